@@ -1,0 +1,15 @@
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import type { Clock } from './ports/clock.ts'
+import type { MakeProblem } from './problem.ts'
+import type { Release } from './release.ts'
+
+/** What every capability is made from. Tests hand in their own clock, log and release. */
+export interface Parts {
+  config: Config
+  problem: MakeProblem
+  clock: Clock
+  log: Log
+  /** The release being served right now; ask again for each request, a new build swaps it. */
+  release: () => Release
+}

@@ -1,0 +1,152 @@
+/**
+ * The closed list of problem codes (contract §2). One table feeds the formatter, the pages at
+ * `/problems/<code>` and the OpenAPI document.
+ */
+
+interface ProblemKind {
+  status: number
+  title: string
+  /** What it means and what the caller can do, for the page behind `type`. */
+  help: string
+}
+
+export const PROBLEMS = {
+  'invalid-parameter': {
+    status: 400,
+    title: 'A parameter is not valid',
+    help: 'A query parameter or body field has a value the interface does not take. `errors` names each one with what is allowed.',
+  },
+  'invalid-body': {
+    status: 400,
+    title: 'The request body is not valid',
+    help: 'The body must be one JSON object. Check the syntax and send it as application/json.',
+  },
+  'malformed-request': {
+    status: 400,
+    title: 'The request is malformed',
+    help: 'The request line or its headers contradict each other or HTTP. Send one Host header and a plain request target.',
+  },
+  'token-invalid': {
+    status: 400,
+    title: 'The sign-in link is not valid',
+    help: 'A sign-in link works once and for 15 minutes, and a newer one replaces it. Ask for a new link.',
+  },
+  'not-signed-in': {
+    status: 401,
+    title: 'You are not signed in',
+    help: 'Seller endpoints need the session cookie of a signed-in seller. Sign in with your email address first.',
+  },
+  'cross-site': {
+    status: 403,
+    title: 'The request came from another site',
+    help: 'Writes with a session are taken from our own pages, or from clients that are no browser.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'There is nothing here',
+    help: 'No page or endpoint has this address. The OpenAPI document at /openapi.json lists every endpoint.',
+  },
+  'listing-not-found': {
+    status: 404,
+    title: 'No such listing',
+    help: 'No listing has this id. Search for it by name: ids look like x402.example or mcp.example.',
+  },
+  'claim-not-found': {
+    status: 404,
+    title: 'No such claim',
+    help: 'You have no claim with this id. The list of your claims shows the ids you can check.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'The method is not allowed here',
+    help: 'The `Allow` header lists the methods this address takes.',
+  },
+  'payload-too-large': {
+    status: 413,
+    title: 'The body is too large',
+    help: 'Relayed request bodies may have 10 MiB, JSON bodies of our own endpoints 16 KiB.',
+  },
+  'uri-too-long': {
+    status: 414,
+    title: 'The address is too long',
+    help: 'A request target may have 8 KiB.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'The body has the wrong type',
+    help: 'JSON endpoints take `Content-Type: application/json` only.',
+  },
+  'not-relayable': {
+    status: 422,
+    title: 'This listing cannot be called through the relay',
+    help: 'Call the seller directly: `link_out` has the address.',
+  },
+  'claim-method-unavailable': {
+    status: 422,
+    title: 'This listing cannot be claimed this way',
+    help: 'The detail says which proofs the host of this listing allows, if any.',
+  },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    help: 'Wait as long as `Retry-After` says. The `RateLimit` headers show the budget.',
+  },
+  internal: {
+    status: 500,
+    title: 'Something broke on our side',
+    help: 'The `id` in the answer is also in our log; quote it when you report this.',
+  },
+  'not-implemented': {
+    status: 501,
+    title: 'Not built yet',
+    help: 'This endpoint is a roadmap stub. /api/v1/roadmap says what is live.',
+  },
+  'seller-unreachable': {
+    status: 502,
+    title: 'The seller could not be reached',
+    help: 'The connection to the seller failed or broke before an answer came. If the call carried a payment, check your wallet before you pay again.',
+  },
+  'seller-redirected': {
+    status: 502,
+    title: 'The seller answered with a redirect',
+    help: 'Redirects are not followed: a payment header must not reach another host. `location` says where the seller pointed.',
+  },
+  'seller-refused': {
+    status: 502,
+    title: "The seller's address is refused",
+    help: 'The host resolves to an address that is not public, so nothing was sent.',
+  },
+  'mail-unavailable': {
+    status: 503,
+    title: 'Mail cannot be sent right now',
+    help: 'Try again in a few minutes.',
+  },
+  'store-unavailable': {
+    status: 503,
+    title: 'The store cannot be reached right now',
+    help: 'Try again in a few minutes; nothing was changed.',
+  },
+  'relay-busy': {
+    status: 503,
+    title: 'Too many calls are in flight',
+    help: 'The relay has reached a limit of calls under way; nothing was sent. Try again after `Retry-After`.',
+  },
+  'seller-timeout': {
+    status: 504,
+    title: 'The seller did not answer in time',
+    help: 'If the call carried a payment, it may have settled all the same: check before you pay again.',
+  },
+  'relay-loop': {
+    status: 508,
+    title: 'The relay would call itself',
+    help: "The target is this service's own host.",
+  },
+} as const satisfies Record<string, ProblemKind>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS).filter(isProblemCode)
+
+export function isProblemCode(text: string): text is ProblemCode {
+  return Object.hasOwn(PROBLEMS, text)
+}

@@ -1,0 +1,52 @@
+import type { HttpMethod } from './vocabulary.ts'
+
+/**
+ * Every endpoint of the interface, once. The app mounts it, the OpenAPI document describes it and
+ * the roadmap reads its status from it, so that none of the three can claim what the others don't.
+ */
+interface Route {
+  methods: readonly HttpMethod[]
+  path: string
+  /** `static` is answered by a file of the release, `live` by a function, `stub` by 501. */
+  answer: 'static' | 'live' | 'stub'
+}
+
+export const ROUTES = {
+  search: { methods: ['GET'], path: '/api/v1/search', answer: 'live' },
+  listing: { methods: ['GET'], path: '/api/v1/listings/:listing_id', answer: 'static' },
+  kit: { methods: ['GET'], path: '/api/v1/listings/:listing_id/kit.json', answer: 'static' },
+  call: {
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    path: '/api/v1/call/:listing_id',
+    answer: 'live',
+  },
+  go: { methods: ['GET'], path: '/go/:listing_id', answer: 'live' },
+  categories: { methods: ['GET'], path: '/api/v1/categories', answer: 'static' },
+  sources: { methods: ['GET'], path: '/api/v1/sources', answer: 'static' },
+  stats: { methods: ['GET'], path: '/api/v1/stats', answer: 'static' },
+  trust_method: { methods: ['GET'], path: '/api/v1/trust/method', answer: 'static' },
+  business_model: { methods: ['GET'], path: '/api/v1/business-model', answer: 'static' },
+  roadmap: { methods: ['GET'], path: '/api/v1/roadmap', answer: 'static' },
+  market_reports: { methods: ['GET'], path: '/api/v1/market/reports', answer: 'static' },
+  compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'static' },
+  compare: { methods: ['GET'], path: '/api/v1/compare/:slug', answer: 'static' },
+  login: { methods: ['POST'], path: '/api/v1/sellers/login', answer: 'live' },
+  session_start: { methods: ['POST'], path: '/api/v1/sellers/session', answer: 'live' },
+  session_end: { methods: ['DELETE'], path: '/api/v1/sellers/session', answer: 'live' },
+  me: { methods: ['GET'], path: '/api/v1/sellers/me', answer: 'live' },
+  claims: { methods: ['GET'], path: '/api/v1/sellers/claim', answer: 'live' },
+  claim_start: { methods: ['POST'], path: '/api/v1/sellers/claim', answer: 'live' },
+  claim_check: { methods: ['POST'], path: '/api/v1/sellers/claim/:claim_id/check', answer: 'live' },
+  analytics: { methods: ['GET'], path: '/api/v1/sellers/me/analytics', answer: 'live' },
+  sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
+  seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },
+  kit_builder: { methods: ['POST'], path: '/api/v1/tools/kit-builder', answer: 'stub' },
+  buyer_account: { methods: ['GET'], path: '/api/v1/buyers/account', answer: 'stub' },
+} as const satisfies Record<string, Route>
+
+export type RouteId = keyof typeof ROUTES
+
+/** Routes a function answers; the app must hold a handler for each. */
+export type LiveRouteId = {
+  [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
+}[RouteId]

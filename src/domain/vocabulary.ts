@@ -1,0 +1,80 @@
+/**
+ * The closed lists of the interface specification and the contract. Schemas, switches, OpenAPI
+ * and pages derive from these; a value is added here or nowhere.
+ */
+
+/** Listing kinds, in the specification's order. */
+export const KINDS = ['kit', 'http_api', 'mcp_server', 'a2a_agent'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** Id prefixes: `x402` paid HTTP on either rail, `api` unpaid HTTP. */
+export const ID_PREFIXES = ['x402', 'api', 'mcp', 'a2a', 'kit'] as const
+export type IdPrefix = (typeof ID_PREFIXES)[number]
+
+export const RAILS = ['x402', 'mpp'] as const
+export type Rail = (typeof RAILS)[number]
+
+export const PRICING_MODELS = ['per_call', 'unknown'] as const
+
+export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type HttpMethod = (typeof HTTP_METHODS)[number]
+
+/** `sse`, `pypi` and `nuget` are superset values: real servers use them (README, Choices). */
+export const REMOTE_TRANSPORTS = ['streamable-http', 'sse'] as const
+export const PACKAGE_TRANSPORTS = ['stdio', 'streamable-http', 'sse'] as const
+export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as const
+
+/** Discovery files, in the order the specification's `has` parameter names them. */
+export const DISCOVERY_FILES = ['openapi', 'llms_txt', 'x402_manifest', 'agent_card'] as const
+export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
+
+export const STATUSES = ['unclaimed', 'claimed'] as const
+export type Status = (typeof STATUSES)[number]
+
+export const BADGES = [
+  'unclaimed',
+  'domain_verified',
+  'paid_usage_verified',
+  'live_tested',
+] as const
+export type BadgeId = (typeof BADGES)[number]
+
+export const TIERS = ['verified', 'trusted'] as const
+export type TierId = (typeof TIERS)[number]
+
+/** What a listing can earn; `live_tested` is a badge, not a tier. */
+export const EARNED = ['live_tested', 'verified', 'trusted'] as const
+export type EarnedId = (typeof EARNED)[number]
+
+export const EVIDENCE = [
+  'verified_non_wash_payments',
+  'no_payment_data',
+  'no_independent_paid_usage_30d',
+] as const
+
+export const BUY = ['relay_x402', 'link_out'] as const
+export type Buy = (typeof BUY)[number]
+
+export const PROBE_PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a'] as const
+export const PROBE_OUTCOMES = [
+  'spoke',
+  'gated',
+  'wrong_protocol',
+  'dead',
+  'unprobeable',
+  'unknown',
+] as const
+
+export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email'] as const
+export type ClaimMethod = (typeof CLAIM_METHODS)[number]
+
+export const CLAIM_STATES = ['pending', 'verified', 'expired', 'superseded', 'lapsed'] as const
+export type ClaimState = (typeof CLAIM_STATES)[number]
+
+/** Where a click came from (`src` of the click-through link). */
+export const CLICK_SOURCES = ['web', 'api', 'mcp', 'a2a'] as const
+export type ClickSource = (typeof CLICK_SOURCES)[number]
+
+export const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as const
+
+export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
