@@ -11,6 +11,9 @@ export interface UrlRules {
   allowPrivate: boolean
 }
 
+/** In a first-party listing's URLs: the address this directory itself is served at. */
+export const BASE_URL_PLACEHOLDER = '{base_url}'
+
 /** Longest URL in content; the relay's own limit for a path is the same. */
 export const MAX_URL_LENGTH = 2000
 

@@ -1,0 +1,15 @@
+import type { ClickSource } from './vocabulary.ts'
+
+/** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
+export const listingPath = (id: string) => `/api/v1/listings/${id}`
+export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
+export const pagePath = (id: string) => `/listing/${id}`
+export const badgePath = (id: string) => `/badge/${id}.svg`
+export const callPath = (id: string) => `/api/v1/call/${id}`
+export const comparePath = (slug: string) => `/compare/${slug}`
+export const kindPath = (kind: string) => `/kind/${kind}`
+export const categoryPath = (id: string) => `/category/${id}`
+
+export function goPath(id: string, src: ClickSource): string {
+  return `/go/${id}?src=${src}`
+}

@@ -1,0 +1,108 @@
+import type { Measured } from './evidence.ts'
+
+/**
+ * `hub-trust-v0.1` (contract §5). The method page and endpoint carry these constants, so the
+ * published numbers are the ones that compute.
+ */
+export const TRUST_METHOD = 'hub-trust-v0.1'
+
+export const TRUST = {
+  windowDays: 30,
+  weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },
+  /** Where each part is full: buyers, settlements, US dollars. */
+  saturation: { buyers: 100, settlements: 1000, volumeUsd: 1000 },
+  /** How much of the base one buyer holding all of it costs. */
+  concentrationPenalty: 0.5,
+  recency: { freshDays: 7, floor: 0.5 },
+  /** Shrinkage: B / (B + this). */
+  shrinkBuyers: 3,
+  /** Below either, `trust.sample` is `low`; also the gate of tier `trusted`. */
+  sampleGate: { buyers: 3, settlements: 5 },
+} as const
+
+const DAY_MS = 86_400_000
+
+/** What the score needs; `sharers` is how many listings publish the same payout, at least 1. */
+export interface TrustInput {
+  buyers: number
+  settlements: number
+  volumeUsd: number
+  topBuyerShare: number
+  daysSinceLast: number
+  sharers: number
+}
+
+export type TrustVerdict =
+  | { evidence: 'no_payment_data' }
+  | { evidence: 'no_independent_paid_usage_30d'; measured: Measured }
+  | {
+      evidence: 'verified_non_wash_payments'
+      score: number
+      sample: 'low' | null
+      measured: Measured
+    }
+
+/**
+ * Judges one listing's evidence.
+ *
+ * @param sharers listings that publish this payout (1 when it is the only one). `shared_payout`
+ *   from the provider makes it at least 2.
+ */
+export function judgeTrust(measured: Measured | undefined, sharers: number): TrustVerdict {
+  if (measured === undefined) return { evidence: 'no_payment_data' }
+  const daysSinceLast = daysBetween(measured.last_settlement_at, measured.as_of)
+  const hasSales = measured.verified_buyers_30d > 0 && measured.settlements_30d > 0
+  if (!hasSales || daysSinceLast > TRUST.windowDays)
+    return { evidence: 'no_independent_paid_usage_30d', measured }
+  const score = scoreTrust({
+    buyers: measured.verified_buyers_30d,
+    settlements: measured.settlements_30d,
+    volumeUsd: measured.volume_usd_30d,
+    topBuyerShare: measured.top_buyer_share_30d,
+    daysSinceLast,
+    sharers: Math.max(sharers, measured.shared_payout ? 2 : 1),
+  })
+  return {
+    evidence: 'verified_non_wash_payments',
+    score,
+    sample: isSmallSample(measured) ? 'low' : null,
+    measured,
+  }
+}
+
+/**
+ * The score, 0 to 100.
+ *
+ * @example scoreTrust({ buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4, daysSinceLast: 0.1, sharers: 1 }) → 38
+ */
+export function scoreTrust(input: TrustInput): number {
+  const { weights, saturation, concentrationPenalty, shrinkBuyers } = TRUST
+  const base =
+    weights.buyers * saturate(input.buyers, saturation.buyers) +
+    weights.settlements * saturate(input.settlements / input.sharers, saturation.settlements) +
+    weights.volume * saturate(input.volumeUsd / input.sharers, saturation.volumeUsd)
+  const concentration = 1 - concentrationPenalty * input.topBuyerShare
+  const shrink = input.buyers / (input.buyers + shrinkBuyers)
+  return Math.round(100 * base * concentration * recencyOf(input.daysSinceLast) * shrink)
+}
+
+/** Fewer buyers or settlements than the gate of tier `trusted`. */
+export function isSmallSample(measured: Measured): boolean {
+  const { buyers, settlements } = TRUST.sampleGate
+  return measured.verified_buyers_30d < buyers || measured.settlements_30d < settlements
+}
+
+/** 1 up to a week, then linear down to the floor at the window's end. */
+export function recencyOf(days: number): number {
+  const { freshDays, floor } = TRUST.recency
+  const past = Math.min(Math.max(days - freshDays, 0), TRUST.windowDays - freshDays)
+  return 1 - (1 - floor) * (past / (TRUST.windowDays - freshDays))
+}
+
+function saturate(x: number, full: number): number {
+  return Math.min(1, Math.log1p(x) / Math.log1p(full))
+}
+
+function daysBetween(from: string | null, to: string): number {
+  return from === null ? Number.POSITIVE_INFINITY : (Date.parse(to) - Date.parse(from)) / DAY_MS
+}
