@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BusinessModelView } from './domain/business-model-view.ts'
+import type { CompareView } from './domain/compare-view.ts'
+import type { ListingFacts } from './domain/listing-facts.ts'
+import type { ListingView } from './domain/listing-view.ts'
+import type { MarketReportsView } from './domain/market-view.ts'
+import type { CategoriesView, SourcesView } from './domain/reference-views.ts'
+import type { RoadmapView } from './domain/roadmap-view.ts'
+import type { StatsView } from './domain/stats-view.ts'
+import type { Tables } from './domain/tables.ts'
+import type { TrustMethodView } from './domain/trust-method-view.ts'
+
+/** The compiled catalogue, as pages print it. The build writes it, this file alone reads it. */
+export interface CompiledListing {
+  view: ListingView
+  /** kit.json of the listing, as served. */
+  kit: Record<string, unknown>
+  /** The description rendered to HTML; raw HTML of the source stands in it as text. */
+  description_html: string
+  added: string
+  /** Why the relay does not take it; null when it does. */
+  relay_reason: string | null
+  http: ListingFacts['http']
+  /** Ids of listings like this one, best first. */
+  similar: string[]
+}
+
+export interface CompiledSite {
+  base_url: string
+  stats: StatsView
+  categories: CategoriesView
+  sources: SourcesView
+  roadmap: RoadmapView
+  business_model: BusinessModelView
+  market_reports: MarketReportsView
+  trust_method: TrustMethodView
+  compare: CompareView[]
+  also_search: Tables['alsoSearch']
+  texts: Tables['site']
+}
+
+export interface Compiled {
+  site: CompiledSite
+  /** Sorted by id. */
+  listings: CompiledListing[]
+  byId: ReadonlyMap<string, CompiledListing>
+}
+
+/** Set by the build for the pages it renders: the folder of the compiled catalogue. */
+export const COMPILED_DIR_VARIABLE = 'WAYPOST_COMPILED_DIR'
+
+let cached: Compiled | undefined
+
+/** Reads the catalogue once for each process. @throws when no build has set its folder. */
+export function readCompiled(): Compiled {
+  cached ??= readFrom(process.env[COMPILED_DIR_VARIABLE] ?? '')
+  return cached
+}
+
+function readFrom(folder: string): Compiled {
+  if (folder === '')
+    throw new Error(`${COMPILED_DIR_VARIABLE} is not set: pages are rendered by "npm run build"`)
+  // JSON.parse is typed `any`; both files were written by the build from these very types.
+  const site: CompiledSite = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8'))
+  const listings: CompiledListing[] = []
+  for (const line of readFileSync(join(folder, 'listings.ndjson'), 'utf8').split('\n'))
+    if (line !== '') listings.push(JSON.parse(line))
+  return { site, listings, byId: new Map(listings.map((listing) => [listing.view.id, listing])) }
+}

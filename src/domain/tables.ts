@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import { SourceRowSchema } from './source-table.ts'
+
+/** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */
+const identifier = v.pipe(
+  v.string(),
+  v.regex(
+    /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/,
+    'expected a lower-case identifier such as llm_inference',
+  ),
+)
+const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
+const link = v.pipe(v.string(), v.regex(/^https:\/\//, 'expected an https URL'))
+
+export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, description: line })
+
+export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: line })
+
+/** Texts only: the status is derived from the route table. `endpoint` null means planned. */
+export const RoadmapRowSchema = v.strictObject({
+  id: identifier,
+  name: line,
+  endpoint: v.nullable(v.pipe(v.string(), v.regex(/^[A-Z]+ \/\S*$/, 'expected METHOD /path'))),
+  note: line,
+})
+
+export const SiteTextsSchema = v.strictObject({
+  /** Ids of the showcase row; ids absent from the content are skipped with a warning. */
+  showcase: v.optional(v.array(v.string()), []),
+  featured_label: line,
+  sponsored_policy: line,
+  ranking: line,
+  attribution: v.optional(v.array(line), []),
+  notes: v.optional(v.array(line), []),
+  disclosure: line,
+  comparison_ranking: line,
+  business_model: v.strictObject({
+    summary: line,
+    revenue: v.array(
+      v.strictObject({
+        id: identifier,
+        name: line,
+        status: v.picklist(['live', 'planned', 'never']),
+        note: line,
+      }),
+    ),
+    never: v.array(line),
+    transaction_path: line,
+  }),
+})
+
+export const TablesSchema = v.strictObject({
+  categories: v.array(CategoryRowSchema),
+  sources: v.array(SourceRowSchema),
+  alsoSearch: v.array(AlsoSearchSchema),
+  roadmap: v.array(RoadmapRowSchema),
+  site: SiteTextsSchema,
+})
+
+export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>
+export type RoadmapRow = v.InferOutput<typeof RoadmapRowSchema>
+export type SiteTexts = v.InferOutput<typeof SiteTextsSchema>
+export type Tables = v.InferOutput<typeof TablesSchema>
