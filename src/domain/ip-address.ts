@@ -1,0 +1,88 @@
+/**
+ * Addresses as numbers. Written out rather than taken from a package: the packages looked at call
+ * `::7f00:1` or `100:0:0:1::1` ordinary unicast, and one shared block list for both families lets
+ * `::ffff:0:0/96` swallow every IPv4 address.
+ */
+export interface IpAddress {
+  family: 4 | 6
+  /** 32 or 128 bits. */
+  value: bigint
+}
+
+/** An address block: every address whose first `bits` bits are those of `first`. */
+export interface IpRange {
+  family: 4 | 6
+  first: bigint
+  bits: number
+}
+
+const WIDTH = { 4: 32, 6: 128 } as const
+
+/**
+ * Canonical spellings only: four decimal numbers without leading zeros, or RFC 4291 groups with at
+ * most one `::` and an optional dotted tail. No zone, no brackets, no octal or hexadecimal IPv4;
+ * a URL parser has normalised those before an address comes here.
+ *
+ * @returns null for anything else.
+ * @example parseIpAddress('127.0.0.1') → { family: 4, value: 0x7f000001n }
+ */
+export function parseIpAddress(text: string): IpAddress | null {
+  const value = text.includes(':') ? parseIpv6(text) : parseIpv4(text)
+  if (value === null) return null
+  return { family: text.includes(':') ? 6 : 4, value }
+}
+
+/** @example parseIpRange('10.0.0.0/8') ; throws on a block that is none: blocks are written by us. */
+export function parseIpRange(text: string): IpRange {
+  const [head = '', bits = ''] = text.split('/')
+  const address = parseIpAddress(head)
+  if (address === null || !/^\d{1,3}$/.test(bits) || Number(bits) > WIDTH[address.family])
+    throw new Error(`${text}: expected an address block such as 10.0.0.0/8`)
+  return { family: address.family, first: address.value, bits: Number(bits) }
+}
+
+export function isInRange(address: IpAddress, range: IpRange): boolean {
+  if (address.family !== range.family) return false
+  const rest = BigInt(WIDTH[range.family] - range.bits)
+  return address.value >> rest === range.first >> rest
+}
+
+function parseIpv4(text: string): bigint | null {
+  const parts = text.split('.')
+  if (parts.length !== 4) return null
+  let value = 0n
+  for (const part of parts) {
+    if (!/^(?:0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return null
+    value = (value << 8n) | BigInt(part)
+  }
+  return value
+}
+
+function parseIpv6(text: string): bigint | null {
+  const halves = text.split('::')
+  if (halves.length > 2) return null
+  const head = parseGroups(halves[0] ?? '', halves.length === 1)
+  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : []
+  if (head === null || tail === null) return null
+  const missing = 8 - head.length - tail.length
+  // `::` stands for at least one group.
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return null
+  const groups = [...head, ...Array.from({ length: missing }, () => 0n), ...tail]
+  return groups.reduce((value, group) => (value << 16n) | group, 0n)
+}
+
+function parseGroups(text: string, mayEndDotted: boolean): bigint[] | null {
+  if (text === '') return []
+  const parts = text.split(':')
+  const groups: bigint[] = []
+  for (const [index, part] of parts.entries()) {
+    if (part.includes('.')) {
+      const dotted = mayEndDotted && index === parts.length - 1 ? parseIpv4(part) : null
+      if (dotted === null) return null
+      groups.push(dotted >> 16n, dotted & 0xffffn)
+    } else if (/^[0-9a-f]{1,4}$/i.test(part)) {
+      groups.push(BigInt(`0x${part}`))
+    } else return null
+  }
+  return groups
+}
