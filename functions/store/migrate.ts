@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import type { Store } from '../ports/store.ts'
+import * as clicks from './migrations/0001-clicks.ts'
+import * as sellers from './migrations/0002-sellers.ts'
+import * as claims from './migrations/0003-claims.ts'
+import * as mail from './migrations/0004-mail.ts'
+
+/** In order; a number once landed is never edited, a change is a new number. */
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-clicks': clicks,
+  '0002-sellers': sellers,
+  '0003-claims': claims,
+  '0004-mail': mail,
+}
+
+/**
+ * Brings the store to the newest shape. Two instances may start at once: PostgreSQL's advisory lock,
+ * or SQLite's `BEGIN IMMEDIATE`, lets one work while the other waits and then finds nothing to do.
+ *
+ * @throws when a migration fails (all of them are rolled back), or when the store has been migrated
+ * by a newer version than this one
+ */
+export async function migrateStore(store: Store): Promise<readonly string[]> {
+  const migrator = new Migrator({
+    // The migrator works on whatever tables there are; the typed tables are its result.
+    db: store.db as Kysely<unknown>,
+    provider: { getMigrations: async () => MIGRATIONS },
+  })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}

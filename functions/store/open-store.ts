@@ -1,0 +1,25 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { Store } from '../ports/store.ts'
+import { migrateStore } from './migrate.ts'
+import { openPostgresStore } from './postgres-store.ts'
+import { openSqliteStore } from './sqlite/store.ts'
+
+/** The store the environment asks for, migrated and ready. */
+export async function openStore(
+  config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>,
+  log: Log,
+): Promise<Store> {
+  const store =
+    config.DATABASE_URL === undefined
+      ? await openSqliteStore(config.STATE_DIR)
+      : openPostgresStore(config.DATABASE_URL, log)
+  try {
+    const applied = await migrateStore(store)
+    if (applied.length > 0) log.info('store.migrated', { migrations: applied.join(' ') })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  return store
+}

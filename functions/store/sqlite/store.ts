@@ -1,0 +1,39 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Kysely } from 'kysely'
+import type { Store } from '../../ports/store.ts'
+import type { Click } from '../click.ts'
+import type { Tables } from '../tables.ts'
+import { openSqliteThread } from './connection.ts'
+import { createSqliteDialect } from './dialect.ts'
+import type { ClickCells } from './orders.ts'
+
+/** The database's file inside `STATE_DIR`. */
+export const SQLITE_FILE = 'waypost.sqlite'
+
+/** Opens (and creates) the SQLite state. Migrations are the caller's next step. */
+export async function openSqliteStore(stateDir: string): Promise<Store> {
+  await mkdir(stateDir, { recursive: true, mode: 0o700 })
+  const connection = await openSqliteThread(join(stateDir, SQLITE_FILE))
+  const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection) })
+  return {
+    dialect: 'sqlite',
+    db,
+    appendClicks: async (clicks) => {
+      const cells = toCells(clicks)
+      const release = await connection.acquire()
+      await connection.insertClicks(cells).finally(release)
+    },
+    ping: async () => void (await connection.query({ sql: 'SELECT 1', parameters: [] })),
+    // Kysely closes the driver only once it has run a query; close the thread either way.
+    close: () => connection.close(),
+  }
+}
+
+function toCells(clicks: readonly Click[]): ClickCells {
+  const cells: ClickCells = []
+  for (const { hour, listing_id, sid, pos, src, bot } of clicks) {
+    cells.push(hour, listing_id, sid, pos, src, bot ? 1 : 0)
+  }
+  return cells
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { openStore } from '../../functions/store/open-store.ts'
+import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store-error.ts'
+import { describeStores, silentLog } from '../support/stores.ts'
+
+const CLICK = {
+  hour: 490_000,
+  listing_id: 'x402.a',
+  sid: null,
+  pos: 3,
+  src: 'api',
+  bot: false,
+} as const
+
+describeStores('the store', ({ newPlace, newStore }) => {
+  test('clicks come back as they were appended', async () => {
+    const store = await newStore()
+    const sid = crypto.randomUUID()
+    await store.appendClicks([CLICK, { ...CLICK, sid, pos: null, src: null, bot: true }])
+    const rows = await store.db.selectFrom('click').selectAll().orderBy('bot').execute()
+    expect(rows).toEqual([
+      { hour: 490_000, listing_id: 'x402.a', sid: null, pos: 3, src: 'api', bot: 0 },
+      { hour: 490_000, listing_id: 'x402.a', sid, pos: null, src: null, bot: 1 },
+    ])
+  })
+
+  test('a moment of today survives as the same number', async () => {
+    const store = await newStore()
+    const seller = { id: 's', email: 'a@b.example', created_at: 1_795_171_200_123 }
+    await store.db.insertInto('seller').values(seller).execute()
+    expect(await store.db.selectFrom('seller').selectAll().execute()).toEqual([seller])
+  })
+
+  test('a click is never acknowledged inside a transaction that rolls back', async () => {
+    const store = await newStore()
+    let acknowledged = false
+    const failing = store.db.transaction().execute(async (trx) => {
+      await trx.insertInto('seller').values({ id: 's', email: 'e', created_at: 1 }).execute()
+      void store.appendClicks([CLICK]).then(() => {
+        acknowledged = true
+      })
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    await expect.poll(() => acknowledged).toBe(true)
+    expect(await store.db.selectFrom('seller').selectAll().execute()).toEqual([])
+    expect(await store.db.selectFrom('click').selectAll().execute()).toHaveLength(1)
+  })
+
+  test('two sellers cannot share an address', async () => {
+    const store = await newStore()
+    const insert = (id: string) =>
+      store.db.insertInto('seller').values({ id, email: 'a@b.example', created_at: 1 }).execute()
+    await insert('one')
+    const error = await insert('two').catch((thrown: unknown) => thrown)
+    expect(isUniqueViolation(error)).toBe(true)
+    expect(isStoreUnavailable(error)).toBe(false)
+  })
+
+  test('one listing cannot hold two verified claims', async () => {
+    const store = await newStore()
+    await store.db.insertInto('seller').values({ id: 's', email: 'e', created_at: 1 }).execute()
+    const claim = (id: string, state: 'pending' | 'verified') =>
+      store.db
+        .insertInto('claim')
+        .values({
+          id,
+          state,
+          token: id,
+          listing_id: 'x402.a',
+          seller_id: 's',
+          host: 'a.example',
+          method: 'dns_txt',
+          created_at: 1,
+          expires_at: 2,
+        })
+        .execute()
+    await claim('1', 'verified')
+    await claim('2', 'pending')
+    expect(isUniqueViolation(await claim('3', 'verified').catch((e: unknown) => e))).toBe(true)
+  })
+
+  test('five instances that start at once migrate once, and nothing already there is touched', async () => {
+    const { config, dialect } = await newPlace()
+    const lines: string[] = []
+    const log = { ...silentLog, info: (event: string) => void lines.push(event) }
+    const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(config, log)))
+    expect(lines).toEqual(['store.migrated'])
+    await stores[0]?.appendClicks([CLICK])
+    const late = await openStore(config, log)
+    expect(await late.db.selectFrom('click').selectAll().execute()).toHaveLength(1)
+    expect(lines).toHaveLength(1)
+    expect(late.dialect).toBe(dialect)
+    for (const store of [...stores, late]) await store.close()
+  })
+
+  test('a closed store says it is unavailable', async () => {
+    const { config } = await newPlace()
+    const store = await openStore(config, silentLog)
+    await store.close()
+    for (const wait of [0, 50]) {
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      const error = await store.ping().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(Error)
+      expect(isStoreUnavailable(error)).toBe(true)
+    }
+  })
+})
