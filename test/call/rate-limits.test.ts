@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { parseConfig } from '../../functions/config.ts'
+import { createProblems } from '../../functions/problem.ts'
+import { createRateLimits, refusalOf } from '../../functions/rate-limits.ts'
+
+const limitsFor = (limits: object) =>
+  createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))
+
+test('a budget is counted down, refused, and back after its window', async () => {
+  const limits = limitsFor({ call: '2/1' })
+  const first = await limits.take('call', 'a')
+  expect(first).toEqual({
+    allowed: true,
+    headers: { 'RateLimit-Policy': '"call";q=2;w=1', RateLimit: '"call";r=1;t=1' },
+  })
+  expect((await limits.take('call', 'a')).allowed).toBe(true)
+  const third = await limits.take('call', 'a')
+  expect(third.allowed).toBe(false)
+  expect(third.headers).toMatchObject({ RateLimit: '"call";r=0;t=1', 'Retry-After': '1' })
+  expect((await limits.take('call', 'b')).allowed).toBe(true)
+  await sleep(1100)
+  expect((await limits.take('call', 'a')).allowed).toBe(true)
+})
+
+test('each name has a budget of its own, and a default', async () => {
+  const limits = limitsFor({ call: '1/60' })
+  await limits.take('call', 'a')
+  expect((await limits.take('call', 'a')).allowed).toBe(false)
+  expect((await limits.take('search', 'a')).headers['RateLimit-Policy']).toBe('"search";q=600;w=60')
+})
+
+test('one setting rules both limits of login', async () => {
+  const defaults = limitsFor({})
+  expect((await defaults.take('login_address', 'x')).headers['RateLimit-Policy']).toContain('q=5')
+  expect((await defaults.take('login', 'x')).headers['RateLimit-Policy']).toContain('q=20')
+  const off = limitsFor({ login: 'off' })
+  for (let n = 0; n < 50; n += 1)
+    expect(await off.take('login_address', 'x')).toEqual({ allowed: true, headers: {} })
+})
+
+test('a parallel burst gets exactly the budget', async () => {
+  const limits = limitsFor({ call: '10/60' })
+  const taken = await Promise.all(Array.from({ length: 100 }, () => limits.take('call', 'a')))
+  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10)
+})
+
+test('rotating keys stay bounded, and those known before keep their own budget', async () => {
+  const limits = limitsFor({ go: '3/60' })
+  await limits.take('go', 'known')
+  for (let n = 0; n < 50_000; n += 1) await limits.take('go', `k${n}`)
+  let refused = 0
+  for (let n = 0; n < 10_000; n += 1)
+    if (!(await limits.take('go', `new${n}`)).allowed) refused += 1
+  expect(refused).toBeGreaterThan(6000)
+  expect((await limits.take('go', 'known')).allowed).toBe(true)
+})
+
+test('a refusal is a 429 problem with the limit headers', async () => {
+  const limits = limitsFor({ call: '1/60' })
+  const problem = createProblems('https://waypost.example')
+  expect(refusalOf(await limits.take('call', 'a'), problem)).toBeNull()
+  const refusal = refusalOf(await limits.take('call', 'a'), problem)
+  expect(refusal?.status).toBe(429)
+  expect(refusal?.headers.get('ratelimit')).toMatch(/^"call";r=0;t=\d+$/)
+  expect(Number(refusal?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await refusal?.json()).toMatchObject({ code: 'rate-limited', status: 429 })
+})
