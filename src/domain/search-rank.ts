@@ -1,0 +1,73 @@
+/**
+ * The specified ranking, as numbers (interface specification "GET /api/v1/search", contract §3 and
+ * §12). Text score: BM25 summed over three fields, each with its own lengths and document
+ * frequencies. Paid and first-party tiers are not an input of anything in this file.
+ */
+export const BM25_K1 = 1.2
+export const BM25_B = 0.75
+
+/** The fields of the text score with their weights; tags and categories are one field. */
+export const FIELD_WEIGHTS = { name: 3, labels: 2, summary: 1 } as const
+export type SearchField = keyof typeof FIELD_WEIGHTS
+export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
+
+export const LIVE_TESTED_FACTOR = 1.1
+
+/** Scores are compared and printed at this many steps a unit, so that ties are what a reader sees. */
+export const RELEVANCE_STEPS = 1e6
+
+/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, n rows of which df hold the term. */
+export function inverseDocumentFrequency(rows: number, documentFrequency: number): number {
+  return Math.log(1 + (rows - documentFrequency + 0.5) / (documentFrequency + 0.5))
+}
+
+/** The BM25 factor of one term in one field, before idf and weight. `length` counts tokens. */
+export function termSaturation(frequency: number, length: number, averageLength: number): number {
+  const norm = averageLength > 0 ? 1 - BM25_B + (BM25_B * length) / averageLength : 1
+  return (frequency * (BM25_K1 + 1)) / (frequency + BM25_K1 * norm)
+}
+
+/** `(1 + 0.5 × trust/100)` where a payment-based score exists, × 1.1 for Live-Tested. */
+export function rankMultiplier(trustScore: number | null, liveTested: boolean): number {
+  const trust = trustScore === null ? 1 : 1 + (0.5 * trustScore) / 100
+  return liveTested ? trust * LIVE_TESTED_FACTOR : trust
+}
+
+/** What ranking may look at besides the text. */
+export interface RankFacts {
+  id: string
+  trustScore: number | null
+  verifiedBuyers: number
+  remote: boolean
+  minUsd: number | null
+}
+
+/** Ties of a text search: payment-verified trust desc (null last), verified buyers desc, id. */
+export function compareTies(a: RankFacts, b: RankFacts): number {
+  return compareEvidence(a, b) || compareIds(a, b)
+}
+
+/** Order without `q`: evidence, then remote endpoint, listed price, lowest price, id. */
+export function compareBrowsing(a: RankFacts, b: RankFacts): number {
+  return (
+    compareEvidence(a, b) ||
+    Number(b.remote) - Number(a.remote) ||
+    comparePrices(a.minUsd, b.minUsd) ||
+    compareIds(a, b)
+  )
+}
+
+function compareEvidence(a: RankFacts, b: RankFacts): number {
+  return (b.trustScore ?? -1) - (a.trustScore ?? -1) || b.verifiedBuyers - a.verifiedBuyers
+}
+
+/** A listed price before none, then the lower one. */
+function comparePrices(a: number | null, b: number | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  return a - b
+}
+
+function compareIds(a: RankFacts, b: RankFacts): number {
+  if (a.id === b.id) return 0
+  return a.id < b.id ? -1 : 1
+}

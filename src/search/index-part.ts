@@ -1,0 +1,41 @@
+import type { TermDictionary } from './term-dictionary.ts'
+
+/** A stretch of listing bodies that can be read by position: memory, or a file. */
+export interface BodyStore {
+  read(at: number, length: number): Uint8Array
+}
+
+/**
+ * Rows that are ranked together: the organic ones, or our own. Rows are numbered in the order of
+ * ties (trust, buyers, id), so that of two equal scores the lower row number wins.
+ */
+export interface IndexPart {
+  rows: number
+  dictionary: TermDictionary
+  /** Where the postings of each term start in `postingRows` and `postingImpacts`. */
+  postingStarts: Uint32Array
+  postingRows: Uint32Array
+  postingImpacts: Float32Array
+  /** Rows in the order of a search without words. */
+  browseOrder: Uint32Array
+  /** `rankMultiplier` of each row. */
+  multipliers: Float64Array
+  /** Trust score of each row, 255 for none. */
+  trust: Uint8Array
+  /** Lowest price of each row, NaN for none: no comparison holds for it. */
+  minUsd: Float64Array
+  /** A bit for each row and filter value; the words of a value lie together. */
+  filterBits: Uint32Array
+  idBytes: Uint8Array
+  idStarts: Uint32Array
+  bodyStarts: Float64Array
+  /** Scores of the rows in work, all 0 between searches. */
+  scores: Float64Array
+}
+
+export const NO_TRUST = 255
+
+/** 32-bit words a bit set over all rows takes. */
+export function bitWords(rows: number): number {
+  return (rows + 31) >>> 5
+}

@@ -1,0 +1,71 @@
+import { foldText } from './fold-text.ts'
+
+/**
+ * A word as written, folded, with the words inside it. Examples:
+ * `Sheets` → whole `sheets`, no parts · `GoogleSheets` → whole `googlesheets`, parts `google`,
+ * `sheets`, style `camel` · `text-to-speech` → whole `texttospeech`, three parts, style `hyphen` ·
+ * `api.example.com` → whole `api.example.com`, parts, style `dotted` · CJK runs → their bigrams.
+ */
+export interface Word {
+  whole: string
+  parts: readonly string[]
+  style: 'plain' | 'camel' | 'hyphen' | 'dotted' | 'unspaced'
+}
+
+/** Longest word that is looked at; ids have at most 120 characters. */
+const MAX_WORD_CHARACTERS = 128
+const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
+const APOSTROPHE_ENDING = /['’]s?$|['’](?=s$)/u
+const CAMEL_BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu
+const HAS_UNSPACED = new RegExp(UNSPACED.source, 'u')
+
+/** Splits text into words; never throws, whatever the text. */
+export function splitText(text: string): Word[] {
+  const words: Word[] = []
+  for (const [chunk] of text.matchAll(CHUNK)) addChunk(words, chunk.slice(0, MAX_WORD_CHARACTERS))
+  return words
+}
+
+function addChunk(words: Word[], chunk: string): void {
+  if (HAS_UNSPACED.test(chunk)) {
+    addUnspaced(words, chunk)
+    return
+  }
+  const bare = chunk.replace(APOSTROPHE_ENDING, '').replace(/['’]/g, '')
+  const pieces = bare.split(/[._-]+/u).filter((piece) => piece !== '')
+  if (pieces.length > 1) {
+    const dotted = bare.includes('.')
+    const parts = pieces.map(foldText)
+    const whole = dotted ? foldText(bare) : parts.join('')
+    words.push({ whole, parts, style: dotted ? 'dotted' : 'hyphen' })
+    // CamelCase inside a joined word stands for itself: `Discord_MCP`, `openapi-GoogleSheets`.
+    for (const piece of pieces) if (CAMEL_BOUNDARY.test(piece)) addCamel(words, piece)
+    return
+  }
+  addCamel(words, bare)
+}
+
+function addCamel(words: Word[], piece: string): void {
+  const whole = foldText(piece)
+  const parts = piece.split(CAMEL_BOUNDARY).map(foldText)
+  if (parts.length === 1) words.push({ whole, parts: [], style: 'plain' })
+  else words.push({ whole, parts, style: 'camel' })
+}
+
+/** Scripts written without spaces are found by their overlapping pairs of characters. */
+function addUnspaced(words: Word[], chunk: string): void {
+  let rest = 0
+  for (const match of chunk.matchAll(UNSPACED)) {
+    const before = chunk.slice(rest, match.index)
+    if (/[\p{L}\p{N}]/u.test(before)) addChunk(words, before)
+    const letters = [...foldText(match[0])]
+    const whole = letters.join('')
+    const pairs = letters.slice(1).map((letter, at) => `${letters[at]}${letter}`)
+    words.push({ whole, parts: pairs.length > 0 ? pairs : [whole], style: 'unspaced' })
+    rest = match.index + match[0].length
+  }
+  const after = chunk.slice(rest)
+  if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
+}

@@ -1,0 +1,22 @@
+/**
+ * Words that carry no task. They are kept in names (so that a search for `The Who` finds it) and
+ * left out of summaries and, unless nothing else is asked for, out of queries.
+ */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a about all also am an and any anything are as at be because been but by can could did do does ' +
+    'doing for from get gets getting give had has have having he her here him his how i if in into ' +
+    'is it its just let lets like make makes me more most much my need needs new no not of on one ' +
+    'onto or our out please really s she should so some someone something t than that the their ' +
+    'them then there these they thing things this those to too up us use used using via want wants ' +
+    'was we were what whats when where which while who whose why will with without would you your'
+  ).split(' '),
+)
+
+/**
+ * Words nearly every listing of such a directory could carry. They are indexed as any word, but
+ * don't count as length: `GitHub MCP Server` is as much about GitHub as `GitHub`.
+ */
+export const GENERIC_WORDS: ReadonlySet<string> = new Set(
+  'mcp server model context protocol api tool service agent ai integration'.split(' '),
+)

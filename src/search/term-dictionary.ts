@@ -1,0 +1,101 @@
+/** Terms in order, findable by hash and by prefix, as three typed arrays that need no parsing. */
+export interface TermDictionary {
+  count: number
+  bytes: Uint8Array
+  /** Where each term's UTF-8 starts in `bytes`; one more than there are terms. */
+  starts: Uint32Array
+  /** Open addressing; a slot holds a term's number plus one, or 0. Its size is a power of two. */
+  slots: Uint32Array
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const FNV_SEED = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+/** Slots for each term, so that a miss ends after one or two looks. */
+const SLOTS_PER_TERM = 2
+/** UTF-8 of the word being looked up; words are far shorter (split-text caps them). */
+const scratch = new Uint8Array(1024)
+
+/** @param terms sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */
+export function buildTermDictionary(terms: readonly string[]): TermDictionary {
+  const encoded = terms.map((term) => encoder.encode(term))
+  const starts = new Uint32Array(terms.length + 1)
+  encoded.forEach((term, at) => {
+    starts[at + 1] = (starts[at] ?? 0) + term.byteLength
+  })
+  const bytes = new Uint8Array(starts[terms.length] ?? 0)
+  encoded.forEach((term, at) => {
+    bytes.set(term, starts[at] ?? 0)
+  })
+  const size = 2 ** Math.ceil(Math.log2(Math.max(terms.length * SLOTS_PER_TERM, 2)))
+  const slots = new Uint32Array(size)
+  encoded.forEach((term, at) => {
+    let slot = hashBytes(term, term.byteLength) & (size - 1)
+    while (slots[slot] !== 0) slot = (slot + 1) & (size - 1)
+    slots[slot] = at + 1
+  })
+  return { count: terms.length, bytes, starts, slots }
+}
+
+/** The number of a term, or -1. */
+export function findTerm(dictionary: TermDictionary, term: string): number {
+  const { written, read } = encoder.encodeInto(term, scratch)
+  return read < term.length ? -1 : findTermBytes(dictionary, scratch, written)
+}
+
+/** As `findTerm`, over the first `length` bytes of `word`. */
+export function findTermBytes(
+  dictionary: TermDictionary,
+  word: Uint8Array,
+  length: number,
+): number {
+  const { slots } = dictionary
+  const mask = slots.length - 1
+  let slot = hashBytes(word, length) & mask
+  for (;;) {
+    const term = (slots[slot] ?? 0) - 1
+    if (term < 0 || sameBytes(dictionary, term, word, length)) return term
+    slot = (slot + 1) & mask
+  }
+}
+
+function hashBytes(bytes: Uint8Array, length: number): number {
+  let hash = FNV_SEED
+  for (let i = 0; i < length; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), FNV_PRIME)
+  return (hash ^ (hash >>> 15)) >>> 0
+}
+
+function sameBytes(
+  { bytes, starts }: TermDictionary,
+  term: number,
+  word: Uint8Array,
+  length: number,
+): boolean {
+  const start = starts[term] ?? 0
+  if ((starts[term + 1] ?? 0) - start !== length) return false
+  for (let i = 0; i < length; i += 1) if (bytes[start + i] !== word[i]) return false
+  return true
+}
+
+/** The text of a term. */
+export function termAt({ bytes, starts }: TermDictionary, term: number): string {
+  return decoder.decode(bytes.subarray(starts[term], starts[term + 1]))
+}
+
+/** The numbers of all terms that start with `prefix`: `[first, end)`. */
+export function termsWithPrefix(dictionary: TermDictionary, prefix: string): [number, number] {
+  const first = lowerBound(dictionary, prefix)
+  return [first, lowerBound(dictionary, `${prefix}\uffff`)]
+}
+
+function lowerBound(dictionary: TermDictionary, text: string): number {
+  let low = 0
+  let high = dictionary.count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (termAt(dictionary, middle) < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}
