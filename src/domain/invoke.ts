@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { findUrlFault, type UrlRules } from './target-url.ts'
+import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from './target-url.ts'
 import { PACKAGE_REGISTRIES, PACKAGE_TRANSPORTS, REMOTE_TRANSPORTS } from './vocabulary.ts'
 
 type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
@@ -75,6 +75,18 @@ export function urlSchema(rules: UrlRules) {
     v.string('expected a URL'),
     v.rawCheck(({ dataset, addIssue }) => {
       const fault = dataset.typed ? findUrlFault(dataset.value, rules) : null
+      if (fault !== null) addIssue({ message: fault })
+    }),
+  )
+}
+
+/** As `urlSchema`, and `{base_url}/…` too, which first-party listings may use. */
+export function ownUrlSchema(rules: UrlRules) {
+  return v.pipe(
+    v.string('expected a URL'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed || dataset.value.startsWith(`${BASE_URL_PLACEHOLDER}/`)) return
+      const fault = findUrlFault(dataset.value, rules)
       if (fault !== null) addIssue({ message: fault })
     }),
   )

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { createInvokeSchema, urlSchema } from './invoke.ts'
+import { createInvokeSchema, ownUrlSchema, urlSchema } from './invoke.ts'
 import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
 import { PayoutSchema } from './payout.ts'
 import { PricingSchema } from './pricing.ts'
-import { BASE_URL_PLACEHOLDER, type UrlRules } from './target-url.ts'
+import type { UrlRules } from './target-url.ts'
 import { type DISCOVERY_FILES, HTTP_METHODS, KINDS } from './vocabulary.ts'
 
 const MAX_CATEGORIES = 8
@@ -20,7 +20,7 @@ const ISO_DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
  */
 export function createListingFactsSchema(rules: UrlRules) {
   const url = urlSchema(rules)
-  const ownUrl = v.union([v.pipe(v.string(), v.startsWith(`${BASE_URL_PLACEHOLDER}/`)), url])
+  const ownUrl = ownUrlSchema(rules)
   return v.strictObject({
     name: NameSchema,
     kind: v.picklist(KINDS, `expected one of ${KINDS.join(', ')}`),

@@ -1,0 +1,110 @@
+import { LineCounter, parseDocument } from 'yaml'
+
+/**
+ * YAML as content may use it: core schema, unique keys, no aliases, no tags, no merge keys. Foreign
+ * text: every one of those has been a way to run code, to explode in memory or to say two things.
+ */
+export interface YamlFault {
+  /** 1-based line within the text. */
+  line: number
+  message: string
+}
+
+export type YamlResult = { ok: true; value: unknown } | { ok: false; faults: YamlFault[] }
+
+const OPTIONS = {
+  schema: 'core',
+  version: '1.2',
+  uniqueKeys: true,
+  strict: true,
+  merge: false,
+  prettyErrors: false,
+} as const
+
+/** Deeper than any front matter; a thousand brackets would overflow the parser's stack. */
+const MAX_DEPTH = 20
+
+export function parseYaml(text: string): YamlResult {
+  const deep = findTooDeep(text)
+  if (deep !== null) return { ok: false, faults: [deep] }
+  const lines = new LineCounter()
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
+  const issues = [...document.errors, ...document.warnings]
+  if (issues.length > 0)
+    return {
+      ok: false,
+      faults: issues.map((issue) => ({
+        line: lines.linePos(issue.pos[0]).line,
+        message: toMessage(issue.code, issue.message),
+      })),
+    }
+  const forbidden = findForbidden(text)
+  if (forbidden !== null) return { ok: false, faults: [forbidden] }
+  try {
+    return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
+  } catch {
+    const line = text.split('\n').findIndex((row) => /(?:^|[\s,[{:-])\*[\w-]+/.test(row)) + 1
+    return {
+      ok: false,
+      faults: [{ line, message: 'expected no aliases (*name): write the value out' }],
+    }
+  }
+}
+
+/**
+ * Line of a field in YAML text, for messages: the deepest part of the path that exists.
+ *
+ * @param path keys and list positions, as a schema issue names them.
+ */
+export function findYamlLine(text: string, path: readonly (string | number)[]): number {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (isRanged(node)) return lines.linePos(node.range[0]).line
+  }
+  return 1
+}
+
+/** Line of a key that no schema knows. */
+export function findYamlKeyLine(text: string, key: string): number {
+  const index = text.split('\n').findIndex((line) => line.trimStart().startsWith(`${key}:`))
+  return index === -1 ? 1 : index + 1
+}
+
+function toMessage(code: string, message: string): string {
+  if (code === 'DUPLICATE_KEY') return 'expected each key once'
+  if (code === 'TAG_RESOLVE_FAILED') return 'expected no tags (!…): plain values only'
+  return `expected valid YAML: ${message.split('\n')[0] ?? message}`
+}
+
+/** `<<` and `__proto__` are keys with a side meaning somewhere; anchors have no use without aliases. */
+function findForbidden(text: string): YamlFault | null {
+  const pattern =
+    /^[ \t]*(?:-[ \t]+)?["']?(<<|__proto__)["']?\s*:|[{,]\s*["']?(<<|__proto__)["']?\s*:/m
+  const match = pattern.exec(text)
+  if (match === null) return null
+  return {
+    line: text.slice(0, match.index).split('\n').length,
+    message: `expected no key ${match[1] ?? match[2]}`,
+  }
+}
+
+function findTooDeep(text: string): YamlFault | null {
+  let depth = 0
+  let line = 1
+  for (const character of text) {
+    if (character === '\n') line++
+    else if (character === '[' || character === '{') depth++
+    else if (character === ']' || character === '}') depth--
+    if (depth > MAX_DEPTH) return { line, message: `expected at most ${MAX_DEPTH} nested brackets` }
+  }
+  const indented = text
+    .split('\n')
+    .findIndex((row) => row.search(/\S/) > MAX_DEPTH * 4 || /^(?:\s*- ){8}/.test(row))
+  return indented === -1 ? null : { line: indented + 1, message: 'expected less indentation' }
+}
+
+function isRanged(node: unknown): node is { range: [number, number, number] } {
+  return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
+}
