@@ -1,0 +1,21 @@
+import type { Demand } from './compare-view.ts'
+import type { Measured } from './evidence.ts'
+
+/** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
+export interface LedgerFacts {
+  /** Ids with a verified claim. */
+  claimed: ReadonlySet<string>
+  /** Ids whose seller asked for removal. */
+  optedOut: ReadonlySet<string>
+  /** Searches and clicks in 90 days by listing id. */
+  demand: ReadonlyMap<string, Demand>
+  /** Settlements this service verified itself, as aggregates by listing id. */
+  settlements: ReadonlyMap<string, Measured>
+}
+
+export const NO_LEDGER_FACTS: LedgerFacts = {
+  claimed: new Set(),
+  optedOut: new Set(),
+  demand: new Map(),
+  settlements: new Map(),
+}
