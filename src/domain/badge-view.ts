@@ -1,0 +1,36 @@
+import type { ListingView } from './listing-view.ts'
+
+/** What the embeddable badge of a listing says; `tone` is a colour by meaning. */
+export interface BadgeView {
+  label: string
+  message: string
+  tone: 'accent' | 'strong' | 'neutral'
+}
+
+type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party'>
+
+/**
+ * The highest thing a listing has earned, in a few words. A listing without evidence says that it
+ * is listed and nothing else: no evidence is not a bad sign.
+ *
+ * @example toBadgeView(listing) → { label: 'Waypost', message: 'Trusted · trust 62', tone: 'strong' }
+ */
+export function toBadgeView({ tiers, trust, first_party }: BadgeSubject): BadgeView {
+  const label = 'Waypost'
+  const earned = [
+    tiers.tier_label ?? (tiers.earned.includes('live_tested') ? 'Live-Tested' : null),
+    trust.score === null ? null : toTrustWords(trust),
+  ].filter((part) => part !== null)
+  if (earned.length === 0)
+    return { label, message: first_party ? 'first-party kit' : 'listed', tone: 'neutral' }
+  return {
+    label,
+    message: earned.join(' · '),
+    tone: tiers.tier === 'trusted' ? 'strong' : 'accent',
+  }
+}
+
+function toTrustWords(trust: ListingView['trust']): string {
+  const isSmall = trust.evidence === 'verified_non_wash_payments' && trust.sample === 'low'
+  return `trust ${trust.score}${isSmall ? ' (low sample)' : ''}`
+}

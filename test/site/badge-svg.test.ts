@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { toBadgeView } from '../../src/domain/badge-view.ts'
+import { renderBadgeSvg } from '../../src/render/badge-svg.ts'
+
+const tiers = {
+  tier: null,
+  tier_label: null,
+  highest_earned: null,
+  earned: [],
+  paid: [] as [],
+  not_yet: [],
+  badge_svg: '',
+  page: '',
+  embed_markdown: '',
+  tiers_doc: '',
+}
+const none = { score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' } as const
+
+describe('the badge image', () => {
+  test('is 20 px high, names itself and runs nothing', () => {
+    const svg = renderBadgeSvg({ label: 'Waypost', message: 'Trusted · trust 62', tone: 'strong' })
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="\d+" height="20"/)
+    expect(svg).toContain('<title>Waypost: Trusted · trust 62</title>')
+    expect(svg).not.toMatch(/<script|<style|href=|url\((?!#)/)
+  })
+
+  test.each([
+    ['markup', '</text><script>alert(1)</script>', '&lt;/text&gt;&lt;script&gt;'],
+    ['quotes and ampersands', '"a" & \'b\'', '&quot;a&quot; &amp; &apos;b&apos;'],
+    ['a CDATA end', ']]>', ']]&gt;'],
+  ])('escapes %s', (_, message, expected) => {
+    const svg = renderBadgeSvg({ label: 'Waypost', message, tone: 'accent' })
+    expect(svg).toContain(expected)
+    expect(svg).not.toContain('<script')
+  })
+
+  test('leaves out what XML forbids and replaces half an emoji', () => {
+    const svg = renderBadgeSvg({ label: 'a\u0000b', message: 'c\ud83d', tone: 'neutral' })
+    expect(svg).toContain('ab')
+    expect(svg).toContain('c\ufffd')
+    expect(svg.isWellFormed()).toBe(true)
+  })
+
+  test('grows with its text and cuts what is too long', () => {
+    const short = widthOf(renderBadgeSvg({ label: 'Waypost', message: 'listed', tone: 'neutral' }))
+    const long = renderBadgeSvg({ label: 'Waypost', message: 'w'.repeat(120), tone: 'neutral' })
+    expect(widthOf(long)).toBeGreaterThan(short)
+    expect(long).toContain(`${'w'.repeat(47)}…`)
+    expect(long).not.toContain('w'.repeat(48))
+  })
+})
+
+describe('what a badge says', () => {
+  test('a listing without evidence is listed, and no more', () => {
+    expect(toBadgeView({ tiers, trust: none, first_party: false })).toEqual({
+      label: 'Waypost',
+      message: 'listed',
+      tone: 'neutral',
+    })
+  })
+
+  test('our own kits say so', () => {
+    expect(toBadgeView({ tiers, trust: none, first_party: true }).message).toBe('first-party kit')
+  })
+
+  test('a score from few buyers carries its marker', () => {
+    const trust = {
+      score: 12,
+      evidence: 'verified_non_wash_payments',
+      sample: 'low',
+      verified_buyers_30d: 1,
+      settlements_30d: 2,
+      wash_flags: [],
+      watch: [],
+      volume_usd_30d: 1,
+      top_buyer_share_30d: 1,
+      last_settlement_at: null,
+      shared_payout: false,
+      method: 'hub-trust-v0.1',
+      source: 'x',
+    } as const
+    const view = { ...trust, wash_flags: [], watch: [] }
+    expect(toBadgeView({ tiers, trust: view, first_party: false }).message).toBe(
+      'trust 12 (low sample)',
+    )
+  })
+
+  test('a tier stands first', () => {
+    const trusted = { ...tiers, tier: 'trusted' as const, tier_label: 'Trusted' }
+    expect(toBadgeView({ tiers: trusted, trust: none, first_party: false })).toMatchObject({
+      message: 'Trusted',
+      tone: 'strong',
+    })
+  })
+})
+
+function widthOf(svg: string): number {
+  return Number(/width="(\d+)"/.exec(svg)?.[1])
+}
