@@ -7,7 +7,7 @@ import markdownIt from 'markdown-it'
 const markdown = markdownIt({ html: false, linkify: false, typographer: false })
 markdown.disable('image')
 markdown.validateLink = (url) => /^(?:https?:|mailto:)/i.test(url.trim())
-markdown.renderer.rules['link_open'] = (tokens, index, options, _env, self) => {
+markdown.renderer.rules.link_open = (tokens, index, options, _env, self) => {
   tokens[index]?.attrSet('rel', 'nofollow ugc noopener')
   return self.renderToken(tokens, index, options)
 }

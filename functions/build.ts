@@ -1,0 +1,46 @@
+import { buildRelease } from '../src/build/build-release.ts'
+import { formatFault } from '../src/build/fault.ts'
+import { readCurrentRelease } from '../src/build/publish-release.ts'
+import { readContent } from '../src/build/read-content.ts'
+import { nameRelease } from '../src/build/release-name.ts'
+import { NO_LEDGER_FACTS } from '../src/domain/ledger-facts.ts'
+import { parseConfig } from './config.ts'
+
+/**
+ * `npm run build`: compiles the content into a release and publishes it. With `--if-stale` a
+ * release that is already current is left alone.
+ */
+const config = parseConfig(process.env)
+const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+const { CONTENT_DIR: contentDir, OUT_DIR: outDir, BASE_URL: baseUrl } = config
+const ledger = NO_LEDGER_FACTS
+const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
+
+if (process.argv.includes('--if-stale') && readCurrentRelease(outDir) === name)
+  console.log(`release ${name} is current`)
+else await build()
+
+async function build(): Promise<void> {
+  const start = performance.now()
+  const { content, faults, counts } = readContent(contentDir, { allowPrivate })
+  for (const fault of faults) console.log(formatFault(fault, contentDir))
+  if (content === null) {
+    console.error('The content has errors, so nothing was built; the release before keeps serving.')
+    process.exitCode = 1
+    return
+  }
+  onStage(`read ${counts.listings} listings`, performance.now() - start)
+  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, ledger, onStage })
+  const peak = Math.round(process.resourceUsage().maxRSS / 1024)
+  console.log(
+    `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB`,
+  )
+}
+
+function onStage(stage: string, ms: number, files = 0): void {
+  console.log(`${seconds(ms).padStart(8)}  ${stage}${files > 0 ? ` (${files} files)` : ''}`)
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}

@@ -1,0 +1,32 @@
+/** Types of the files a release holds, by extension. The last match of a dotted name counts. */
+const TYPES: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
+  xml: 'application/xml',
+  atom: 'application/atom+xml',
+  webmanifest: 'application/manifest+json',
+  ico: 'image/x-icon',
+  png: 'image/png',
+  webp: 'image/webp',
+  woff2: 'font/woff2',
+  wasm: 'application/wasm',
+}
+
+const COMPRESSIBLE =
+  /^(?:text\/|application\/(?:json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
+
+/** @example findContentType('badge/x402.foo.svg') → 'image/svg+xml' */
+export function findContentType(file: string): string {
+  const extension = file.slice(file.lastIndexOf('.') + 1)
+  return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'
+}
+
+export function isCompressible(type: string): boolean {
+  return COMPRESSIBLE.test(type)
+}
