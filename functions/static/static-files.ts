@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { type StaticFile, toUrlPath } from '../../src/domain/static-file.ts'
+import { acceptsEncoding } from './accepts-encoding.ts'
+import { createFileCache } from './file-cache.ts'
+import { fileHeaders } from './file-headers.ts'
+
+/**
+ * The compiled files of a release, answered from memory. Only addresses in the manifest exist:
+ * nothing from the request ever becomes a path on disk.
+ */
+export interface StaticFiles {
+  has(path: string): boolean
+  /** Answers GET, HEAD and OPTIONS of a known path; false leaves the request to the next layer. */
+  serve(req: IncomingMessage, res: ServerResponse, path: string): boolean
+  /** Answers with the file at `path` under another status, such as the 404 page. */
+  serveAs(req: IncomingMessage, res: ServerResponse, path: string, status: number): boolean
+}
+
+interface Entry {
+  file: StaticFile
+  headers: Record<string, string>
+}
+
+interface Variant {
+  name: string
+  etag: string
+  size: number
+  coding: string | null
+}
+
+export function createStaticFiles(dir: string, manifest: readonly StaticFile[]): StaticFiles {
+  const entries = new Map<string, Entry>(
+    manifest.map((file) => [toUrlPath(file.file), { file, headers: fileHeaders(file) }]),
+  )
+  const cache = createFileCache((name) => readFile(join(dir, name)))
+  return {
+    has: (path) => entries.has(path),
+    serve(req, res, path) {
+      const entry = entries.get(path)
+      if (entry === undefined) return redirectSlash(res, path, entries)
+      if (req.method === 'OPTIONS') return answerPreflight(res)
+      if (req.method !== 'GET' && req.method !== 'HEAD') return false
+      void send(req, res, { entry, status: 200, read: cache.read })
+      return true
+    },
+    serveAs(req, res, path, status) {
+      const entry = entries.get(path)
+      if (entry === undefined) return false
+      void send(req, res, { entry, status, read: cache.read })
+      return true
+    },
+  }
+}
+
+/** Canonical addresses have no trailing slash; only a known address is ever redirected to. */
+function redirectSlash(
+  res: ServerResponse,
+  path: string,
+  entries: ReadonlyMap<string, Entry>,
+): boolean {
+  if (path.length < 2 || !path.endsWith('/')) return false
+  const target = path.slice(0, -1)
+  if (!entries.has(target)) return false
+  res
+    .writeHead(301, {
+      location: target,
+      'cache-control': 'public, max-age=60',
+      'content-length': '0',
+    })
+    .end()
+  return true
+}
+
+function answerPreflight(res: ServerResponse): true {
+  const headers = {
+    allow: 'GET, HEAD, OPTIONS',
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+    'access-control-allow-headers': '*',
+    'access-control-max-age': '86400',
+  }
+  res.writeHead(204, headers).end()
+  return true
+}
+
+interface Sending {
+  entry: Entry
+  status: number
+  read: (name: string) => Promise<Buffer>
+}
+
+async function send(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { entry, status, read }: Sending,
+): Promise<void> {
+  const variant = chooseVariant(entry.file, req.headers['accept-encoding'])
+  const isCompressed = entry.file.br > 0
+  const headers = {
+    ...entry.headers,
+    etag: variant.etag,
+    ...(isCompressed && { vary: 'accept-encoding' }),
+  }
+  if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
+    res.writeHead(304, headers).end()
+    return
+  }
+  try {
+    const bytes = req.method === 'HEAD' ? undefined : await read(variant.name)
+    const coding = variant.coding === null ? {} : { 'content-encoding': variant.coding }
+    res.writeHead(status, { ...headers, ...coding, 'content-length': variant.size }).end(bytes)
+  } catch {
+    // The release was removed under a very late request; the connection says so more plainly than a body.
+    res.destroy()
+  }
+}
+
+function chooseVariant(file: StaticFile, accepted: string | undefined): Variant {
+  if (file.br > 0 && acceptsEncoding(accepted, 'br'))
+    return { name: `${file.file}.br`, etag: `"${file.digest}-br"`, size: file.br, coding: 'br' }
+  if (file.gz > 0 && acceptsEncoding(accepted, 'gzip'))
+    return { name: `${file.file}.gz`, etag: `"${file.digest}-gz"`, size: file.gz, coding: 'gzip' }
+  return { name: file.file, etag: `"${file.digest}"`, size: file.size, coding: null }
+}
+
+/** `If-None-Match` compares weakly (RFC 9110 §13.1.2). */
+function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return (
+    header === '*' || header.split(',').some((part) => part.trim().replace(/^W\//, '') === etag)
+  )
+}
