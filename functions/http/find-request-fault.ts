@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import type { ProblemCode } from '../../src/domain/problems.ts'
+
+/** contract §12: bytes of a request target. */
+export const MAX_TARGET_LENGTH = 8192
+
+export interface RequestFault {
+  code: ProblemCode
+  detail: string
+}
+
+/**
+ * What Node's parser lets through and nobody should: two `Host` lines (two parties would route the
+ * request differently), a Host that is no host, targets in absolute form for another host.
+ *
+ * @returns null for a plain request.
+ */
+export function findRequestFault({
+  url = '',
+  rawHeaders,
+}: Pick<IncomingMessage, 'url' | 'rawHeaders'>): RequestFault | null {
+  if (url.length > MAX_TARGET_LENGTH)
+    return {
+      code: 'uri-too-long',
+      detail: `The request target has ${url.length} characters; the limit is ${MAX_TARGET_LENGTH}.`,
+    }
+  const hosts = rawHeaders.filter(
+    (_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host',
+  )
+  const [host = ''] = hosts
+  if (hosts.length > 1) return malformed('The request has several Host headers; send one.')
+  if (!/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(host))
+    return malformed('The Host header is not a host name with an optional port.')
+  if (url.startsWith('/')) return null
+  if (url === '*') return malformed('The request target * has no meaning here; send a path.')
+  const target = URL.parse(url)
+  return target !== null && target.host === host.toLowerCase()
+    ? null
+    : malformed('The request target names another host than the Host header.')
+}
+
+/** Path and query of a target, absolute form reduced to its path. */
+export function splitTarget(url: string): { path: string; query: string } {
+  const origin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  const target = origin === -1 ? '/' : url.slice(origin)
+  const mark = target.indexOf('?')
+  return mark === -1
+    ? { path: target, query: '' }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) }
+}
+
+function malformed(detail: string): RequestFault {
+  return { code: 'malformed-request', detail }
+}

@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { toNodeHandler } from 'h3'
+import { createApp, type Handlers } from './app.ts'
+import { findRequestFault, splitTarget } from './http/find-request-fault.ts'
+import { sendResponse } from './http/send-response.ts'
+import type { Parts } from './parts.ts'
+
+export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
+
+export interface ServerLayers {
+  parts: Parts
+  handlers: Partial<Handlers>
+  /** `/api/v1/call/…`, on the raw request: header bytes and streams must pass unchanged. */
+  relay?: NodeHandler
+  /** Astro's pages that are rendered for each request. */
+  pages?: (req: IncomingMessage, res: ServerResponse, path: string) => boolean
+}
+
+/** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
+const MAX_HEADER_BYTES = 160 * 1024
+/** Slow senders (milliseconds): headers, whole request, and how often Node looks. */
+const HEADERS_TIMEOUT = 10_000
+const REQUEST_TIMEOUT = 60_000
+const CHECK_INTERVAL = 500
+const KEEP_ALIVE_TIMEOUT = 65_000
+
+const RELAY_PREFIX = '/api/v1/call/'
+
+/** One process, three layers: functions, compiled files, pages rendered on demand. */
+export function createWaypostServer({ parts, handlers, relay, pages }: ServerLayers): Server {
+  const { problem, release } = parts
+  const app = toNodeHandler(createApp(parts, handlers))
+  const options = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT,
+    requestTimeout: REQUEST_TIMEOUT,
+    connectionsCheckingInterval: CHECK_INTERVAL,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+  }
+  const server = createServer(options, (req, res) => {
+    const fault = findRequestFault(req)
+    if (fault !== null) {
+      res.shouldKeepAlive = false
+      return void sendResponse(res, problem(fault.code, { detail: fault.detail }))
+    }
+    const { path } = splitTarget(req.url ?? '/')
+    if (relay !== undefined && path.startsWith(RELAY_PREFIX)) return void relay(req, res)
+    if (release().files.serve(req, res, path)) return
+    if (pages?.(req, res, path) === true) return
+    if (wantsPage(req, path) && release().files.serveAs(req, res, '/404.html', 404)) return
+    return void app(req, res)
+  })
+  server.on('clientError', (error, socket) => {
+    if (!socket.writable || ('code' in error && error.code === 'ECONNRESET'))
+      return void socket.destroy()
+    void writeMalformed(
+      socket,
+      problem('malformed-request', { detail: 'The request could not be read as HTTP/1.1.' }),
+    )
+  })
+  return server
+}
+
+/** A browser asking for a page that does not exist gets one that says so; `/api/` is always JSON. */
+function wantsPage(req: IncomingMessage, path: string): boolean {
+  if (
+    path.startsWith('/api/') ||
+    path.startsWith('/go/') ||
+    (req.method !== 'GET' && req.method !== 'HEAD')
+  )
+    return false
+  if (path === '/healthz' || path === '/readyz') return false
+  const accept = req.headers.accept ?? ''
+  return accept.includes('text/html') && !accept.startsWith('application/json')
+}
+
+/** There is no response object for a request that could not be parsed: the answer is written raw. */
+async function writeMalformed(
+  socket: NodeJS.WritableStream & { destroySoon?: () => void },
+  response: Response,
+): Promise<void> {
+  const body = await response.text()
+  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
+  socket.end(head + body)
+}
