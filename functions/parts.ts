@@ -1,7 +1,9 @@
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Clock } from './ports/clock.ts'
+import type { Resolver } from './ports/resolver.ts'
 import type { MakeProblem } from './problem.ts'
+import type { RateLimits } from './rate-limits.ts'
 import type { Release } from './release.ts'
 
 /** What every capability is made from. Tests hand in their own clock, log and release. */
@@ -10,6 +12,8 @@ export interface Parts {
   problem: MakeProblem
   clock: Clock
   log: Log
+  resolver: Resolver
+  limits: RateLimits
   /** The release being served right now; ask again for each request, a new build swaps it. */
   release: () => Release
 }

@@ -1,0 +1,153 @@
+import type { IncomingMessage } from 'node:http'
+import { parseCallQuery, parseCallTarget } from '../../src/domain/call-target.ts'
+import type { LiveListing } from '../../src/domain/live-listing.ts'
+import { findPaymentHeaderFault } from '../../src/domain/relayed-headers.ts'
+import { ROUTES } from '../../src/domain/route-table.ts'
+import type { Config } from '../config.ts'
+import type { Release } from '../release.ts'
+import type { MakeCallProblem } from './call-problem.ts'
+import type { RelayLimits } from './relay-limits.ts'
+
+/** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */
+export type CallPlan =
+  | { kind: 'preflight' }
+  | { kind: 'refused'; response: Response }
+  | { kind: 'info'; listing: LiveListing }
+  | { kind: 'forward'; listing: LiveListing; origin: string; path: string }
+
+export interface PlanContext {
+  release: Release
+  config: Config
+  limits: RelayLimits
+  refuse: MakeCallProblem
+}
+
+export const CALL_PATH = '/api/v1/call/'
+
+/** HEAD is not among them: a seller's framework may take it for an unpaid GET. */
+export const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
+
+export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
+  const { release, refuse } = context
+  const method = req.method ?? ''
+  if (method === 'OPTIONS') return { kind: 'preflight' }
+  if (!ROUTES.call.methods.some((known) => known === method))
+    return refused(
+      refuse(
+        {
+          code: 'method-not-allowed',
+          error: 'http_request_denied',
+          detail: `The relay takes ${ALLOW}, got ${method}.`,
+        },
+        { headers: { Allow: ALLOW } },
+      ),
+    )
+  const [path = '', ...query] = (req.url ?? '').split('?')
+  const id = decodeId(path.slice(CALL_PATH.length))
+  const listing = release.listings.get(id)
+  if (listing === undefined)
+    return refused(
+      refuse({
+        code: 'listing-not-found',
+        error: 'destination_not_found',
+        detail: 'No listing has this id.',
+      }),
+    )
+  return planListing(req, listing, query.join('?'), context)
+}
+
+function planListing(
+  req: IncomingMessage,
+  listing: LiveListing,
+  rawQuery: string,
+  context: PlanContext,
+): CallPlan {
+  const { config, refuse } = context
+  const query = parseCallQuery(rawQuery)
+  const target = parseCallTarget(listing.url, query)
+  const isRelayable = listing.buy === 'relay_x402'
+  if ('fault' in target && (isRelayable || query.wantsInfo))
+    return refused(
+      refuse(
+        {
+          code: 'invalid-parameter',
+          error: 'http_request_error',
+          detail: `endpoint: ${target.fault}.`,
+        },
+        { errors: [{ in: 'query', name: 'endpoint', detail: target.fault }] },
+      ),
+    )
+  if (query.wantsInfo) return { kind: 'info', listing }
+  if (!isRelayable || 'fault' in target) return refused(toNotRelayable(listing, config, refuse))
+  if (isOwnHost(target.url, config.BASE_URL))
+    return refused(
+      refuse({
+        code: 'relay-loop',
+        error: 'proxy_loop_detected',
+        detail: `The target ${target.url.host} is this service's own host.`,
+      }),
+    )
+  const fault = findMessageFault(req, context)
+  if (fault !== null) return refused(fault)
+  return { kind: 'forward', listing, origin: target.url.origin, path: target.path }
+}
+
+function toNotRelayable(listing: LiveListing, config: Config, refuse: MakeCallProblem): Response {
+  const reason = listing.not_relayable_reason ?? 'It is no paid HTTP API on rail x402.'
+  return refuse(
+    {
+      code: 'not-relayable',
+      error: 'http_request_denied',
+      detail: `${listing.id} cannot be called through the relay. ${reason} Call the seller directly: link_out has the address.`,
+    },
+    {
+      extra: {
+        listing_id: listing.id,
+        reason,
+        link_out: listing.url,
+        go: `${config.BASE_URL}/go/${listing.id}?src=api`,
+      },
+    },
+  )
+}
+
+function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext): Response | null {
+  const fault = findPaymentHeaderFault(req.rawHeaders)
+  if (fault !== null)
+    return refuse({
+      code: 'malformed-request',
+      error: 'http_request_error',
+      detail: `${fault}. Nothing was sent.`,
+    })
+  const length = Number(req.headers['content-length'] ?? 0)
+  if (length > limits.requestBodyBytes)
+    return refuse({
+      code: 'payload-too-large',
+      error: 'http_request_denied',
+      detail: `A relayed body may have ${limits.requestBodyBytes} bytes, got ${length}. Nothing was sent.`,
+    })
+  return null
+}
+
+/** A loop by name; the guard finds the one by address. */
+function isOwnHost(url: URL, baseUrl: string): boolean {
+  const own = new URL(baseUrl)
+  return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80')
+}
+
+/** A malformed id is an unknown id (contract §12). */
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+function refused(response: Response): CallPlan {
+  return { kind: 'refused', response }
+}

@@ -1,0 +1,93 @@
+import { PROBLEMS, type ProblemCode } from '../../src/domain/problems.ts'
+import { PROXY_NAME } from '../../src/domain/relayed-headers.ts'
+import type { MakeProblem, ProblemOptions } from '../problem.ts'
+import { BodyStalledError, BodyTooLargeError, SellerTimeoutError } from './call-errors.ts'
+import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
+
+/**
+ * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never does
+ * in our name, so a caller can tell our 502 or 429 from the seller's.
+ */
+export type CallProblem = { code: ProblemCode; error: string; detail: string }
+
+export type MakeCallProblem = (
+  problem: CallProblem,
+  options?: Omit<ProblemOptions, 'detail'>,
+) => Response
+
+const MAY_HAVE_SETTLED =
+  'If the call carried a payment, it may have settled all the same: check before you pay again.'
+
+export function createCallProblems(problem: MakeProblem): MakeCallProblem {
+  return ({ code, error, detail }, options = {}) =>
+    problem(code, {
+      detail,
+      ...options,
+      headers: {
+        'Proxy-Status': `${PROXY_NAME}; error=${error}`,
+        'Access-Control-Expose-Headers': 'Proxy-Status, RateLimit, RateLimit-Policy, Retry-After',
+        ...options.headers,
+      },
+    })
+}
+
+/**
+ * A failure before the seller's headers, as one of ours. Texts of Node and of the seller are not
+ * repeated: they may quote what the caller sent.
+ */
+export function toCallProblem(error: unknown): CallProblem {
+  if (error instanceof AddressRefusedError)
+    return say('seller-refused', 'destination_ip_prohibited', `Nothing was sent: ${error.message}.`)
+  if (error instanceof OwnAddressError)
+    return say('relay-loop', 'proxy_loop_detected', "The target is this service's own address.")
+  if (error instanceof ConnectDeadlineError)
+    return say('seller-timeout', 'connection_timeout', 'No connection in time; nothing was sent.')
+  if (error instanceof BodyTooLargeError)
+    return say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help)
+  if (error instanceof BodyStalledError)
+    return say('malformed-request', 'http_request_error', 'The request body stopped arriving.')
+  if (error instanceof SellerTimeoutError)
+    return say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`)
+  return fromCode(codeOf(error))
+}
+
+function fromCode(code: string): CallProblem {
+  if (/^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|EFORMERR)/.test(code))
+    return unreachable('dns_error', 'The host name has no address.')
+  if (code === 'ETIMEOUT')
+    return say('seller-timeout', 'dns_timeout', 'The host name was not resolved in time.')
+  if (code === 'ECONNREFUSED')
+    return unreachable('connection_refused', 'The connection was refused.')
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
+    return unreachable('destination_ip_unroutable', 'There is no route to the host.')
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code))
+    return unreachable('tls_certificate_error', 'The TLS certificate does not prove the host.')
+  if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))
+    return unreachable('tls_protocol_error', 'The TLS handshake failed.')
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return unreachable(
+      'http_response_header_section_size',
+      `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
+    )
+  if (/^HPE_|UND_ERR_RES_CONTENT_LENGTH|INVALID_ANSWER/.test(code))
+    return unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`)
+  return unreachable(
+    'connection_terminated',
+    `The connection broke before an answer came. ${MAY_HAVE_SETTLED}`,
+  )
+}
+
+function say(code: ProblemCode, error: string, detail: string): CallProblem {
+  return { code, error, detail }
+}
+
+function unreachable(error: string, detail: string): CallProblem {
+  return say('seller-unreachable', error, detail)
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return ''
+  if (error instanceof Error && error.name === 'InvalidAnswerError') return 'INVALID_ANSWER'
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,26 @@
+/**
+ * The relay's sizes and times (contract §7), once: the code measures with them and `relay_info`
+ * publishes them. Milliseconds and bytes.
+ */
+export interface RelayLimits {
+  requestBodyBytes: number
+  /** Names and values of one message's header fields, either way. */
+  headerBytes: number
+  connectMs: number
+  responseHeadersMs: number
+  /** An offer may allow 300 s, and sellers settle after their handler whether anyone listens or not. */
+  paidResponseHeadersMs: number
+  /** Longest silence inside a body, either way. */
+  idleBodyMs: number
+  inFlight: { perListing: number; perClient: number; inAll: number }
+}
+
+export const RELAY_LIMITS: RelayLimits = {
+  requestBodyBytes: 10 * 1024 * 1024,
+  headerBytes: 128 * 1024,
+  connectMs: 10_000,
+  responseHeadersMs: 30_000,
+  paidResponseHeadersMs: 330_000,
+  idleBodyMs: 60_000,
+  inFlight: { perListing: 256, perClient: 128, inAll: 1024 },
+}

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toRelayInfoView } from '../../src/domain/relay-info-view.ts'
+import { clientKey } from '../client-key.ts'
+import type { Parts } from '../parts.ts'
+import { refusalOf } from '../rate-limits.ts'
+import { type CallPlan, planCall } from './call-plan.ts'
+import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
+import { forwardCall } from './forward-call.ts'
+import { createGuardedConnector } from './guard.ts'
+import { createInFlight } from './in-flight.ts'
+import { createOwnAddress } from './own-address.ts'
+import { answerPreflight } from './preflight.ts'
+import { RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
+import { toRelayLimitsView } from './relay-limits-view.ts'
+import { writeResponse } from './write-response.ts'
+
+/** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
+export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+
+type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
+
+/**
+ * The non-custodial pass-through (spec: Endpoints, contract §7). It adds no payment, keeps none and
+ * reads none but the settlement header. Never rejects.
+ */
+export function createRelay(parts: Parts, limits: RelayLimits = RELAY_LIMITS): Relay {
+  const { config, log } = parts
+  const refuse = createCallProblems(parts.problem)
+  const enter = createEntrance(parts, limits, refuse)
+  return async function relay(req, res) {
+    const plan = planCall(req, { release: parts.release(), config, limits, refuse })
+    try {
+      if (plan.kind === 'refused') await writeResponse(req, res, plan.response)
+      else if (plan.kind === 'preflight') await writeResponse(req, res, answerPreflight(req))
+      else if (plan.kind === 'info')
+        await writeResponse(req, res, toInfoResponse(plan, parts, limits))
+      else await enter(req, res, plan)
+    } catch (error) {
+      const id = crypto.randomUUID()
+      log.error('relay-failed', { id, error: error instanceof Error ? error.name : 'unknown' })
+      if (res.headersSent) res.destroy()
+      else await writeResponse(req, res, toInternal(refuse, id))
+    }
+  }
+}
+
+/** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
+function createEntrance(parts: Parts, limits: RelayLimits, refuse: MakeCallProblem) {
+  const { config, resolver, log, clock } = parts
+  const inFlight = createInFlight(limits.inFlight)
+  return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
+    const forwarded = req.headers['x-forwarded-for']
+    const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
+    const limited = refusalOf(await parts.limits.take('call', client), parts.problem)
+    if (limited !== null) {
+      limited.headers.set('Proxy-Status', 'waypost; error=http_request_denied')
+      return writeResponse(req, res, limited)
+    }
+    const leave = inFlight.enter(plan.listing.id, client)
+    if (typeof leave === 'string') return writeResponse(req, res, toBusy(refuse, leave))
+    const startedAt = clock.now()
+    let status = 0
+    try {
+      await forwardCall(req, res, {
+        origin: plan.origin,
+        path: plan.path,
+        ownOrigin: config.BASE_URL,
+        limits,
+        refuse,
+        connect: createGuardedConnector({
+          resolver,
+          allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+          connectTimeoutMs: limits.connectMs,
+          isOwnAddress: createOwnAddress(config.HOST, req.socket),
+        }),
+        onHead: (head) => {
+          status = head.status
+        },
+      })
+    } finally {
+      leave()
+      const took = clock.now() - startedAt
+      log.info('relayed', { listing: plan.listing.id, method: req.method ?? '', status, ms: took })
+    }
+  }
+}
+
+function toInfoResponse(
+  { listing }: Extract<CallPlan, { kind: 'info' }>,
+  { config }: Parts,
+  limits: RelayLimits,
+): Response {
+  return Response.json(toRelayInfoView(listing, toRelayLimitsView(limits)), {
+    headers: {
+      'Cache-Control': 'no-store',
+      'Access-Control-Allow-Origin': '*',
+      'X-Content-Type-Options': 'nosniff',
+      Link: `<${config.BASE_URL}/api/v1/listings/${listing.id}>; rel="describedby"`,
+    },
+  })
+}
+
+function toBusy(refuse: MakeCallProblem, limit: string): Response {
+  return refuse(
+    {
+      code: 'relay-busy',
+      error: 'connection_limit_reached',
+      detail: `Too many calls are in flight for this ${limit}. Nothing was sent.`,
+    },
+    { headers: { 'Retry-After': '1' } },
+  )
+}
+
+function toInternal(refuse: MakeCallProblem, id: string): Response {
+  const detail = 'Something broke on our side; the log has it under this id.'
+  return refuse({ code: 'internal', error: 'proxy_internal_error', detail }, { extra: { id } })
+}

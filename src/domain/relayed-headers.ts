@@ -1,0 +1,181 @@
+/**
+ * Which headers cross the relay. Raw pairs in, raw pairs out: names keep their case, repeated lines
+ * stay repeated, values stay latin1 text (one character a byte).
+ */
+export type RawHeaders = readonly string[]
+
+/** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-authentication-info',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]
+
+/** What a seller must not see: our session, and who called from where (the relay is no witness). */
+const NOT_FOR_SELLERS = new Set([
+  ...HOP_BY_HOP,
+  'expect',
+  'host',
+  'cookie',
+  'cookie2',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-original-forwarded-for',
+  'x-envoy-external-address',
+  'true-client-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'cdn-loop',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'cf-ipcountry',
+  'cf-ray',
+  'cf-visitor',
+  'cf-worker',
+  'x-amzn-trace-id',
+  'x-amz-cf-id',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-appengine-user-ip',
+])
+
+/**
+ * What a seller's answer must not do to our origin, where sellers also sign in: set cookies or other
+ * state, redirect, install workers, or answer for our CORS. `Extension-Responses` speaks about our
+ * request's extensions to the hop before it.
+ */
+const NOT_FOR_CALLERS = new Set([
+  ...HOP_BY_HOP,
+  'set-cookie',
+  'set-cookie2',
+  'set-login',
+  'clear-site-data',
+  'strict-transport-security',
+  'public-key-pins',
+  'alt-svc',
+  'refresh',
+  'service-worker-allowed',
+  'accept-ch',
+  'critical-ch',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'origin-agent-cluster',
+  'x-content-type-options',
+  'extension-responses',
+])
+
+/** A second line of one of these could make two readers see two different payments. */
+const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
+
+/** Headers a browser may read across origins (contract §7). */
+export const EXPOSED_HEADERS = [
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'X-PAYMENT-RESPONSE',
+  'WWW-Authenticate',
+  'Payment-Receipt',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Proxy-Status',
+  'Location',
+] as const
+
+/** Our name in `Proxy-Status` (RFC 9209). */
+export const PROXY_NAME = 'waypost'
+
+/**
+ * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name us are dropped too, since no header
+ *   may tell a seller's checks that the call came from anywhere but its caller.
+ */
+export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
+  const named = namesInConnection(raw)
+  return filterHeaders(raw, (name, value) => {
+    if (NOT_FOR_SELLERS.has(name) || name.startsWith('x-forwarded-') || named.has(name))
+      return false
+    if (name === 'origin' || name === 'referer') return !isOwn(value, ownOrigin)
+    return true
+  })
+}
+
+/** The seller's headers as the caller gets them, ours included. */
+export function toCallerHeaders(raw: RawHeaders): string[] {
+  const named = namesInConnection(raw)
+  let hasCacheControl = false
+  const kept = filterHeaders(raw, (name, value) => {
+    if (NOT_FOR_CALLERS.has(name) || name.startsWith('access-control-') || named.has(name))
+      return false
+    // A seller that signs with our name would pass its own error off as ours.
+    if (name === 'proxy-status' && value.toLowerCase().includes(PROXY_NAME)) return false
+    if (name === 'cache-control') hasCacheControl = true
+    return true
+  })
+  // A relayed page would run on our origin, beside the sellers' sessions.
+  kept.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff')
+  if (!hasCacheControl) kept.push('Cache-Control', 'no-store')
+  kept.push('Access-Control-Allow-Origin', '*')
+  kept.push('Access-Control-Expose-Headers', EXPOSED_HEADERS.join(', '))
+  return kept
+}
+
+/** @returns what is wrong with the payment headers, or null. */
+export function findPaymentHeaderFault(raw: RawHeaders): string | null {
+  const named = namesInConnection(raw)
+  for (const name of PAYMENT_HEADERS) {
+    const lines = valuesOf(raw, name).length
+    if (lines > 1) return `expected one ${name.toUpperCase()} line, got ${lines}`
+    if (lines === 1 && named.has(name))
+      return `expected ${name.toUpperCase()} not to be named in Connection: it would be dropped`
+  }
+  return null
+}
+
+/** True when the call may move money: its answer is awaited longer and read to its end. */
+export function carriesPayment(raw: RawHeaders): boolean {
+  return (
+    PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) ||
+    valuesOf(raw, 'authorization').some((value) => /^payment\s/i.test(value))
+  )
+}
+
+/** @param name in lower case. */
+export function valuesOf(raw: RawHeaders, name: string): string[] {
+  const values: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2)
+    if (raw[index]?.toLowerCase() === name) values.push(raw[index + 1] ?? '')
+  return values
+}
+
+function filterHeaders(raw: RawHeaders, keep: (name: string, value: string) => boolean): string[] {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    const value = raw[index + 1] ?? ''
+    if (keep(name.toLowerCase(), value)) kept.push(name, value)
+  }
+  return kept
+}
+
+function namesInConnection(raw: RawHeaders): Set<string> {
+  const values = valuesOf(raw, 'connection')
+  // What frames or protects the message may not be talked away by its sender.
+  const names = values.flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
+  return new Set(names.filter((name) => name !== 'content-length' && name !== 'content-type'))
+}
+
+function isOwn(value: string, ownOrigin: string): boolean {
+  return URL.parse(value)?.origin === ownOrigin
+}

@@ -1,0 +1,184 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { createRelay } from '../../functions/call/relay.ts'
+import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
+import { parseConfig } from '../../functions/config.ts'
+import { createLog } from '../../functions/log.ts'
+import type { Parts } from '../../functions/parts.ts'
+import { systemClock } from '../../functions/ports/clock.ts'
+import type { Resolver } from '../../functions/ports/resolver.ts'
+import { createProblems } from '../../functions/problem.ts'
+import { createRateLimits } from '../../functions/rate-limits.ts'
+import type { LiveListing } from '../../src/domain/live-listing.ts'
+
+/** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
+export interface RelayWorld {
+  url: string
+  port: number
+  /** Every line the service logged. */
+  logged: string[]
+  /** The service's parts, for tests that look behind the socket. */
+  parts: Parts
+  close(): Promise<void>
+}
+
+export interface RelayWorldOptions {
+  listings: LiveListing[]
+  env?: Record<string, string>
+  limits?: Partial<RelayLimits>
+  resolver?: Resolver
+}
+
+export const BASE_URL = 'https://waypost.example'
+
+export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld> {
+  const logged: string[] = []
+  const config = parseConfig({
+    BASE_URL,
+    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+    RATE_LIMITS: '{"call":"off"}',
+    ...options.env,
+  })
+  const listings = new Map(options.listings.map((listing) => [listing.id, listing]))
+  const parts: Parts = {
+    config,
+    problem: createProblems(config.BASE_URL),
+    clock: systemClock,
+    log: createLog((line) => logged.push(line), Date.now),
+    resolver: options.resolver ?? loopbackResolver,
+    limits: createRateLimits(config),
+    release: () => ({ name: 'test', listings }),
+  }
+  const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
+  const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => void relay(req, res))
+  const port = await listen(server)
+  return {
+    url: `http://127.0.0.1:${port}/api/v1/call`,
+    port,
+    logged,
+    parts,
+    close: () => closeServer(server),
+  }
+}
+
+/** Every name is this machine. */
+export const loopbackResolver: Resolver = {
+  addresses: async () => [{ address: '127.0.0.1', family: 4 }],
+  txt: async () => [],
+}
+
+/** A relayable listing at a URL, unless the test says otherwise. */
+export function aListing(url: string, changes: Partial<LiveListing> = {}): LiveListing {
+  return {
+    id: 'x402.seller',
+    name: 'Seller',
+    kind: 'http_api',
+    url,
+    status: 'unclaimed',
+    first_party: false,
+    buy: 'relay_x402',
+    not_relayable_reason: null,
+    methods: [],
+    pricing: {
+      model: 'per_call',
+      min_usd: 0.01,
+      max_usd: 0.01,
+      rails: ['x402'],
+      networks: ['eip155:84532'],
+    },
+    payout: [],
+    ...changes,
+  }
+}
+
+export interface Seller {
+  origin: string
+  port: number
+  close(): Promise<void>
+}
+
+/** A seller in plain node:http. */
+export async function startSeller(listener: RequestListener): Promise<Seller> {
+  const server = createServer({ maxHeaderSize: 192 * 1024 }, listener)
+  const port = await listen(server)
+  return { origin: `http://127.0.0.1:${port}`, port, close: () => closeServer(server) }
+}
+
+/** A seller that speaks bytes: called once a connection with what was received so far. */
+export async function startRawSeller(
+  onRequest: (socket: Socket, received: string) => void,
+): Promise<Seller & { connections: () => number; requests: string[] }> {
+  const sockets = new Set<Socket>()
+  const requests: string[] = []
+  let connections = 0
+  const server = createTcpServer((socket) => {
+    connections += 1
+    sockets.add(socket)
+    socket.on('error', () => {})
+    let received = ''
+    let isAnswered = false
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+      if (isAnswered || !received.includes('\r\n\r\n')) return
+      isAnswered = true
+      requests.push(received)
+      onRequest(socket, received)
+    })
+  })
+  const port = await listen(server)
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    connections: () => connections,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+export interface RawAnswer {
+  /** Everything received, latin1. */
+  text: string
+  status: number
+  /** Header lines as sent. */
+  lines: string[]
+  body: string
+  /** How the connection ended: with FIN, or torn. */
+  end: 'fin' | 'reset'
+}
+
+/** Sends bytes and reads until the connection ends. `Connection: close` is up to the request. */
+export function exchangeRaw(port: number, request: string | Buffer): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let end: 'fin' | 'reset' = 'fin'
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(typeof request === 'string' ? Buffer.from(request, 'latin1') : request)
+    })
+    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.on('error', () => {
+      end = 'reset'
+    })
+    socket.on('close', () => {
+      const text = Buffer.concat(chunks).toString('latin1')
+      const [head = '', ...rest] = text.split('\r\n\r\n')
+      const [first = '', ...lines] = head.split('\r\n')
+      const body = rest.join('\r\n\r\n')
+      resolve({ text, status: Number(first.split(' ')[1]), lines, body, end })
+    })
+  })
+}
+
+export function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+  return new Promise((resolve) =>
+    // A listening TCP server's address is an AddressInfo; the type also covers pipes.
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+  )
+}
+
+function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((resolve) => server.close(() => resolve()))
+}
