@@ -2,10 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createRelay } from './call/relay.ts'
 import { ConfigError, parseConfig } from './config.ts'
 import { createLog } from './log.ts'
+import type { Parts } from './parts.ts'
 import { systemClock } from './ports/clock.ts'
+import { createResolver } from './ports/resolver.ts'
 import { createProblems } from './problem.ts'
+import { createRateLimits } from './rate-limits.ts'
 import { createReleaseHolder } from './release-holder.ts'
 import { createSearchRoute } from './search-route.ts'
 import { createWaypostServer } from './server.ts'
@@ -35,8 +39,20 @@ async function start(): Promise<void> {
     baseUrl: config.BASE_URL,
     log,
   })
-  const parts = { config, problem, clock: systemClock, log, release: releases.current }
-  const server = createWaypostServer({ parts, handlers: { search: createSearchRoute(parts) } })
+  const parts: Parts = {
+    config,
+    problem,
+    clock: systemClock,
+    log,
+    resolver: createResolver(config.DNS_SERVERS),
+    limits: createRateLimits(config),
+    release: releases.current,
+  }
+  const server = createWaypostServer({
+    parts,
+    handlers: { search: createSearchRoute(parts) },
+    relay: createRelay(parts),
+  })
   server.listen(config.PORT, config.HOST)
   await once(server, 'listening')
   console.log(`Waypost serves ${config.BASE_URL} on ${config.HOST}:${config.PORT}`)

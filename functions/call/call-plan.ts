@@ -16,7 +16,7 @@ export type CallPlan =
   | { kind: 'forward'; listing: LiveListing; origin: string; path: string }
 
 export interface PlanContext {
-  release: Release
+  release: Pick<Release, 'listings'>
   config: Config
   limits: RelayLimits
   refuse: MakeCallProblem

@@ -3,6 +3,7 @@ import { toRelayInfoView } from '../../src/domain/relay-info-view.ts'
 import { clientKey } from '../client-key.ts'
 import type { Parts } from '../parts.ts'
 import { refusalOf } from '../rate-limits.ts'
+import type { Release } from '../release.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { forwardCall } from './forward-call.ts'
@@ -17,13 +18,16 @@ import { writeResponse } from './write-response.ts'
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
+/** Of a release, the relay knows the listings only. */
+export type RelayParts = Omit<Parts, 'release'> & { release: () => Pick<Release, 'listings'> }
+
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
 
 /**
  * The non-custodial pass-through (spec: Endpoints, contract §7). It adds no payment, keeps none and
  * reads none but the settlement header. Never rejects.
  */
-export function createRelay(parts: Parts, limits: RelayLimits = RELAY_LIMITS): Relay {
+export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMITS): Relay {
   const { config, log } = parts
   const refuse = createCallProblems(parts.problem)
   const enter = createEntrance(parts, limits, refuse)
@@ -45,7 +49,7 @@ export function createRelay(parts: Parts, limits: RelayLimits = RELAY_LIMITS): R
 }
 
 /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
-function createEntrance(parts: Parts, limits: RelayLimits, refuse: MakeCallProblem) {
+function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCallProblem) {
   const { config, resolver, log, clock } = parts
   const inFlight = createInFlight(limits.inFlight)
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
@@ -87,7 +91,7 @@ function createEntrance(parts: Parts, limits: RelayLimits, refuse: MakeCallProbl
 
 function toInfoResponse(
   { listing }: Extract<CallPlan, { kind: 'info' }>,
-  { config }: Parts,
+  { config }: RelayParts,
   limits: RelayLimits,
 ): Response {
   return Response.json(toRelayInfoView(listing, toRelayLimitsView(limits)), {

@@ -1,10 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
-import { createRelay } from '../../functions/call/relay.ts'
+import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
 import { parseConfig } from '../../functions/config.ts'
 import { createLog } from '../../functions/log.ts'
-import type { Parts } from '../../functions/parts.ts'
 import { systemClock } from '../../functions/ports/clock.ts'
 import type { Resolver } from '../../functions/ports/resolver.ts'
 import { createProblems } from '../../functions/problem.ts'
@@ -18,7 +17,7 @@ export interface RelayWorld {
   /** Every line the service logged. */
   logged: string[]
   /** The service's parts, for tests that look behind the socket. */
-  parts: Parts
+  parts: RelayParts
   close(): Promise<void>
 }
 
@@ -40,14 +39,14 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     ...options.env,
   })
   const listings = new Map(options.listings.map((listing) => [listing.id, listing]))
-  const parts: Parts = {
+  const parts: RelayParts = {
     config,
     problem: createProblems(config.BASE_URL),
     clock: systemClock,
     log: createLog((line) => logged.push(line), Date.now),
     resolver: options.resolver ?? loopbackResolver,
     limits: createRateLimits(config),
-    release: () => ({ name: 'test', listings }),
+    release: () => ({ listings }),
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
   const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => void relay(req, res))
