@@ -1,7 +1,8 @@
 import type { CompiledListing, CompiledSite } from '../compiled.ts'
+import { toBadgeView } from '../domain/badge-view.ts'
 import { toCompareList } from '../domain/compare-view.ts'
 import { badgePath, kitPath, listingPath } from '../domain/links.ts'
-import { renderBadge } from './badge.ts'
+import { renderBadgeSvg } from '../render/badge-svg.ts'
 import { createOpenApi } from './openapi.ts'
 import type { ReleaseWriter } from './release-writer.ts'
 
@@ -19,7 +20,7 @@ export function writeStatic(
   for (const { view, kit } of listings) {
     endpoint(listingPath(view.id), view)
     writer.writeJson(kitPath(view.id).slice(1), kit)
-    writer.write(badgePath(view.id).slice(1), renderBadge(view))
+    writer.write(badgePath(view.id).slice(1), renderBadgeSvg(toBadgeView(view)))
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)
