@@ -1,0 +1,39 @@
+import { compareListingRows, type ListingRow, toListingRow } from './listing-row.ts'
+import type { ListingView } from './listing-view.ts'
+
+interface Added {
+  view: ListingView
+  added: string
+}
+
+/** The lists of the home page: outside listings only; our own kits have a row of their own. */
+export interface HomeLists {
+  /** Listings with a payment-verified score, highest first. */
+  trusted: ListingRow[]
+  /** Newest first; of one day, by id. */
+  newest: { row: ListingRow; added: string }[]
+  firstParty: ListingRow[]
+}
+
+export function toHomeLists(listings: readonly Added[], length: number): HomeLists {
+  const outside = listings.filter(({ view }) => !view.first_party)
+  return {
+    trusted: outside
+      .filter(({ view }) => view.trust.score !== null)
+      .map(({ view }) => toListingRow(view))
+      .sort(compareListingRows)
+      .slice(0, length),
+    newest: outside
+      .toSorted((a, b) => compareText(b.added, a.added) || compareText(a.view.id, b.view.id))
+      .slice(0, length)
+      .map(({ view, added }) => ({ row: toListingRow(view), added })),
+    firstParty: listings
+      .filter(({ view }) => view.first_party)
+      .map(({ view }) => toListingRow(view)),
+  }
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

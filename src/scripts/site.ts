@@ -1,0 +1,43 @@
+/** On every page: copy buttons and the key that goes to the search box. */
+document.documentElement.dataset.js = ''
+
+document.addEventListener('click', (event) => {
+  const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
+  if (button instanceof HTMLButtonElement) void copyFrom(button)
+})
+
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+  if (isTyping(event.target)) return
+  const box = document.querySelector('[data-search]')
+  if (!(box instanceof HTMLInputElement)) return
+  event.preventDefault()
+  box.focus()
+  box.select()
+})
+
+async function copyFrom(button: HTMLButtonElement): Promise<void> {
+  const text = button.closest('.copy')?.querySelector('code')?.textContent ?? ''
+  const label = button.textContent ?? ''
+  button.textContent = (await writeClipboard(text)) ? 'Copied' : 'Press Ctrl+C'
+  setTimeout(() => {
+    button.textContent = label
+  }, 1600)
+}
+
+async function writeClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Refused by the browser, or the page is not on a secure origin.
+    return false
+  }
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input, textarea, select'))
+  )
+}
