@@ -6,6 +6,7 @@ import { bitWords, NO_TRUST } from './index-part.ts'
 import { indexTokens, type Vocabulary } from './index-tokens.ts'
 import { createPostingsBuilder, type Statistics } from './postings-builder.ts'
 import type { SearchDocument } from './search-document.ts'
+import { buildSoundTable } from './sound-table.ts'
 import { buildTermDictionary } from './term-dictionary.ts'
 
 export type PartSections = Record<string, Section>
@@ -36,6 +37,7 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     termBytes: dictionary.bytes,
     termStarts: dictionary.starts,
     termSlots: dictionary.slots,
+    soundSlots: buildSoundTable(terms, (term) => (starts[term + 1] ?? 0) - (starts[term] ?? 0)),
     postingStarts: starts,
     postingRows: rows,
     postingImpacts: impacts,

@@ -4,7 +4,7 @@ import { buildIndexPart, type PartSections } from './build-index-part.ts'
 import { documentFields } from './document-fields.ts'
 import { type FilterVocabulary, filterValues } from './filter-values.ts'
 import { writeIndexFile } from './index-file.ts'
-import { plainTerms, type Vocabulary } from './index-tokens.ts'
+import { type Vocabulary, vocabularyTerms } from './index-tokens.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /**
@@ -63,7 +63,7 @@ function collectVocabulary(documents: readonly SearchDocument[]): Vocabulary {
   for (const document of documents) {
     const fields = documentFields(document)
     const texts = SEARCH_FIELDS.flatMap((field) => fields[field].texts)
-    for (const term of new Set(texts.flatMap(plainTerms))) {
+    for (const term of new Set(texts.flatMap(vocabularyTerms))) {
       if (seen.has(term)) vocabulary.add(term)
       else seen.add(term)
     }

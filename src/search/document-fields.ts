@@ -3,49 +3,47 @@ import { foldText } from './fold-text.ts'
 import { ALIAS_MARK } from './index-tokens.ts'
 import type { SearchDocument } from './search-document.ts'
 
-/** Texts and ready tokens of one field. */
+/** Texts to analyse and ready terms of one field; the terms don't count into its length. */
 export interface FieldInput {
   texts: readonly string[]
   tokens: readonly string[]
 }
 
-/** Hosts many listings share: their name says nothing about the listing. */
+/** Hosts many listings share: their domain says nothing about the listing. */
 const SHARED_HOSTS =
   /(?:^|\.)(?:github|gitlab|bitbucket|npmjs|pypi|smithery|glama|vercel|netlify|onrender|railway|fly|workers|pages|herokuapp|replit|huggingface|googleapis|azurewebsites|amazonaws|cloudfront|ngrok|docker|pipedream)\.[a-z.]+$/
 
-/** `io.github.someone/repo` and `someone/repo`: the part before the slash names a person. */
-const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
+/** `io.github.someone/repo` and `someone/repo`: what stands before the slash is a person. */
+const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** What each field of the text score is made of (contract §12; ids and domains are searchable). */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
-  const host = hostOf(document.url)
-  const repository = NAMESPACED.exec(document.name)?.[1]
+  const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
     name: {
       texts: [repository ?? document.name],
-      tokens: [document.id, ...hostTokens(host)].map((token) => ALIAS_MARK + token),
+      tokens: [document.id, ...hostTerms(document.url)].map(alias),
     },
     labels: { texts: [...document.tags, ...document.categories], tokens: [] },
-    summary: {
-      texts: [document.summary],
-      tokens: repository === undefined ? [] : ownerTokens(document.name),
-    },
+    summary: { texts: [document.summary], tokens: owner ? ownerTerms(owner).map(alias) : [] },
   }
 }
 
-function hostOf(url: string): string {
-  return URL.parse(url)?.hostname.replace(/^www\./, '') ?? ''
+function alias(term: string): string {
+  return ALIAS_MARK + term
 }
 
-/** The host as a whole, the domain under its suffix, and the word people call the company by. */
-function hostTokens(host: string): string[] {
-  if (!host.includes('.') || SHARED_HOSTS.test(host)) return host === '' ? [] : [host]
-  const labels = host.split('.')
-  const domain = labels.slice(-2).join('.')
-  return domain === host ? [host] : [host, domain]
+/** The host, and the domain below it; a shared host only as a whole. */
+function hostTerms(url: string): string[] {
+  const host = URL.parse(url)?.hostname.replace(/^www\./, '') ?? ''
+  if (host === '') return []
+  const domain = host.split('.').slice(-2).join('.')
+  return SHARED_HOSTS.test(host) || domain === host ? [host] : [host, domain]
 }
 
-function ownerTokens(name: string): string[] {
-  const owner = name.slice(0, name.indexOf('/'))
-  return [ALIAS_MARK + foldText(owner), ALIAS_MARK + foldText(owner.split('.').at(-1) ?? '')]
+/** An owner finds its listings, weakly: `github` in `io.github.someone` must not. */
+function ownerTerms(owner: string): string[] {
+  const folded = foldText(owner)
+  const person = folded.split('.').at(-1) ?? folded
+  return person === folded ? [folded] : [folded, person]
 }

@@ -1,3 +1,4 @@
+import type { SoundTable } from './sound-table.ts'
 import type { TermDictionary } from './term-dictionary.ts'
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */
@@ -12,6 +13,7 @@ export interface BodyStore {
 export interface IndexPart {
   rows: number
   dictionary: TermDictionary
+  sounds: SoundTable
   /** Where the postings of each term start in `postingRows` and `postingImpacts`. */
   postingStarts: Uint32Array
   postingRows: Uint32Array

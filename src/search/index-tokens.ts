@@ -4,11 +4,11 @@ import { toTerm } from './to-term.ts'
 
 /**
  * Marks a token that can be found but doesn't count into its field's length: another spelling of
- * a token that counts already, or a word so generic that it says nothing about length.
+ * words that count already, or a word so generic that it says nothing about length.
  */
 export const ALIAS_MARK = '~'
 
-/** Terms that are words of their own somewhere; decides which joined spellings are worth a token. */
+/** Terms and pairs that stand in at least two listings; rarer spellings aren't worth a token. */
 export type Vocabulary = ReadonlySet<string>
 
 export interface TokenOptions {
@@ -24,33 +24,66 @@ export function indexTokens(text: string, options: TokenOptions): string[] {
   let previous = ''
   for (const word of words) {
     for (const part of plainParts(word)) {
-      addPlain(tokens, part, options)
-      addJoined(tokens, previous, part, options)
+      addPlain(tokens, part, options.keepStopWords)
+      addJoined(tokens, previous, part, options.vocabulary)
       previous = part
     }
-    for (const alias of aliases(word)) tokens.push(ALIAS_MARK + alias)
+    for (const alias of aliases(word, options.vocabulary)) tokens.push(ALIAS_MARK + alias)
+  }
+  for (const pair of pairsIn(words)) {
+    if (options.vocabulary.has(pair)) tokens.push(ALIAS_MARK + pair)
   }
   return tokens
 }
 
-/** The words of a text that are terms of their own, for the vocabulary. */
-export function plainTerms(text: string): string[] {
-  return splitText(text).flatMap((word) => plainParts(word).map(toTerm))
+/** The terms and pairs of a text, for the vocabulary. */
+export function vocabularyTerms(text: string): string[] {
+  const words = splitText(text)
+  return [...words.flatMap((word) => plainParts(word).map(toTerm)), ...pairsIn(words)]
+}
+
+/**
+ * The term of two neighbours, in either order: `price of ethereum` and `ethereum price` share one.
+ * The leading space keeps pairs apart from words, in a prefix search too.
+ */
+export function pairTerm(a: string, b: string): string {
+  return a < b ? ` ${a} ${b}` : ` ${b} ${a}`
 }
 
 /** What counts: each word once. CamelCase counts as the one word it is written as. */
 function plainParts(word: Word): readonly string[] {
   if (word.style === 'plain' || word.style === 'camel') return [word.whole]
-  if (word.style === 'hyphen' && word.parts.some((part) => part.length === 1)) return [word.whole]
+  if (word.style === 'hyphen' && hasSingleLetter(word)) return [word.whole]
   return word.parts
 }
 
-function aliases(word: Word): string[] {
+/** `e-mail` and `t-shirt` are words; `time-series` is two. */
+export function hasSingleLetter(word: Word): boolean {
+  return word.parts.some((part) => part.length === 1)
+}
+
+function addPlain(tokens: string[], part: string, keepStopWords: boolean): void {
+  if (STOP_WORDS.has(part)) {
+    if (keepStopWords) tokens.push(ALIAS_MARK + part)
+    return
+  }
+  tokens.push(GENERIC_WORDS.has(part) ? ALIAS_MARK + toTerm(part) : toTerm(part))
+}
+
+/** `power point` is also found as `powerpoint` where that is a word of its own. */
+function addJoined(tokens: string[], left: string, right: string, vocabulary: Vocabulary): void {
+  if (left === '' || STOP_WORDS.has(left) || STOP_WORDS.has(right)) return
+  const joined = toTerm(left + right)
+  if (vocabulary.has(joined)) tokens.push(ALIAS_MARK + joined)
+}
+
+function aliases(word: Word, vocabulary: Vocabulary): string[] {
   switch (word.style) {
     case 'camel':
       return word.parts.filter((part) => part.length > 1 && !STOP_WORDS.has(part)).map(toTerm)
     case 'hyphen':
-      return word.parts.some((part) => part.length === 1) ? [] : [toTerm(word.whole)]
+      // Two parts are found as a pair; more, such as text-to-speech, need their order.
+      return word.parts.length > 2 || vocabulary.has(toTerm(word.whole)) ? [toTerm(word.whole)] : []
     case 'dotted':
       return [word.whole]
     default:
@@ -58,18 +91,17 @@ function aliases(word: Word): string[] {
   }
 }
 
-function addPlain(tokens: string[], part: string, options: TokenOptions): void {
-  if (STOP_WORDS.has(part)) {
-    if (options.keepStopWords) tokens.push(ALIAS_MARK + part)
-    return
+/** Neighbours, stop words and generic words passed over. */
+function pairsIn(words: readonly Word[]): string[] {
+  const terms = words
+    .flatMap(plainParts)
+    .filter((part) => !STOP_WORDS.has(part) && !GENERIC_WORDS.has(part))
+    .map(toTerm)
+  const pairs: string[] = []
+  let previous = ''
+  for (const term of terms) {
+    if (previous !== '' && previous !== term) pairs.push(pairTerm(previous, term))
+    previous = term
   }
-  const term = toTerm(part)
-  tokens.push(GENERIC_WORDS.has(part) ? ALIAS_MARK + term : term)
-}
-
-/** `power point` is also found as `powerpoint` where that is a word of its own. */
-function addJoined(tokens: string[], left: string, right: string, options: TokenOptions): void {
-  if (left === '' || STOP_WORDS.has(left) || STOP_WORDS.has(right)) return
-  const joined = toTerm(left + right)
-  if (options.vocabulary.has(joined)) tokens.push(ALIAS_MARK + joined)
+  return pairs
 }

@@ -84,6 +84,7 @@ function loadPart(table: IndexHead, part: string): IndexPart {
       starts: termStarts,
       slots: u32('termSlots'),
     },
+    sounds: u32('soundSlots'),
     postingStarts: u32('postingStarts'),
     postingRows: u32('postingRows'),
     postingImpacts: f32('postingImpacts'),

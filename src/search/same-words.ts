@@ -1,25 +1,35 @@
+import { stemWord } from './stem-word.ts'
+
 /**
  * Different spellings and short forms of one thing, by stem; the first of each row is what the
  * index holds. Only pairs that mean the same in any listing stand here, not mere neighbours.
  */
 const ROWS = [
-  'kubernet k8s kubernetes',
-  'postgres postgresql postgre pgsql',
+  'kubernetes k8s',
+  'postgres postgresql postgre pgsql psql',
+  'mongodb mongo',
   'javascript js',
   'typescript ts',
+  'elasticsearch elastic',
   'email mail',
   'image picture photo photograph pic',
   'film movie',
-  'ethereum eth ether',
+  'summarize summary',
+  'ethereum eth',
   'bitcoin btc',
-  'cryptocurrenci crypto',
-  'telephon phon',
-  'elasticsearch elastic',
+  'cryptocurrency crypto',
+  'purchase buy',
+  'verify validate validation validator',
+  'website webpage',
+  'auto automatic automatically automate',
+  'phone telephone',
+  'euro eur',
+  'dollar usd',
 ] as const
 
 const CANONICAL = new Map<string, string>(
   ROWS.flatMap((row) => {
-    const [first = '', ...others] = row.split(' ')
+    const [first = '', ...others] = row.split(' ').map(stemWord)
     return others.map((other): [string, string] => [other, first])
   }),
 )

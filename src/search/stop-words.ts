@@ -6,7 +6,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about all also am an and any anything are as at be because been but by can could did do does ' +
     'doing for from get gets getting give had has have having he her here him his how i if in into ' +
-    'is it its just let lets like make makes me more most much my need needs new no not of on one ' +
+    'is it its just let lets like make makes me more most much my need needs new no not of on one now right before after today ' +
     'onto or our out please really s she should so some someone something t than that the their ' +
     'them then there these they thing things this those to too up us use used using via want wants ' +
     'was we were what whats when where which while who whose why will with without would you your'
@@ -19,4 +19,16 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
  */
 export const GENERIC_WORDS: ReadonlySet<string> = new Set(
   'mcp server model context protocol api tool service agent ai integration'.split(' '),
+)
+
+/**
+ * Words people wrap a task in. Listings use them with meaning, so the index keeps them; a query
+ * leaves them out while other words remain.
+ */
+export const FILLER_WORDS: ReadonlySet<string> = new Set(
+  (
+    'able best cheap easily easy find finds finding good great help keep know look looking automatically ' +
+    'let nice quickly see show tell take taking turn turning want way allow allows enable enables existing ' +
+    'between whether near nearby people person real actual actually go goes going come add put set do did'
+  ).split(' '),
 )

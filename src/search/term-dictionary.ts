@@ -38,6 +38,11 @@ export function buildTermDictionary(terms: readonly string[]): TermDictionary {
   return { count: terms.length, bytes, starts, slots }
 }
 
+/** The hash the dictionary files terms under. */
+export function hashText(text: string): number {
+  return hashBytes(scratch, encoder.encodeInto(text, scratch).written)
+}
+
 /** The number of a term, or -1. */
 export function findTerm(dictionary: TermDictionary, term: string): number {
   const { written, read } = encoder.encodeInto(term, scratch)

@@ -1,0 +1,159 @@
+import type { IndexPart } from './index-part.ts'
+import { hasSingleLetter, pairTerm } from './index-tokens.ts'
+import { completions, rowsWith } from './index-words.ts'
+import { RARE_ROWS, repairWord } from './repair-word.ts'
+import { splitText, type Word } from './split-text.ts'
+import { FILLER_WORDS, STOP_WORDS } from './stop-words.ts'
+import { toTerm } from './to-term.ts'
+
+/** One thing a query asks for, in its place among the others. */
+export interface QueryUnit {
+  /** What its neighbours form pairs with; absent for what has no neighbours (ids, CJK). */
+  term?: string
+  /** All terms that are searched for it on their own. */
+  terms: readonly string[]
+  /** What it was taken for, when it was read as a slip. */
+  repaired?: string
+}
+
+const MAX_COMPLETIONS = 8
+const MIN_COMPLETED_CHARACTERS = 2
+const MIN_SPLIT_CHARACTERS = 3
+/** Finding a slip is the costliest step: a flood of unknown words doesn't get more of it. */
+const MAX_REPAIRS = 4
+
+/** Reads a query text as units, with the words of the index to go by. */
+export function queryUnits(part: IndexPart, text: string, maxWords: number): QueryUnit[] {
+  const words = splitText(text).slice(0, maxWords)
+  const joined = joinWords(part, words)
+  const kept = withoutFillers(joined)
+  const units: QueryUnit[] = []
+  kept.forEach((word, at) => {
+    const repairs = units.filter((unit) => unit.repaired !== undefined).length
+    units.push(...unitsOf(part, word, at === kept.length - 1, repairs < MAX_REPAIRS))
+  })
+  return units
+}
+
+/** Stop words and fillers go, unless the query has nothing else. */
+function withoutFillers(words: readonly Word[]): readonly Word[] {
+  const telling = words.filter((word) => !STOP_WORDS.has(word.whole))
+  const core = telling.filter((word) => !FILLER_WORDS.has(word.whole))
+  if (core.length > 0) return core
+  return telling.length > 0 ? telling : words
+}
+
+/** `power point` is one word where the index has it at least as often as the two side by side. */
+function joinWords(part: IndexPart, words: readonly Word[]): Word[] {
+  const joined: Word[] = []
+  for (let at = 0; at < words.length; at += 1) {
+    const [left, middle, right] = words.slice(at, at + 3)
+    if (left === undefined) break
+    const three = joinThree(part, left, middle, right)
+    const two = three === null ? joinTwo(part, left, middle) : null
+    joined.push(...(three ?? (two === null ? [left] : [two])))
+    if (three !== null) at += 2
+    else if (two !== null) at += 1
+  }
+  return joined
+}
+
+/** `speech to text` is not `text to speech`: listings write them with hyphens, so they have a term. */
+function joinThree(part: IndexPart, left: Word, middle?: Word, right?: Word): Word[] | null {
+  if (middle === undefined || right === undefined || !STOP_WORDS.has(middle.whole)) return null
+  const parts = [left.whole, middle.whole, right.whole]
+  const whole = parts.join('')
+  return isPlain(left) && isPlain(right) && rowsWith(part, toTerm(whole)) > 0
+    ? [{ whole, parts, style: 'hyphen' }]
+    : null
+}
+
+function joinTwo(part: IndexPart, left: Word, right?: Word): Word | null {
+  if (right === undefined || !isPlain(left) || !isPlain(right)) return null
+  const whole = left.whole + right.whole
+  const rows = rowsWith(part, toTerm(whole))
+  if (rows < RARE_ROWS) return null
+  const apart = rowsWith(part, pairTerm(toTerm(left.whole), toTerm(right.whole)))
+  return rows >= apart ? { whole, parts: [], style: 'plain' } : null
+}
+
+function isPlain(word: Word): boolean {
+  return word.style === 'plain'
+}
+
+function unitsOf(part: IndexPart, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+  const whole = toTerm(word.whole)
+  switch (word.style) {
+    case 'plain':
+      return plainUnits(part, word.whole, last, repair)
+    case 'camel':
+      return rowsWith(part, whole) >= Math.max(1, mostAdjacent(part, word.parts))
+        ? [{ term: whole, terms: [whole] }]
+        : word.parts.flatMap((piece) => plainUnits(part, piece, last, repair))
+    case 'hyphen':
+      if (hasSingleLetter(word)) return [{ term: whole, terms: [whole] }]
+      return [{ terms: known(part, [whole]) }, ...pieces(part, word, last, repair)]
+    case 'dotted':
+      return [{ terms: known(part, [word.whole]) }, ...pieces(part, word, last, repair)]
+    case 'unspaced':
+      return [{ terms: word.parts.flatMap((pair) => unspacedTerms(part, pair)) }]
+  }
+}
+
+function pieces(part: IndexPart, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+  // An id or a domain is known as a whole; its pieces then need no guessing.
+  const guess = word.style === 'hyphen' && repair
+  return word.parts
+    .filter((piece) => !STOP_WORDS.has(piece))
+    .flatMap((piece) =>
+      guess || word.style === 'hyphen'
+        ? plainUnits(part, piece, last, guess)
+        : [{ term: toTerm(piece), terms: known(part, [toTerm(piece)]) }],
+    )
+}
+
+function plainUnits(part: IndexPart, word: string, last: boolean, repair: boolean): QueryUnit[] {
+  const term = STOP_WORDS.has(word) ? word : toTerm(word)
+  const rows = rowsWith(part, term)
+  const own = rows > 0 ? [term] : []
+  const halves = splitWord(part, word, rows)
+  if (halves !== null) return [{ terms: own }, ...halves.map((half) => ({ term: half, terms: [] }))]
+  if (rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS) {
+    const terms = completions(part, word, MAX_COMPLETIONS)
+    if (terms.length > 0) return [{ terms }]
+  }
+  const right = repair ? repairWord(part, term, rows) : null
+  if (right === null) return [{ term, terms: own }]
+  return [{ term: right, terms: [...own, right], repaired: right }]
+}
+
+/** `realestate` is read as two words where listings have them side by side more often. */
+function splitWord(part: IndexPart, word: string, rows: number): [string, string] | null {
+  let best: [string, string] | null = null
+  let most = rows / 2
+  for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
+    const [left, right] = [toTerm(word.slice(0, at)), toTerm(word.slice(at))]
+    const together = rowsWith(part, pairTerm(left, right))
+    if (together <= most) continue
+    most = together
+    best = [left, right]
+  }
+  return best
+}
+
+function mostAdjacent(part: IndexPart, words: readonly string[]): number {
+  const rows = words.slice(1).map((word, at) => {
+    return rowsWith(part, pairTerm(toTerm(words[at] ?? ''), toTerm(word)))
+  })
+  return Math.max(0, ...rows)
+}
+
+/** A single character of an unspaced script stands at the start of its pairs. */
+function unspacedTerms(part: IndexPart, pair: string): string[] {
+  if (rowsWith(part, pair) > 0) return [pair]
+  return [...pair].length === 1 ? completions(part, pair, MAX_COMPLETIONS) : []
+}
+
+function known(part: IndexPart, terms: readonly string[]): string[] {
+  return terms.filter((term) => rowsWith(part, term) > 0)
+}
