@@ -3,47 +3,87 @@ import * as v from 'valibot'
 /**
  * Rules for text that people read: names, summaries, tags. Everything legal comes through as it is
  * (HTML, quotes, CJK, right-to-left letters, emoji); what deceives the reader is refused.
+ *
+ * Known limits: a word wholly in look-alike letters of one other script passes (it may be a word),
+ * and so do styled letters such as the mathematical ones. Lengths count UTF-16 units.
  */
 export const MAX_NAME_LENGTH = 80
 export const MAX_SUMMARY_LENGTH = 200
 export const MAX_TAG_LENGTH = 60
+const MAX_ENDPOINT_TEXT_LENGTH = 300
 
 export const NameSchema = lineOfText(MAX_NAME_LENGTH)
 export const SummarySchema = lineOfText(MAX_SUMMARY_LENGTH)
 export const TagSchema = lineOfText(MAX_TAG_LENGTH)
 /** What one HTTP endpoint does. */
-export const EndpointTextSchema = lineOfText(300)
+export const EndpointTextSchema = lineOfText(MAX_ENDPOINT_TEXT_LENGTH)
+
+/** UAX 39: more marks than this on one letter climb into the lines above and below. */
+const MAX_STACKED_MARKS = 4
 
 /**
  * @returns what is wrong with a line of text, or null.
- * @example findTextFault('P\u0430yPal') → 'expected one script in a word, got Latin mixed with Cyrillic in "Pаypal"'
+ * @example findTextFault('P\u0430yPal') → 'expected one script in a word, got Latin mixed with Cyrillic in "P\u0430yPal"'
  */
 export function findTextFault(text: string): string | null {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(text))
-    return 'expected one line without control characters'
-  if (/[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u.test(text))
-    return 'expected no invisible or direction-changing characters'
-  if (!text.isWellFormed() || text.includes('\ufffd'))
-    return 'expected readable Unicode text, got broken characters'
+  const control = /[\p{Cc}\u2028\u2029]/u.exec(text)
+  if (control !== null)
+    return `expected one line without control characters, got ${toCodePoint(control[0])}`
+  if (!text.isWellFormed() || /[\ufffd\p{Co}\p{Noncharacter_Code_Point}]/u.test(text))
+    return 'expected readable Unicode text, got broken or private characters'
+  const invisible = /\p{Default_Ignorable_Code_Point}/u.exec(withoutLegalInvisibles(text))
+  if (invisible !== null)
+    return `expected no invisible or direction-changing characters, got ${toCodePoint(invisible[0])}`
+  if (new RegExp(`\\p{Mn}{${MAX_STACKED_MARKS + 1},}`, 'u').test(text))
+    return `expected at most ${MAX_STACKED_MARKS} marks on one letter, got more`
   return findMixedScript(text)
 }
+
+/** The flags of England, Scotland and Wales: the only tag sequences that are emoji everywhere. */
+const SUBDIVISION_FLAGS =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu
+
+/** A joiner inside an emoji, and the two presentation selectors behind what may be one. */
+const EMOJI_INVISIBLES =
+  /(?<=\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}\u200d])[\ufe0e\ufe0f]/gu
+
+/** Scripts whose letters join: there a joiner or non-joiner is spelling (UTS 46, CONTEXTJ). */
+const SPELLED_JOINERS =
+  /(?<=[\p{sc=Arab}\p{sc=Syrc}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Mong}])[\u200c\u200d](?=\p{L})/gu
+
+/** Which drawing of a Han character is meant, as in Japanese names. */
+const HAN_VARIANTS = /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/gu
+
+/** What is left of the invisible characters after these has no work in a line of text. */
+function withoutLegalInvisibles(text: string): string {
+  return [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS].reduce(
+    (rest, legal) => rest.replace(legal, ''),
+    text,
+  )
+}
+
+/** Scripts with letters that look like Latin ones, and those of their letters that do not. */
+const LOOKALIKES = {
+  Cyrillic: { letter: /\p{sc=Cyrl}/u, harmless: null },
+  // Ordinary in units, formulas and brands: k\u03a9, \u03bcTorrent, \u0394t.
+  Greek: { letter: /\p{sc=Grek}/u, harmless: /[ΓΔΘΛΞΠΣΦΨΩ\u2126βδθλμξπφψω]/gu },
+  Armenian: { letter: /\p{sc=Armn}/u, harmless: null },
+  Cherokee: { letter: /\p{sc=Cher}/u, harmless: null },
+} as const
 
 /** A Latin word with one Cyrillic or Greek letter is how a name is forged (UTS 39). */
 function findMixedScript(text: string): string | null {
   for (const word of text.match(/[\p{L}\p{M}]+/gu) ?? []) {
-    const hasLatin = /\p{Script=Latin}/u.test(word)
-    const other = /\p{Script=Cyrillic}/u.test(word)
-      ? 'Cyrillic'
-      : /\p{Script=Greek}/u.test(word)
-        ? 'Greek'
-        : null
-    // Greek letters are ordinary in units and formulas (µm is Latin-1; μm and Ωm are Greek).
-    const isUnit = other === 'Greek' && word.length <= 3
-    if (hasLatin && other !== null && !isUnit)
-      return `expected one script in a word, got Latin mixed with ${other} in ${JSON.stringify(word)}`
+    if (!/\p{sc=Latn}/u.test(word)) continue
+    for (const [script, { letter, harmless }] of Object.entries(LOOKALIKES))
+      if (letter.test(harmless === null ? word : word.replace(harmless, '')))
+        return `expected one script in a word, got Latin mixed with ${script} in ${JSON.stringify(word)}`
   }
   return null
+}
+
+function toCodePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 function lineOfText(maxLength: number) {
@@ -53,7 +93,7 @@ function lineOfText(maxLength: number) {
     v.check((text) => text === text.trim(), 'expected no spaces at the start or the end'),
     v.maxLength(
       maxLength,
-      ({ received }) => `expected at most ${maxLength} characters, got ${received}`,
+      ({ input }) => `expected at most ${maxLength} characters, got ${input.length}`,
     ),
     v.rawCheck(({ dataset, addIssue }) => {
       const fault = dataset.typed ? findTextFault(dataset.value) : null

@@ -1,7 +1,7 @@
 /**
  * What a listing's URL may look like. Judged on the text as well as on the parsed URL: WHATWG
- * parsing repairs tabs, backslashes and odd hosts silently, and a repaired URL is not what a
- * reviewer read.
+ * parsing repairs tabs, backslashes, odd hosts and dot segments silently, and a repaired URL is not
+ * what a reviewer read.
  *
  * Known limit: names are not resolved here. The relay and the claim checks judge addresses when
  * they dial.
@@ -21,6 +21,7 @@ export const MAX_URL_LENGTH = 2000
 const PRIVATE_SUFFIXES = [
   'localhost',
   'local',
+  'localdomain',
   'internal',
   'intranet',
   'lan',
@@ -31,14 +32,19 @@ const PRIVATE_SUFFIXES = [
   'onion',
 ]
 
+/** Public names that answer with whatever address is written in them, private ones included. */
+const ADDRESS_SUFFIXES = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me']
+
 /** Hosts that live as long as somebody's terminal is open. */
 const TUNNEL_SUFFIXES = [
   'trycloudflare.com',
   'ngrok.io',
   'ngrok.app',
   'ngrok-free.app',
+  'ngrok-free.dev',
   'loca.lt',
   'localhost.run',
+  'lhr.life',
   'serveo.net',
 ]
 
@@ -55,8 +61,7 @@ export function findUrlFault(text: string, { allowPrivate }: UrlRules): string |
   if (url === null) return 'expected an absolute URL such as https://api.example.com/path'
   if (url.username !== '' || url.password !== '')
     return 'expected no user name or password in the URL'
-  if (allowPrivate) return findOpenFault(url)
-  return findPublicFault(url)
+  return findHostFault(url, allowPrivate) ?? findRepair(text, url)
 }
 
 /** True for a host that is an address, in any spelling WHATWG normalises. */
@@ -65,45 +70,59 @@ export function isIpHost(hostname: string): boolean {
 }
 
 export function isTunnelHost(hostname: string): boolean {
-  return TUNNEL_SUFFIXES.some((suffix) => isAtOrUnder(hostname, suffix))
+  return isUnderAny(hostname, TUNNEL_SUFFIXES)
 }
 
 /** Placeholder hosts of documentation (RFC 2606): inert, but no real service. */
 export function isPlaceholderHost(hostname: string): boolean {
-  return ['example.com', 'example.org', 'example.net', 'example'].some((suffix) =>
-    isAtOrUnder(hostname, suffix),
-  )
+  return isUnderAny(hostname, ['example.com', 'example.org', 'example.net', 'example'])
 }
 
 function findShapeFault(text: string): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
-  if (/[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text))
+  if (/[\u0000-\u0020\u007f-\u00a0]|[\p{Default_Ignorable_Code_Point}\p{Z}]/u.test(text))
     return 'expected no spaces, control or invisible characters; percent-encode them'
-  if (/[{}<>]/.test(text))
-    return 'expected a callable URL, got a template with { } or < >; fill it in or leave it out'
+  if (isTemplate(text))
+    return 'expected a URL that can be called as it is, got a template; fill it in or leave it out'
   if (/[\\|^`"]/.test(text)) return 'expected no \\ | ^ ` or " in a URL; percent-encode them'
   if (!/^https?:\/\/[^/]/i.test(text)) return 'expected an absolute URL that starts with https://'
   return null
 }
 
-function findOpenFault(url: URL): string | null {
-  return url.protocol === 'https:' || url.protocol === 'http:'
-    ? null
-    : 'expected an http or https URL'
+/** `{id}`, `<id>`, both percent-encoded, a path's `:id`, and "your API key goes here". */
+function isTemplate(text: string): boolean {
+  return (
+    /[{}<>]|%7b[\w.-]*%7d|%3c[\w.-]*%3e/i.test(text) ||
+    /\/:[a-z_]/i.test(text) ||
+    /=(?:your|my)[_-]?(?:api|access|secret)?[_-]?(?:key|token|secret|id)\b/i.test(text)
+  )
 }
 
-function findPublicFault(url: URL): string | null {
+function findHostFault(url: URL, allowPrivate: boolean): string | null {
+  if (allowPrivate) return null
   if (url.protocol !== 'https:') return `expected an https URL, got ${url.protocol.slice(0, -1)}`
   if (url.port !== '') return `expected no port, got ${url.port}`
-  const host = url.hostname.replace(/\.$/, '')
-  if (isIpHost(host)) return `expected a host name, got the address ${host}`
-  if (!host.includes('.')) return `expected a public host name with a dot, got ${host}`
-  if (PRIVATE_SUFFIXES.some((suffix) => isAtOrUnder(host, suffix)))
-    return `expected a public host, got ${host}`
-  if (!/^[a-z0-9._-]+$/.test(host)) return `expected a plain host name, got ${host}`
-  return null
+  const host = url.hostname
+  if (isIpHost(host.replace(/\.$/, ''))) return `expected a host name, got the address ${host}`
+  const labels = host.split('.')
+  if (labels.length < 2) return `expected a public host name with a dot, got ${host}`
+  if (!labels.every((label) => /^[a-z0-9_-]{1,63}$/.test(label)))
+    return `expected a plain host name, got ${host}`
+  return isUnderAny(host, [...PRIVATE_SUFFIXES, ...ADDRESS_SUFFIXES])
+    ? `expected a public host, got ${host}`
+    : null
 }
 
-function isAtOrUnder(host: string, suffix: string): boolean {
-  return host === suffix || host.endsWith(`.${suffix}`)
+/** A host in foreign letters or escapes, a default port and dot segments are read otherwise. */
+function findRepair(text: string, url: URL): string | null {
+  const [, written = '', path = ''] = /^https?:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
+  if (written.toLowerCase() !== url.host)
+    return `expected the host as clients read it, ${url.host}, got ${written}`
+  return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
+    ? 'expected a path without . and .. segments'
+    : null
+}
+
+function isUnderAny(host: string, suffixes: readonly string[]): boolean {
+  return suffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
 }

@@ -1,0 +1,21 @@
+import * as v from 'valibot'
+
+const EXPECTED = 'expected a date that exists, such as 2026-11-20'
+
+/** A day as content files write it: `YYYY-MM-DD`, and on the calendar. */
+export const CalendarDateSchema = v.pipe(
+  v.string(EXPECTED),
+  v.regex(/^\d{4}-\d\d-\d\d$/, EXPECTED),
+  v.check(isOnCalendar, EXPECTED),
+)
+
+/**
+ * `Date.parse` is not asked alone: it moves 30 February to March instead of refusing it.
+ *
+ * @param text starts with `YYYY-MM-DD`; what follows is not looked at.
+ */
+export function isOnCalendar(text: string): boolean {
+  const day = text.slice(0, 10)
+  const time = Date.parse(`${day}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
+}

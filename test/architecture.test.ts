@@ -1,0 +1,283 @@
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+import { findCycles, type Import, toImports } from './support/import-graph.ts'
+import {
+  parseSource,
+  ROOT,
+  readSourceTree,
+  type SourceFile,
+  toSourceFile,
+  walk,
+} from './support/source-tree.ts'
+
+const files = readSourceTree()
+const imports = toImports(files)
+const product = files.filter(({ path }) => !path.startsWith('test/'))
+
+const manifest: { dependencies: Record<string, string> } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+)
+const RUNTIME = [...Object.keys(manifest.dependencies), 'node:*']
+
+const SITE = ['src/pages', 'src/components', 'src/layouts', 'src/scripts', 'src/styles']
+
+/**
+ * The arrows. A folder may always import itself. `*` at the end of a package stands for anything.
+ * Only tests import tests; nobody imports seeds; the functions are imported by nobody.
+ */
+const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
+  'src/domain': { ours: [], packages: ['valibot'] },
+  'src/search': { ours: ['src/domain'], packages: ['@orama/orama', 'valibot'] },
+  // Reading files is all it does beyond naming shapes of the domain.
+  'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
+  'src/render': { ours: ['src/domain'], packages: [] },
+  'src/build': {
+    ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts'],
+    packages: [
+      'node:*',
+      'gray-matter',
+      'yaml',
+      'markdown-it',
+      'valibot',
+      '@valibot/to-json-schema',
+      'astro',
+      '@astrojs/node',
+      'pagefind',
+    ],
+  },
+  ...Object.fromEntries(
+    SITE.map((folder) => [
+      folder,
+      {
+        ours: [...SITE, 'src/domain', 'src/render', 'src/compiled.ts'],
+        packages: ['astro', 'astro:*'],
+      },
+    ]),
+  ),
+  functions: { ours: ['src/domain', 'src/search', 'src/compiled.ts'], packages: RUNTIME },
+  seeds: { ours: ['src/domain'], packages: RUNTIME },
+  test: { ours: [''], packages: ['*'] },
+}
+
+describe('imports', () => {
+  test('the reader sees every way of importing', () => {
+    const ways = [
+      "import { a } from './value.ts'",
+      "import type { b } from './type.ts'",
+      "import { type c } from './inline-type.ts'",
+      "import './effect.ts'",
+      "export * from './export.ts'",
+      "const d = await import('./dynamic.ts')",
+      "type E = import('./in-a-type.ts').E",
+    ]
+    const seen = ways.flatMap((text) => toSourceFile('src/x.ts', text).specifiers)
+    expect(seen).toEqual(ways.map((text) => /'(.*)'/.exec(text)?.[1]))
+    const page =
+      "---\nimport A from './a.astro'\n---\n<p>from './no.ts'</p><script>import './b.ts'</script>"
+    expect(toSourceFile('src/x.astro', page).specifiers).toEqual(['./a.astro', './b.ts'])
+    expect(imports.length).toBeGreaterThan(200)
+  })
+
+  test('every folder of ours has its arrows written down', () => {
+    expect(files.filter(({ path }) => layerOf(path) === null).map(({ path }) => path)).toEqual([])
+  })
+
+  test('every import follows an arrow', () => {
+    expect(imports.filter((each) => !isAllowed(each)).map(show)).toEqual([])
+  })
+
+  test('every import of ours names a file that exists, with its ending', () => {
+    const paths = new Set(files.map(({ path }) => path))
+    const code = imports.filter(({ to, isOurs }) => isOurs && !/\.(?:css|json)$/.test(to))
+    expect(code.filter(({ to, from }) => !paths.has(to) && isOwnCode(from)).map(show)).toEqual([])
+  })
+
+  test('no file imports itself by a detour, types included', () => {
+    expect(
+      findCycles([
+        { from: 'a', to: 'b' },
+        { from: 'b', to: 'c' },
+        { from: 'c', to: 'b' },
+      ]),
+    ).toEqual(['b → c → b'])
+    expect(findCycles(imports.filter(({ isOurs }) => isOurs))).toEqual([])
+  })
+
+  test.each([
+    ['gray-matter', 1],
+    ['lucia', 1],
+  ])('%s stays behind %i file', (name, most) => {
+    const users = imports.filter(({ from, to }) => to === name && isOwnCode(from))
+    expect(users.length, users.map(show).join(', ')).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('files', () => {
+  const VAGUE =
+    /^(?:utils?|helpers?|types?|common|misc|shared|lib|constants?|core|base|manager|stuff|tools?|functions?|index|main|mod)$/
+
+  test('no file has a vague name', () => {
+    const isRoute = (path: string) => path.startsWith('src/pages/')
+    const vague = files.filter(({ path }) => !isRoute(path) && VAGUE.test(nameOf(path)))
+    expect(vague.map(({ path }) => path)).toEqual([])
+  })
+
+  test('every name is kebab-case, components and layouts too', () => {
+    const odd = files.filter(({ path }) => {
+      const name = nameOf(path).replace(/\.(?:test|d|server|client)$/, '')
+      return !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*|\[(?:\.\.\.)?[a-z_]+\])(?:\.[a-z]+)*$/.test(name)
+    })
+    expect(odd.map(({ path }) => path)).toEqual([])
+  })
+
+  test('no file is a barrel: nothing is exported from where it was not written', () => {
+    expect(files.flatMap((file) => findNodes(file, isReExport)).map(showNode)).toEqual([])
+  })
+
+  test('no function is longer than 40 lines', () => {
+    expect(product.flatMap((file) => findNodes(file, isLongFunction)).map(showNode)).toEqual([])
+  })
+
+  test('no product file is longer than 250 lines', () => {
+    const long = product.filter(({ lines }) => lines > 250)
+    expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([])
+  })
+})
+
+describe('code', () => {
+  test('no test replaces a module of ours by a mock', () => {
+    const mocks = files.flatMap((file) =>
+      file.text.includes('vi.') ? findNodes(file, isMock) : [],
+    )
+    expect(mocks.map(showNode)).toEqual([])
+  })
+
+  test('nothing is typed any, and no error of the compiler is silenced', () => {
+    const isAny = (node: ts.Node) => node.kind === ts.SyntaxKind.AnyKeyword
+    expect(product.flatMap((file) => findNodes(file, isAny)).map(showNode)).toEqual([])
+    const silenced = product.filter(({ text }) => /@ts-(?:ignore|expect-error|nocheck)/.test(text))
+    expect(silenced.map(({ path }) => path)).toEqual([])
+  })
+
+  test('a cast carries its reason in a comment beside it', () => {
+    expect(product.flatMap((file) => findNodes(file, isBareCast)).map(showNode)).toEqual([])
+  })
+
+  test('the domain reads no clock, no chance, no environment and no network', () => {
+    const domain = product.filter(({ path }) => path.startsWith('src/domain/'))
+    expect(domain.length).toBeGreaterThan(30)
+    expect(domain.flatMap((file) => findNodes(file, isImpure)).map(showNode)).toEqual([])
+  })
+
+  test('the eyes of this test are open: each rule finds what it looks for', () => {
+    const see = (text: string, rule: (node: ts.Node) => boolean) =>
+      findNodes(toSourceFile('x.ts', text), rule).length
+    expect(see("export * from './a.ts'", isReExport)).toBe(1)
+    expect(see("export { a } from './a.ts'", isReExport)).toBe(1)
+    expect(see("vi.mock('./a.ts')", isMock)).toBe(1)
+    expect(see('const a = b as C', isBareCast)).toBe(1)
+    expect(see('// The build wrote it.\nconst a = b as C', isBareCast)).toBe(0)
+    expect(see("const a = ['x'] as const", isBareCast)).toBe(0)
+    expect(see('const a = b!', isBareCast)).toBe(1)
+    const impure = ['Date.now()', 'new Date()', 'Math.random()', 'process.env.X', 'fetch(url)']
+    expect(impure.map((text) => see(text, isImpure))).toEqual(impure.map(() => 1))
+    expect(see('Date.parse(text); new Date(text)', isImpure)).toBe(0)
+  })
+})
+
+function layerOf(path: string): string | null {
+  const layers = Object.keys(ARROWS).filter((layer) => isUnder(path, layer))
+  return layers.sort((a, b) => b.length - a.length)[0] ?? null
+}
+
+function isUnder(path: string, layer: string): boolean {
+  return layer === '' || path === layer || path.startsWith(`${layer}/`)
+}
+
+function isAllowed({ from, to, isOurs }: Import): boolean {
+  const layer = layerOf(from)
+  const arrows = layer === null ? undefined : ARROWS[layer]
+  if (layer === null || arrows === undefined) return false
+  if (isOurs) return [layer, ...arrows.ours].some((folder) => isUnder(to, folder))
+  return arrows.packages.some((name) =>
+    name.endsWith('*') ? to.startsWith(name.slice(0, -1)) : to === name,
+  )
+}
+
+function isOwnCode(path: string): boolean {
+  return !path.startsWith('test/')
+}
+
+function nameOf(path: string): string {
+  return basename(path).replace(/\.(?:ts|mts|mjs|js|astro)$/, '')
+}
+
+function show({ from, to }: Import): string {
+  return `${from} → ${to}`
+}
+
+interface Found {
+  path: string
+  line: number
+  text: string
+}
+
+function findNodes(file: SourceFile, rule: (node: ts.Node) => boolean): Found[] {
+  const source = parseSource(file)
+  return [...walk(source)].filter(rule).map((node) => ({
+    path: file.path,
+    line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1,
+    text: node.getText().slice(0, 60),
+  }))
+}
+
+function showNode({ path, line, text }: Found): string {
+  return `${path}:${line} ${text}`
+}
+
+function isReExport(node: ts.Node): boolean {
+  return ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined
+}
+
+function isMock(node: ts.Node): boolean {
+  return (
+    ts.isCallExpression(node) && /^vi\.(?:mock|doMock|hoisted)$/.test(node.expression.getText())
+  )
+}
+
+function isBareCast(node: ts.Node): boolean {
+  if (ts.isNonNullExpression(node)) return !hasComment(node)
+  if (!ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node)) return false
+  return node.type.getText() !== 'const' && !hasComment(node)
+}
+
+function isLongFunction(node: ts.Node): boolean {
+  if (!ts.isFunctionLike(node)) return false
+  const [start, end] = [node.getStart(), node.getEnd()].map(
+    (at) => node.getSourceFile().getLineAndCharacterOfPosition(at).line,
+  )
+  return (end ?? 0) - (start ?? 0) >= 40
+}
+
+/** A comment on the line or right above it; the reason itself is for the reviewer to judge. */
+function hasComment(node: ts.Node): boolean {
+  const source = node.getSourceFile()
+  const { line } = source.getLineAndCharacterOfPosition(node.getStart())
+  const lines = source.text.split('\n')
+  return [lines[line], lines[line - 1]].some((text) => /(?:\/\/|\*\/|^\s*\*)/.test(text ?? ''))
+}
+
+function isImpure(node: ts.Node): boolean {
+  if (ts.isNewExpression(node))
+    return node.expression.getText() === 'Date' && (node.arguments?.length ?? 0) === 0
+  if (ts.isPropertyAccessExpression(node))
+    return /^(?:Date\.now|Math\.random|process\.\w+|performance\.now|crypto\.\w+)$/.test(
+      node.getText(),
+    )
+  return (
+    ts.isCallExpression(node) &&
+    /^(?:fetch|setTimeout|setInterval)$/.test(node.expression.getText())
+  )
+}

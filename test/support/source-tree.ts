@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import ts from 'typescript'
+
+/** The repository's root: tests run from it. */
+export const ROOT = process.cwd()
+
+export const SOURCE_FOLDERS = ['src', 'functions', 'seeds', 'test'] as const
+
+const SOURCE = /\.(?:ts|mts|mjs|js|astro)$/
+const IGNORED = new Set(['node_modules', 'dist'])
+
+/** One file of ours, as the rules about the house see it. */
+export interface SourceFile {
+  /** From the root, with forward slashes. */
+  path: string
+  text: string
+  lines: number
+  /** Every specifier: value, type, `export … from` and dynamic imports, as written. */
+  specifiers: string[]
+}
+
+/** Every source file below the folders that exist, sorted by path. */
+export function readSourceTree(folders: readonly string[] = SOURCE_FOLDERS): SourceFile[] {
+  return folders
+    .flatMap((folder) => listFiles(join(ROOT, folder)))
+    .map((file) =>
+      toSourceFile(relative(ROOT, file).replaceAll('\\', '/'), readFileSync(file, 'utf8')),
+    )
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+export function toSourceFile(path: string, text: string): SourceFile {
+  const { importedFiles } = ts.preProcessFile(toScript(path, text), true, true)
+  return {
+    path,
+    text,
+    lines: text.trimEnd().split('\n').length,
+    specifiers: importedFiles.map((file) => file.fileName),
+  }
+}
+
+/** The TypeScript tree of a file; for `.astro`, of its front matter and its scripts. */
+export function parseSource({ path, text }: SourceFile): ts.SourceFile {
+  return ts.createSourceFile(path, toScript(path, text), ts.ScriptTarget.Latest, true)
+}
+
+/** Every node below, parents before children. */
+export function* walk(node: ts.Node): Generator<ts.Node> {
+  yield node
+  const children: ts.Node[] = []
+  ts.forEachChild(node, (child) => void children.push(child))
+  for (const child of children) yield* walk(child)
+}
+
+function listFiles(folder: string): string[] {
+  let entries: ReturnType<typeof readEntries>
+  try {
+    entries = readEntries(folder)
+  } catch {
+    return []
+  }
+  return entries.flatMap((entry) => {
+    if (IGNORED.has(entry.name)) return []
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return listFiles(path)
+    return SOURCE.test(entry.name) ? [path] : []
+  })
+}
+
+function readEntries(folder: string) {
+  return readdirSync(folder, { withFileTypes: true })
+}
+
+/** Astro's front matter and `<script>` blocks are TypeScript; its markup imports nothing. */
+function toScript(path: string, text: string): string {
+  if (!path.endsWith('.astro')) return text
+  const frontMatter = /^---\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
+  const scripts = [...text.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)]
+  return [frontMatter, ...scripts.map(([, script]) => script ?? '')].join('\n')
+}
