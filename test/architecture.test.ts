@@ -56,6 +56,9 @@ const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
       },
     ]),
   ),
+  // The two commands that compile; the server never does.
+  'functions/build.ts': { ours: ['functions', 'src/build', 'src/domain'], packages: ['node:*'] },
+  'functions/check.ts': { ours: ['functions', 'src/build', 'src/domain'], packages: ['node:*'] },
   functions: { ours: ['src/domain', 'src/search', 'src/compiled.ts'], packages: RUNTIME },
   seeds: { ours: ['src/domain'], packages: RUNTIME },
   test: { ours: [''], packages: ['*'] },

@@ -1,3 +1,4 @@
+import type { ListingFacts } from '../domain/listing-facts.ts'
 import { prefixesFor } from '../domain/listing-id.ts'
 import { findNearestName } from '../domain/nearest-name.ts'
 import { isPaid } from '../domain/pricing.ts'
@@ -8,6 +9,7 @@ import type { Fault } from './fault.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { ComparePage } from './read-compare.ts'
 import type { ListingFile } from './read-listings.ts'
+import { toField } from './schema-faults.ts'
 
 /** What no single file can know: ids, tables and other files held against each other. */
 export function checkAcross(
@@ -27,58 +29,65 @@ export function checkAcross(
   ]
 }
 
-function checkListing(
-  listing: ListingFile,
-  known: { categories: string[]; sources: string[] },
-): Fault[] {
-  const { id, file, facts, yaml } = listing
+type Known = { categories: string[]; sources: string[] }
+
+function checkListing(listing: ListingFile, known: Known): Fault[] {
+  const { file, yaml } = listing
   const faults: Fault[] = []
-  const report = (
-    path: (string | number)[],
-    field: string,
-    message: string,
-    severity: Fault['severity'] = 'error',
-  ) => faults.push({ file, line: findYamlLine(yaml, path), field, message, severity })
+  const report: Report = (path, message, severity = 'error') => {
+    faults.push({ file, line: findYamlLine(yaml, path), field: toField(path), message, severity })
+  }
+  checkKind(listing, report)
+  checkNames(listing.facts, known, report)
+  checkHost(listing.facts, report)
+  return faults
+}
+
+type Report = (path: (string | number)[], message: string, severity?: Fault['severity']) => void
+
+function checkKind(listing: ListingFile, report: Report): void {
+  const { id, facts } = listing
   const prefixes = prefixesFor(facts.kind, isPaid(facts.pricing))
+  const folders = prefixes.join(' or listings/')
   if (!prefixes.some((prefix) => id.startsWith(`${prefix}.`)))
-    report(
-      ['kind'],
-      'kind',
-      `expected the file under listings/${prefixes.join(' or listings/')} for ${describe(listing)}`,
-    )
-  facts.categories.forEach((category, i) => {
-    if (!known.categories.includes(category))
-      report(
-        ['categories', i],
-        `categories[${i}]`,
-        toUnknown('category', category, known.categories),
-      )
-  })
-  facts.sources.forEach(({ source }, i) => {
-    if (!known.sources.includes(source))
-      report(
-        ['sources', i, 'source'],
-        `sources[${i}].source`,
-        toUnknown('source', source, known.sources),
-      )
-  })
+    report(['kind'], `expected the file under listings/${folders} for ${describe(listing)}`)
   if (facts.first_party && facts.kind !== 'kit')
     report(
       ['first_party'],
-      'first_party',
       'expected first_party on kits only: other listings compete in the results',
     )
-  if (!facts.first_party && facts.url.startsWith(BASE_URL_PLACEHOLDER))
-    report(['url'], 'url', 'expected an absolute URL: {base_url} is for first-party listings')
   if (facts.kind !== 'http_api' && facts.http.length > 0)
-    report(['http'], 'http', 'expected http endpoints on http_api listings only')
+    report(['http'], 'expected http endpoints on http_api listings only')
   if (facts.kind !== 'mcp_server' && facts.invoke.length > 0)
-    report(['invoke'], 'invoke', 'expected invoke entries on mcp_server listings only')
-  const host = URL.parse(facts.url)?.hostname ?? ''
+    report(['invoke'], 'expected invoke entries on mcp_server listings only')
+}
+
+function checkNames({ categories, sources }: ListingFacts, known: Known, report: Report): void {
+  categories.forEach((category, i) => {
+    if (!known.categories.includes(category))
+      report(['categories', i], toUnknown('category', category, known.categories))
+  })
+  sources.forEach(({ source }, i) => {
+    if (!known.sources.includes(source))
+      report(['sources', i, 'source'], toUnknown('source', source, known.sources))
+  })
+}
+
+function checkHost({ url, first_party, sources }: ListingFacts, report: Report): void {
+  const isOurs = (text: string) => text.startsWith(BASE_URL_PLACEHOLDER)
+  if (!first_party && isOurs(url))
+    report(['url'], 'expected an absolute URL: {base_url} is for first-party listings')
+  sources.forEach(({ ref }, i) => {
+    if (!first_party && isOurs(ref))
+      report(
+        ['sources', i, 'ref'],
+        'expected an absolute URL: {base_url} is for first-party listings',
+      )
+  })
+  const host = URL.parse(url)?.hostname ?? ''
   if (isPlaceholderHost(host))
-    report(['url'], 'url', `${host} is a documentation host, not a service`, 'warning')
-  if (isTunnelHost(host)) report(['url'], 'url', `${host} is a temporary tunnel`, 'warning')
-  return faults
+    report(['url'], `${host} is a documentation host, not a service`, 'warning')
+  if (isTunnelHost(host)) report(['url'], `${host} is a temporary tunnel`, 'warning')
 }
 
 function checkPage({ file, facts }: ComparePage, ids: ReadonlySet<string>): Fault[] {

@@ -26,7 +26,7 @@ export function toSchemaFaults(
 }
 
 /** @example toField(['http', 0, 'url']) → 'http[0].url' */
-function toField(path: readonly (string | number)[]): string {
+export function toField(path: readonly (string | number)[]): string {
   return path.reduce<string>(
     (text, key) =>
       typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`,

@@ -45,7 +45,7 @@ const SUBDIVISION_FLAGS =
 
 /** A joiner inside an emoji, and the two presentation selectors behind what may be one. */
 const EMOJI_INVISIBLES =
-  /(?<=\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}\u200d])[\ufe0e\ufe0f]/gu
+  /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})[\ufe0e\ufe0f]/gu
 
 /** Scripts whose letters join: there a joiner or non-joiner is spelling (UTS 46, CONTEXTJ). */
 const SPELLED_JOINERS =
