@@ -3,7 +3,7 @@ import { toBadgeView } from '../domain/badge-view.ts'
 import { toCompareList } from '../domain/compare-view.ts'
 import { badgePath, kitPath, listingPath } from '../domain/links.ts'
 import { renderBadgeSvg } from '../render/badge-svg.ts'
-import { createOpenApi } from './openapi.ts'
+import { createOpenApi } from './openapi/create-openapi.ts'
 import type { ReleaseWriter } from './release-writer.ts'
 
 /**

@@ -1,0 +1,65 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+import { BusinessModelSchema } from '../../domain/business-model-view.ts'
+import { CompareListSchema, CompareSchema } from '../../domain/compare-view.ts'
+import { ListingViewSchema } from '../../domain/listing-view.ts'
+import { MarketReportsSchema } from '../../domain/market-view.ts'
+import { ProblemSchema } from '../../domain/problem-schema.ts'
+import { CategoriesSchema, SourcesSchema } from '../../domain/reference-views.ts'
+import { RoadmapSchema } from '../../domain/roadmap-view.ts'
+import { SearchResponseSchema } from '../../domain/search-response.ts'
+import {
+  AnalyticsSchema,
+  ClaimBodySchema,
+  ClaimCheckedSchema,
+  ClaimStartedSchema,
+  ClaimsSchema,
+  LoginBodySchema,
+  LoginSentSchema,
+  MeSchema,
+  SessionBodySchema,
+  SessionSchema,
+} from '../../domain/seller-views.ts'
+import { StatsSchema } from '../../domain/stats-view.ts'
+import { TrustMethodSchema } from '../../domain/trust-method-view.ts'
+
+/** Every body the interface sends or takes, by its name in `#/components/schemas`. */
+export const SCHEMAS = {
+  SearchResponse: SearchResponseSchema,
+  Listing: ListingViewSchema,
+  Categories: CategoriesSchema,
+  Sources: SourcesSchema,
+  Stats: StatsSchema,
+  TrustMethod: TrustMethodSchema,
+  BusinessModel: BusinessModelSchema,
+  Roadmap: RoadmapSchema,
+  MarketReports: MarketReportsSchema,
+  CompareList: CompareListSchema,
+  Compare: CompareSchema,
+  LoginBody: LoginBodySchema,
+  LoginSent: LoginSentSchema,
+  SessionBody: SessionBodySchema,
+  Session: SessionSchema,
+  Me: MeSchema,
+  Claims: ClaimsSchema,
+  ClaimBody: ClaimBodySchema,
+  ClaimStarted: ClaimStartedSchema,
+  ClaimChecked: ClaimCheckedSchema,
+  Analytics: AnalyticsSchema,
+  Problem: ProblemSchema,
+} satisfies Record<string, v.GenericSchema>
+
+export type SchemaName = keyof typeof SCHEMAS
+
+/** OpenAPI 3.1 takes JSON Schema 2020-12 as it is; rules that are code have no counterpart there. */
+export function toOpenApiSchema(schema: v.GenericSchema): Record<string, unknown> {
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    errorMode: 'ignore',
+    target: 'draft-2020-12',
+  })
+  return rest
+}
+
+export function toRef(name: SchemaName) {
+  return { $ref: `#/components/schemas/${name}` }
+}
