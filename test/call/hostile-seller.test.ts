@@ -1,0 +1,321 @@
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { RelayLimits } from '../../functions/call/relay-limits.ts'
+import { aListing, exchangeRaw, type RawAnswer, startRawSeller, startRelay } from './relay-world.ts'
+
+const QUICK: Partial<RelayLimits> = {
+  connectMs: 300,
+  responseHeadersMs: 300,
+  paidResponseHeadersMs: 900,
+  idleBodyMs: 300,
+}
+
+const GET = 'GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n'
+const PAID = GET.replace('\r\n\r\n', '\r\nX-PAYMENT: secret-marker-payment\r\n\r\n')
+
+interface Told {
+  answer: RawAnswer
+  requests: string[]
+  logged: string[]
+  took: number
+}
+
+async function tell(
+  script: (socket: Socket, received: string) => void,
+  { request = GET, limits = QUICK }: { request?: string; limits?: Partial<RelayLimits> } = {},
+): Promise<Told> {
+  const seller = await startRawSeller(script)
+  const world = await startRelay({ listings: [aListing(seller.origin)], limits })
+  try {
+    const startedAt = performance.now()
+    const answer = await exchangeRaw(world.port, request)
+    const took = performance.now() - startedAt
+    return { answer, requests: seller.requests, logged: world.logged, took }
+  } finally {
+    await world.close()
+    await seller.close()
+  }
+}
+
+function isOwn({ answer }: Told, status: number, code: string, error: string): void {
+  expect(answer.status, answer.text.slice(0, 300)).toBe(status)
+  expect(answer.body).toContain(`"code":"${code}"`)
+  expect(answer.lines.join('\n').toLowerCase()).toContain(`proxy-status: waypost; error=${error}`)
+}
+
+describe('slow', () => {
+  const silent = () => {}
+  const drippingHead = (socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n')
+    const timer = setInterval(() => socket.write(`x-${Math.random()}: 1\r\n`), 20)
+    socket.on('close', () => clearInterval(timer))
+  }
+  const endless103 = (socket: Socket) => {
+    const timer = setInterval(
+      () => socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
+      20,
+    )
+    socket.on('close', () => clearInterval(timer))
+  }
+
+  test.each([
+    ['silence', silent],
+    ['a head that drips', drippingHead],
+    ['endless interim answers', endless103],
+  ])('%s: 504 by our own clock', async (_name, script) => {
+    const told = await tell(script)
+    isOwn(told, 504, 'seller-timeout', 'http_response_timeout')
+    expect(told.answer.body).toContain('may have settled')
+    expect(told.took).toBeGreaterThan(290)
+    expect(told.took).toBeLessThan(800)
+    expect(told.requests).toHaveLength(1)
+  })
+
+  test('a paid call is given longer', async () => {
+    const late = (socket: Socket) => {
+      setTimeout(() => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'), 600)
+    }
+    const unpaid = await tell(late)
+    expect(unpaid.answer.status).toBe(504)
+    const paid = await tell(late, { request: PAID })
+    expect(paid.answer.status).toBe(200)
+    const auth = GET.replace('\r\n\r\n', '\r\nAuthorization: Payment abc\r\n\r\n')
+    expect((await tell(late, { request: auth })).answer.status).toBe(200)
+  })
+
+  test('interim answers don’t disturb the final one', async () => {
+    const told = await tell((socket) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nSet-Cookie: a=b\r\n\r\n')
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
+    })
+    expect(told.answer.status).toBe(200)
+    expect(told.answer.body).toBe('hi')
+    expect(told.answer.text).not.toMatch(/early|set-cookie/i)
+  })
+
+  test('a body that falls silent: the caller’s connection is torn', async () => {
+    const told = await tell((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
+    })
+    expect(told.answer.status).toBe(200)
+    expect(told.answer.body).toBe('2\r\nhi\r\n')
+    expect(told.took).toBeLessThan(800)
+  })
+
+  test('a body that drips is nobody’s fault', async () => {
+    const told = await tell((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n')
+      let sent = 0
+      const timer = setInterval(() => {
+        socket.write('x')
+        sent += 1
+        if (sent === 10) clearInterval(timer)
+      }, 100)
+    })
+    expect(told.answer.body).toBe('x'.repeat(10))
+  })
+
+  test('a TLS handshake that stalls ends at the connect deadline', async () => {
+    const seller = await startRawSeller(() => {})
+    const world = await startRelay({
+      listings: [aListing(`https://seller.example:${seller.port}/`)],
+      limits: QUICK,
+    })
+    const answer = await exchangeRaw(world.port, GET)
+    expect(answer.status).toBe(504)
+    expect(answer.text).toContain('error=connection_timeout')
+    await world.close()
+    await seller.close()
+  })
+})
+
+describe('malformed', () => {
+  const head = 'HTTP/1.1 200 OK\r\n'
+  test.each([
+    ['two lengths', `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi`],
+    [
+      'length and chunks',
+      `${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['a length that is none', `${head}Content-Length: +2\r\n\r\nhi`],
+    ['two lengths in one line', `${head}Content-Length: 2, 3\r\n\r\nhi`],
+    ['another transfer coding', `${head}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    ['bare CR in a value', `${head}X-A: a\rSet-Cookie: b=c\r\n\r\n`],
+    ['bare LF', 'HTTP/1.1 200 OK\nX-A: b\n\nhi'],
+    ['NUL in a value', `${head}X-A: a\0b\r\n\r\n`],
+    ['a folded line', `${head}X-A: a\r\n b\r\n\r\n`],
+    ['a space before the colon', `${head}X-A : b\r\n\r\n`],
+    ['status 999', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['status 099', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['status 600', 'HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'],
+    ['an unasked 100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['HTTP/0.9', '<html>hi</html>'],
+    ['an SSH banner', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['nothing at all', ''],
+  ])('%s: 502', async (_name, bytes) => {
+    const told = await tell((socket) => socket.end(Buffer.from(bytes, 'latin1')))
+    expect(told.answer.status, told.answer.text.slice(0, 200)).toBe(502)
+    expect(told.answer.body).toContain('"code":"seller-unreachable"')
+    expect(told.answer.text).not.toMatch(/set-cookie/i)
+    expect(told.requests).toHaveLength(1)
+  })
+
+  test('a reason phrase beyond ASCII does no harm', async () => {
+    const told = await tell((socket) =>
+      socket.end(Buffer.from('HTTP/1.1 200 caf\xe9\r\nContent-Length: 2\r\n\r\nhi', 'latin1')),
+    )
+    expect(told.answer.status).toBe(200)
+    expect(told.answer.body).toBe('hi')
+  })
+})
+
+describe('redirects are neither followed nor passed on', () => {
+  test.each([
+    [301, 'https://evil.example/x', 'https://evil.example/x'],
+    [302, 'http://169.254.169.254/latest', 'http://169.254.169.254/latest'],
+    [303, '/other', /^http:\/\/127\.0\.0\.1:\d+\/other$/],
+    [307, '//evil.example/y', 'http://evil.example/y'],
+    [308, 'https://evil.example/z', 'https://evil.example/z'],
+    [300, 'a', /\/a$/],
+  ])('%i to %s', async (status, location, expected) => {
+    const told = await tell(
+      (socket) =>
+        socket.end(
+          `HTTP/1.1 ${status} Go\r\nLocation: ${location}\r\nPAYMENT-RESPONSE: eyJ9\r\nContent-Length: 0\r\n\r\n`,
+        ),
+      { request: PAID },
+    )
+    isOwn(told, 502, 'seller-redirected', 'http_protocol_error')
+    expect(told.answer.lines.join('\n')).not.toMatch(/^location:/im)
+    expect(told.answer.lines.join('\n')).toMatch(/^payment-response: eyJ9$/im)
+    const problem = JSON.parse(told.answer.body)
+    expect(problem.location).toEqual(
+      typeof expected === 'string' ? expected : expect.stringMatching(expected),
+    )
+    expect(told.requests).toHaveLength(1)
+  })
+})
+
+describe('lost', () => {
+  test('refused: 502', async () => {
+    const gone = await startRawSeller(() => {})
+    const world = await startRelay({ listings: [aListing(`http://gone.example:1/`)] })
+    const answer = await exchangeRaw(world.port, GET)
+    expect(answer.status).toBe(502)
+    expect(answer.text).toContain('error=connection_refused')
+    await gone.close()
+    await world.close()
+  })
+
+  test('a name without addresses: 502', async () => {
+    const world = await startRelay({
+      listings: [aListing('http://nowhere.example/')],
+      resolver: {
+        addresses: async () => {
+          throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+        },
+        txt: async () => [],
+      },
+    })
+    const answer = await exchangeRaw(world.port, GET)
+    expect(answer.status).toBe(502)
+    expect(answer.text).toContain('error=dns_error')
+    await world.close()
+  })
+
+  test('an address that is not public: 502 and nothing sent', async () => {
+    const seller = await startRawSeller(() => {})
+    const world = await startRelay({
+      listings: [aListing(`http://127.0.0.1:${seller.port}/`)],
+      env: { UNSAFE_ALLOW_PRIVATE_TARGETS: 'false' },
+    })
+    const answer = await exchangeRaw(world.port, GET)
+    expect(answer.status).toBe(502)
+    expect(answer.text).toContain('error=destination_ip_prohibited')
+    expect(answer.body).toContain('seller-refused')
+    expect(seller.connections()).toBe(0)
+    await world.close()
+    await seller.close()
+  })
+
+  test.each(['GET', 'POST'])('reset after the %s was read: 502, sent once', async (method) => {
+    const told = await tell((socket) => socket.resetAndDestroy(), {
+      request: PAID.replace('GET', method),
+    })
+    isOwn(told, 502, 'seller-unreachable', 'connection_terminated')
+    expect(told.answer.body).toContain('may have settled')
+    await sleep(50)
+    expect(told.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['a length', 'Content-Length: 100\r\n\r\nhalf', (socket: Socket) => socket.end()],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', (socket: Socket) => socket.end()],
+    ['a length', 'Content-Length: 100\r\n\r\nhalf', (socket: Socket) => socket.resetAndDestroy()],
+    [
+      'chunks',
+      'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+      (socket: Socket) => socket.resetAndDestroy(),
+    ],
+    ['the connection’s end', 'X: y\r\n\r\nhalf', (socket: Socket) => socket.resetAndDestroy()],
+  ])('mid-body, framed by %s: torn, never a clean end', async (_name, rest, leave) => {
+    const told = await tell((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${rest}`)
+      setTimeout(() => leave(socket), 50)
+    })
+    expect(told.answer.status).toBe(200)
+    expect(told.answer.body).toContain('half')
+    expect(told.answer.body).not.toContain('0\r\n\r\n')
+  })
+})
+
+describe('queue poisoning', () => {
+  test('a second, unasked answer reaches nobody', async () => {
+    let calls = 0
+    const seller = await startRawSeller((socket) => {
+      calls += 1
+      socket.write(
+        `HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\ncall${String(calls).padStart(3, '0')}`,
+      )
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison')
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'), 5)
+    })
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const bodies = new Set<string>()
+    for (let n = 0; n < 50; n += 1) {
+      const answers = await Promise.all([1, 2, 3].map(() => exchangeRaw(world.port, GET)))
+      for (const { body } of answers) bodies.add(body)
+      await sleep(n % 10)
+    }
+    expect([...bodies].filter((body) => !body.startsWith('call'))).toEqual([])
+    expect(bodies.size).toBe(150)
+    expect(seller.connections()).toBe(150)
+    await world.close()
+    await seller.close()
+  })
+})
+
+test('no payment, credential or query reaches the log', async () => {
+  const request = PAID.replace('x402.seller', 'x402.seller?key=secret-marker-query').replace(
+    '\r\n\r\n',
+    '\r\nAuthorization: Bearer secret-marker-auth\r\nPAYMENT-SIGNATURE: secret-marker-sig\r\nCookie: secret-marker-cookie\r\n\r\n',
+  )
+  const scripts: ((socket: Socket, received: string) => void)[] = [
+    (socket, received) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${received}`),
+    (socket) => socket.resetAndDestroy(),
+    () => {},
+    (socket, received) => socket.end(received),
+  ]
+  for (const script of scripts) {
+    const { logged, answer } = await tell(script, {
+      request,
+      limits: { ...QUICK, paidResponseHeadersMs: 200 },
+    })
+    expect(logged.length).toBeGreaterThan(0)
+    expect(logged.join('')).not.toContain('secret-marker')
+    if (answer.status !== 200) expect(answer.text).not.toContain('secret-marker')
+  }
+})

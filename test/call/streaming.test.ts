@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+import { describe, expect, test } from 'vitest'
+import { aListing, exchangeRaw, startRawSeller, startRelay, startSeller } from './relay-world.ts'
+
+const MIB = 1024 * 1024
+
+describe('streams', () => {
+  test('the first event arrives when the seller sends it', async () => {
+    const seller = await startSeller((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'text/event-stream' })
+      res.flushHeaders()
+      setTimeout(() => res.write('data: 1\n\n'), 150)
+      setTimeout(() => res.end('data: 2\n\n'), 600)
+    })
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const startedAt = performance.now()
+    const answer = await request(`${world.url}/x402.seller`)
+    const headAfter = performance.now() - startedAt
+    const events: [string, number][] = []
+    for await (const chunk of answer.body)
+      events.push([String(chunk).trim(), performance.now() - startedAt])
+    expect(headAfter).toBeLessThan(140)
+    expect(events.map(([text]) => text)).toEqual(['data: 1', 'data: 2'])
+    expect(events[0]?.[1]).toBeLessThan(400)
+    await world.close()
+    await seller.close()
+  })
+
+  test('a caller that reads slowly slows the seller down', async () => {
+    let written = 0
+    const seller = await startSeller((_req, res) => {
+      const chunk = Buffer.alloc(64 * 1024)
+      const more = () => {
+        while (written < 64 * MIB) {
+          written += chunk.length
+          if (!res.write(chunk)) return void res.once('drain', more)
+        }
+        res.end()
+      }
+      more()
+    })
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const socket = connect(world.port, '127.0.0.1')
+    socket.write('GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\n\r\n')
+    await new Promise((resolve) => socket.once('readable', resolve))
+    await sleep(400)
+    const stalledAt = written
+    await sleep(300)
+    // Kernel buffers of two loopback connections are all that fits in between.
+    expect(written).toBe(stalledAt)
+    expect(written).toBeLessThan(24 * MIB)
+    socket.resume()
+    await expect.poll(() => written, { timeout: 10_000 }).toBeGreaterThanOrEqual(64 * MIB)
+    socket.destroy()
+    await world.close()
+    await seller.close()
+  })
+
+  test('1 GiB passes whole, in flat memory', { timeout: 90_000 }, async () => {
+    const chunk = Buffer.alloc(256 * 1024, 'waypost')
+    const count = 4096
+    const seller = await startSeller((_req, res) => {
+      let sent = 0
+      const more = () => {
+        while (sent < count) {
+          sent += 1
+          if (!res.write(chunk)) return void res.once('drain', more)
+        }
+        res.end()
+      }
+      more()
+    })
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const expected = createHash('sha256')
+    for (let n = 0; n < count; n += 1) expected.update(chunk)
+    const before = process.memoryUsage().rss
+    let peak = 0
+    let length = 0
+    const received = createHash('sha256')
+    const answer = await request(`${world.url}/x402.seller`)
+    for await (const part of answer.body) {
+      length += part.length
+      received.update(part)
+      peak = Math.max(peak, process.memoryUsage.rss())
+    }
+    expect(length).toBe(1024 * MIB)
+    expect(received.digest('hex')).toBe(expected.digest('hex'))
+    // Seller, relay and caller in one process; collecting the body would add 1 GiB.
+    expect((peak - before) / MIB).toBeLessThan(128)
+    await world.close()
+    await seller.close()
+  })
+})
+
+describe('an early answer', () => {
+  test('a 402 sent before the body was read arrives whole', async () => {
+    const seller = await startRawSeller((socket) =>
+      socket.write('HTTP/1.1 402 Pay\r\nContent-Length: 2\r\n\r\n{}'),
+    )
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    for (const body of [Buffer.alloc(10), Buffer.alloc(MIB), Buffer.alloc(9 * MIB)]) {
+      const answer = await request(`${world.url}/x402.seller`, { method: 'POST', body })
+      expect(answer.statusCode).toBe(402)
+      expect(await answer.body.text()).toBe('{}')
+    }
+    await world.close()
+    await seller.close()
+  })
+
+  test('while the body still arrives, and the connection stays usable', async () => {
+    const seller = await startRawSeller((socket) =>
+      socket.write('HTTP/1.1 402 Pay\r\nContent-Length: 2\r\n\r\n{}'),
+    )
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const socket = connect(world.port, '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk.toString()
+    })
+    socket.write(
+      'POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: 20\r\n\r\n0123456789',
+    )
+    await expect.poll(() => received).toContain('{}')
+    socket.write('0123456789')
+    socket.write(
+      'GET /api/v1/call/x402.seller?relay_info HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n',
+    )
+    await expect.poll(() => received).toContain('"relayable":true')
+    socket.destroy()
+    await world.close()
+    await seller.close()
+  })
+})
+
+describe('a caller that hangs up', () => {
+  async function hangUp(paid: boolean) {
+    const seen = { closedEarly: false, bytes: 0, finished: false }
+    const seller = await startSeller((_req, res) => {
+      res.on('close', () => {
+        if (!res.writableFinished) seen.closedEarly = true
+      })
+      setTimeout(() => {
+        res.writeHead(200, { 'PAYMENT-RESPONSE': 'x' })
+        res.write('a'.repeat(1000))
+        setTimeout(
+          () =>
+            res.end('b', () => {
+              seen.finished = true
+            }),
+          200,
+        )
+      }, 200)
+    })
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const socket = connect(world.port, '127.0.0.1')
+    const payment = paid ? 'PAYMENT-SIGNATURE: p\r\n' : ''
+    socket.write(
+      `POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: 2\r\n${payment}\r\nhi`,
+    )
+    await sleep(100)
+    socket.destroy()
+    await sleep(600)
+    const logged = world.logged.join('')
+    await world.close()
+    await seller.close()
+    return { ...seen, logged }
+  }
+
+  test('unpaid: the seller’s connection is closed', async () => {
+    expect(await hangUp(false)).toMatchObject({ closedEarly: true, finished: false })
+  })
+
+  test('paid: the seller’s answer is read to its end', async () => {
+    const seen = await hangUp(true)
+    expect(seen).toMatchObject({ closedEarly: false, finished: true })
+    expect(seen.logged).toContain('"status":200')
+  })
+
+  test('in the middle of its body: the seller never sees a whole request', async () => {
+    const seen: string[] = []
+    const seller = await startSeller((req) => {
+      req.on('end', () => seen.push('end'))
+      req.on('close', () => seen.push(req.complete ? 'complete' : 'torn'))
+      req.on('error', () => {})
+      req.resume()
+    })
+    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const socket = connect(world.port, '127.0.0.1')
+    socket.write(
+      'POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-PAYMENT: p\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+    )
+    await sleep(100)
+    socket.destroy()
+    await expect.poll(() => seen).toEqual(['torn'])
+    await world.close()
+    await seller.close()
+  })
+
+  test('a body that stops arriving is refused in time', async () => {
+    const seller = await startRawSeller(() => {})
+    const world = await startRelay({
+      listings: [aListing(seller.origin)],
+      limits: { idleBodyMs: 200 },
+    })
+    const answer = await exchangeRaw(
+      world.port,
+      'POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: 20\r\n\r\nhalf',
+    )
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain('stopped arriving')
+    await world.close()
+    await seller.close()
+  })
+})
