@@ -13,7 +13,7 @@ export interface ServerLayers {
   /** `/api/v1/call/…`, on the raw request: header bytes and streams must pass unchanged. */
   relay?: NodeHandler
   /** Astro's pages that are rendered for each request. */
-  pages?: (req: IncomingMessage, res: ServerResponse, path: string) => boolean
+  pages?: (req: IncomingMessage, res: ServerResponse, path: string, next: () => void) => boolean
 }
 
 /** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
@@ -46,7 +46,7 @@ export function createWaypostServer({ parts, handlers, relay, pages }: ServerLay
     const { path } = splitTarget(req.url ?? '/')
     if (relay !== undefined && path.startsWith(RELAY_PREFIX)) return void relay(req, res)
     if (release().files.serve(req, res, path)) return
-    if (pages?.(req, res, path) === true) return
+    if (pages?.(req, res, path, () => void app(req, res)) === true) return
     if (wantsPage(req, path) && release().files.serveAs(req, res, '/404.html', 404)) return
     return void app(req, res)
   })
