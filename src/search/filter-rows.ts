@@ -52,3 +52,20 @@ function keepRows(rows: number, passing: Uint32Array, keep: (row: number) => boo
 export function passes(bits: Uint32Array | null, row: number): boolean {
   return bits === null || (((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1
 }
+
+/** How many rows pass. */
+export function countRows(bits: Uint32Array, rows: number): number {
+  let count = 0
+  bits.forEach((word, at) => {
+    const beyond = Math.max(0, (at + 1) * 32 - rows)
+    count += countBits(beyond === 0 ? word : word & (0xffffffff >>> beyond))
+  })
+  return count
+}
+
+/** Adds bits in pairs, fours and eights at once. */
+function countBits(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}

@@ -1,5 +1,4 @@
-import type { SoundTable } from './sound-table.ts'
-import type { TermDictionary } from './term-dictionary.ts'
+import type { TermIndex } from './term-index.ts'
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */
 export interface BodyStore {
@@ -10,14 +9,8 @@ export interface BodyStore {
  * Rows that are ranked together: the organic ones, or our own. Rows are numbered in the order of
  * ties (trust, buyers, id), so that of two equal scores the lower row number wins.
  */
-export interface IndexPart {
+export interface IndexPart extends TermIndex {
   rows: number
-  dictionary: TermDictionary
-  sounds: SoundTable
-  /** Where the postings of each term start in `postingRows` and `postingImpacts`. */
-  postingStarts: Uint32Array
-  postingRows: Uint32Array
-  postingImpacts: Float32Array
   /** Rows in the order of a search without words. */
   browseOrder: Uint32Array
   /** `rankMultiplier` of each row. */
@@ -31,8 +24,15 @@ export interface IndexPart {
   idBytes: Uint8Array
   idStarts: Uint32Array
   bodyStarts: Float64Array
-  /** Scores of the rows in work, all 0 between searches. */
+  scratch: ScoreScratch
+}
+
+/** Where a search adds up scores. Searches are synchronous, so one a part is enough. */
+export interface ScoreScratch {
+  /** Score of each row, all 0 between searches. */
   scores: Float64Array
+  /** Rows with a score, in the order they got one. */
+  matches: Uint32Array
 }
 
 export const NO_TRUST = 255
@@ -40,4 +40,8 @@ export const NO_TRUST = 255
 /** 32-bit words a bit set over all rows takes. */
 export function bitWords(rows: number): number {
   return (rows + 31) >>> 5
+}
+
+export function createScratch(rows: number): ScoreScratch {
+  return { scores: new Float64Array(rows), matches: new Uint32Array(rows) }
 }

@@ -1,19 +1,19 @@
-import type { IndexPart } from './index-part.ts'
 import { findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
+import type { TermIndex } from './term-index.ts'
 
 /** How many rows hold a term; 0 for one that is not in the index. */
-export function rowsWith(part: IndexPart, term: string): number {
+export function rowsWith(part: TermIndex, term: string): number {
   const number = findTerm(part.dictionary, term)
   return number < 0 ? 0 : rowsOf(part, number)
 }
 
 /** How many rows hold the term of a number. */
-export function rowsOf({ postingStarts }: IndexPart, number: number): number {
+export function rowsOf({ postingStarts }: TermIndex, number: number): number {
   return (postingStarts[number + 1] ?? 0) - (postingStarts[number] ?? 0)
 }
 
 /** The terms that start with `prefix`, the most frequent first. */
-export function completions(part: IndexPart, prefix: string, most: number): string[] {
+export function completions(part: TermIndex, prefix: string, most: number): string[] {
   const [first, end] = termsWithPrefix(part.dictionary, prefix)
   const best: number[] = []
   for (let number = first; number < end; number += 1) {

@@ -9,7 +9,7 @@ import {
   SearchIndexError,
   verifyPart,
 } from './index-file.ts'
-import type { BodyStore, IndexPart } from './index-part.ts'
+import { type BodyStore, createScratch, type IndexPart } from './index-part.ts'
 
 /** A loaded search index. Searching it is `searchIndex`; nothing in it changes but scratch space. */
 export interface SearchIndex {
@@ -96,7 +96,7 @@ function loadPart(table: IndexHead, part: string): IndexPart {
     idBytes: u8('idBytes'),
     idStarts: u32('idStarts'),
     bodyStarts: f64('bodyStarts'),
-    scores: new Float64Array(trust.length),
+    scratch: createScratch(trust.length),
   }
 }
 

@@ -1,9 +1,9 @@
 import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
-import type { IndexPart } from './index-part.ts'
 import { pairTerm } from './index-tokens.ts'
 import { rowsWith } from './index-words.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
 import { relatedTerms } from './related-words.ts'
+import type { TermIndex } from './term-index.ts'
 
 /** What a query text is searched as: distinct terms, and what the caller should be told. */
 export interface QueryPlan {
@@ -23,7 +23,7 @@ const POORLY_KNOWN_ROWS = 5
  * chooses terms; how terms are scored is the specification's.
  * @param part the organic rows: only their words decide, so that our own listings move nothing
  */
-export function planQuery(part: IndexPart, text: string): QueryPlan {
+export function planQuery(part: TermIndex, text: string): QueryPlan {
   const units = queryUnits(part, firstCharacters(text), MAX_QUERY_WORDS)
   const terms = new Set(units.flatMap((unit) => unit.terms))
   for (const term of neighbourTerms(part, units)) terms.add(term)
@@ -36,7 +36,7 @@ function firstCharacters(text: string): string {
 }
 
 /** Pairs of neighbours, as asked and with a related word in the place of one. */
-function neighbourTerms(part: IndexPart, units: readonly QueryUnit[]): string[] {
+function neighbourTerms(part: TermIndex, units: readonly QueryUnit[]): string[] {
   const places = units.flatMap(({ term }) => (term === undefined ? [] : [term]))
   return places.flatMap((term, at) => {
     const next = places[at + 1]

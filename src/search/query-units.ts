@@ -1,9 +1,9 @@
-import type { IndexPart } from './index-part.ts'
 import { hasSingleLetter, pairTerm } from './index-tokens.ts'
 import { completions, rowsWith } from './index-words.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
 import { splitText, type Word } from './split-text.ts'
 import { FILLER_WORDS, STOP_WORDS } from './stop-words.ts'
+import type { TermIndex } from './term-index.ts'
 import { toTerm } from './to-term.ts'
 
 /** One thing a query asks for, in its place among the others. */
@@ -23,7 +23,7 @@ const MIN_SPLIT_CHARACTERS = 3
 const MAX_REPAIRS = 4
 
 /** Reads a query text as units, with the words of the index to go by. */
-export function queryUnits(part: IndexPart, text: string, maxWords: number): QueryUnit[] {
+export function queryUnits(part: TermIndex, text: string, maxWords: number): QueryUnit[] {
   const words = splitText(text).slice(0, maxWords)
   const joined = joinWords(part, words)
   const kept = withoutFillers(joined)
@@ -44,7 +44,7 @@ function withoutFillers(words: readonly Word[]): readonly Word[] {
 }
 
 /** `power point` is one word where the index has it at least as often as the two side by side. */
-function joinWords(part: IndexPart, words: readonly Word[]): Word[] {
+function joinWords(part: TermIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
   for (let at = 0; at < words.length; at += 1) {
     const [left, middle, right] = words.slice(at, at + 3)
@@ -59,7 +59,7 @@ function joinWords(part: IndexPart, words: readonly Word[]): Word[] {
 }
 
 /** `speech to text` is not `text to speech`: listings write them with hyphens, so they have a term. */
-function joinThree(part: IndexPart, left: Word, middle?: Word, right?: Word): Word[] | null {
+function joinThree(part: TermIndex, left: Word, middle?: Word, right?: Word): Word[] | null {
   if (middle === undefined || right === undefined || !STOP_WORDS.has(middle.whole)) return null
   const parts = [left.whole, middle.whole, right.whole]
   const whole = parts.join('')
@@ -68,7 +68,7 @@ function joinThree(part: IndexPart, left: Word, middle?: Word, right?: Word): Wo
     : null
 }
 
-function joinTwo(part: IndexPart, left: Word, right?: Word): Word | null {
+function joinTwo(part: TermIndex, left: Word, right?: Word): Word | null {
   if (right === undefined || !isPlain(left) || !isPlain(right)) return null
   const whole = left.whole + right.whole
   const rows = rowsWith(part, toTerm(whole))
@@ -81,7 +81,7 @@ function isPlain(word: Word): boolean {
   return word.style === 'plain'
 }
 
-function unitsOf(part: IndexPart, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+function unitsOf(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
   const whole = toTerm(word.whole)
   switch (word.style) {
     case 'plain':
@@ -100,7 +100,7 @@ function unitsOf(part: IndexPart, word: Word, last: boolean, repair: boolean): Q
   }
 }
 
-function pieces(part: IndexPart, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+function pieces(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
   // An id or a domain is known as a whole; its pieces then need no guessing.
   const guess = word.style === 'hyphen' && repair
   return word.parts
@@ -112,7 +112,7 @@ function pieces(part: IndexPart, word: Word, last: boolean, repair: boolean): Qu
     )
 }
 
-function plainUnits(part: IndexPart, word: string, last: boolean, repair: boolean): QueryUnit[] {
+function plainUnits(part: TermIndex, word: string, last: boolean, repair: boolean): QueryUnit[] {
   const term = STOP_WORDS.has(word) ? word : toTerm(word)
   const rows = rowsWith(part, term)
   const own = rows > 0 ? [term] : []
@@ -128,7 +128,7 @@ function plainUnits(part: IndexPart, word: string, last: boolean, repair: boolea
 }
 
 /** `realestate` is read as two words where listings have them side by side more often. */
-function splitWord(part: IndexPart, word: string, rows: number): [string, string] | null {
+function splitWord(part: TermIndex, word: string, rows: number): [string, string] | null {
   let best: [string, string] | null = null
   let most = rows / 2
   for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
@@ -141,7 +141,7 @@ function splitWord(part: IndexPart, word: string, rows: number): [string, string
   return best
 }
 
-function mostAdjacent(part: IndexPart, words: readonly string[]): number {
+function mostAdjacent(part: TermIndex, words: readonly string[]): number {
   const rows = words.slice(1).map((word, at) => {
     return rowsWith(part, pairTerm(toTerm(words[at] ?? ''), toTerm(word)))
   })
@@ -149,11 +149,11 @@ function mostAdjacent(part: IndexPart, words: readonly string[]): number {
 }
 
 /** A single character of an unspaced script stands at the start of its pairs. */
-function unspacedTerms(part: IndexPart, pair: string): string[] {
+function unspacedTerms(part: TermIndex, pair: string): string[] {
   if (rowsWith(part, pair) > 0) return [pair]
   return [...pair].length === 1 ? completions(part, pair, MAX_COMPLETIONS) : []
 }
 
-function known(part: IndexPart, terms: readonly string[]): string[] {
+function known(part: TermIndex, terms: readonly string[]): string[] {
   return terms.filter((term) => rowsWith(part, term) > 0)
 }

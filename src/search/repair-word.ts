@@ -1,8 +1,8 @@
 import { correctWord } from './correct-word.ts'
-import type { IndexPart } from './index-part.ts'
 import { rowsOf } from './index-words.ts'
 import { findBySound } from './sound-table.ts'
 import { termAt } from './term-dictionary.ts'
+import type { TermIndex } from './term-index.ts'
 
 /** A word in this many listings or fewer may be a slip that somebody else made too. */
 export const RARE_ROWS = 2
@@ -15,7 +15,7 @@ const LONG_ENOUGH = 6
  * sound. A known word keeps its first letter and is never given up, only joined by the other.
  * @param rows how many rows hold `term` itself
  */
-export function repairWord(part: IndexPart, term: string, rows: number): string | null {
+export function repairWord(part: TermIndex, term: string, rows: number): string | null {
   if (rows > RARE_ROWS || (rows > 0 && term.length < LONG_ENOUGH)) return null
   const atLeast = rows === 0 ? RARE_ROWS + 1 : FREQUENT_ROWS
   const frequency = (number: number) => rowsOf(part, number)
@@ -24,7 +24,7 @@ export function repairWord(part: IndexPart, term: string, rows: number): string 
   return rows > 0 && right?.[0] !== term[0] ? null : right
 }
 
-function soundsLike(part: IndexPart, term: string, atLeast: number): string | null {
+function soundsLike(part: TermIndex, term: string, atLeast: number): string | null {
   const number = findBySound(part.sounds, part.dictionary, term)
   if (number < 0 || rowsOf(part, number) < atLeast) return null
   const found = termAt(part.dictionary, number)

@@ -1,0 +1,66 @@
+import { compareBrowsing, rankMultiplier } from '../domain/search-rank.ts'
+import { valuesOf } from './filter-values.ts'
+import type { Section } from './index-file.ts'
+import { bitWords, NO_TRUST } from './index-part.ts'
+import type { SearchDocument } from './search-document.ts'
+
+/**
+ * What a search reads of a row besides its text, one typed array for each.
+ * @param documents in the order of ties: a document's place is its row number
+ * @param values filter values in the order of their bit sets
+ */
+export function buildColumns(
+  documents: readonly SearchDocument[],
+  values: readonly string[],
+): Record<string, Section> {
+  const ids = documents.map((document) => new TextEncoder().encode(document.id))
+  return {
+    browseOrder: browseOrder(documents),
+    multipliers: Float64Array.from(documents, ({ trustScore, liveTested }) =>
+      rankMultiplier(trustScore, liveTested),
+    ),
+    trust: Uint8Array.from(documents, ({ trustScore }) => trustScore ?? NO_TRUST),
+    minUsd: Float64Array.from(documents, ({ minUsd }) => minUsd ?? Number.NaN),
+    filterBits: filterBits(documents, values),
+    idBytes: joinBytes(ids),
+    idStarts: Uint32Array.from(startsOf(ids)),
+    bodyStarts: startsOf(documents.map((document) => document.body)),
+  }
+}
+
+function browseOrder(documents: readonly SearchDocument[]): Uint32Array {
+  const rows = documents.map((document, row) => ({ document, row }))
+  rows.sort((a, b) => compareBrowsing(a.document, b.document))
+  return Uint32Array.from(rows, ({ row }) => row)
+}
+
+function filterBits(documents: readonly SearchDocument[], values: readonly string[]): Uint32Array {
+  const words = bitWords(documents.length)
+  const places = new Map(values.map((value, at) => [value, at * words]))
+  const bits = new Uint32Array(values.length * words)
+  documents.forEach((document, row) => {
+    for (const value of valuesOf(document)) {
+      const word = (places.get(value) ?? 0) + (row >>> 5)
+      bits[word] = (bits[word] ?? 0) | (1 << (row & 31))
+    }
+  })
+  return bits
+}
+
+/** Where each chunk starts when they lie one behind the other, and where the last one ends. */
+function startsOf(chunks: readonly Uint8Array[]): Float64Array {
+  const starts = new Float64Array(chunks.length + 1)
+  chunks.forEach((chunk, at) => {
+    starts[at + 1] = (starts[at] ?? 0) + chunk.byteLength
+  })
+  return starts
+}
+
+function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  const starts = startsOf(chunks)
+  const bytes = new Uint8Array(starts.at(-1) ?? 0)
+  chunks.forEach((chunk, at) => {
+    bytes.set(chunk, starts[at] ?? 0)
+  })
+  return bytes
+}
