@@ -1,0 +1,153 @@
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BusinessModelSchema } from '../../src/domain/business-model-view.ts'
+import { CompareListSchema, CompareSchema } from '../../src/domain/compare-view.ts'
+import { ListingViewSchema } from '../../src/domain/listing-view.ts'
+import { MarketReportsSchema } from '../../src/domain/market-view.ts'
+import { CategoriesSchema, SourcesSchema } from '../../src/domain/reference-views.ts'
+import { RoadmapSchema } from '../../src/domain/roadmap-view.ts'
+import { StatsSchema } from '../../src/domain/stats-view.ts'
+import { TrustMethodSchema } from '../../src/domain/trust-method-view.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let waypost: RunningService
+beforeAll(async () => {
+  waypost = await startService()
+})
+afterAll(() => waypost.close())
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(waypost.url + path, { headers, redirect: 'manual' })
+const getJson = async (path: string) => (await get(path)).json()
+
+describe('every static endpoint answers JSON of its own schema', () => {
+  const strict = <Schema extends v.ObjectSchema<v.ObjectEntries, undefined>>(schema: Schema) =>
+    v.strictObject(schema.entries)
+  test.each([
+    ['/api/v1/listings/x402.weather', strict(ListingViewSchema)],
+    ['/api/v1/listings/mcp.harbour', strict(ListingViewSchema)],
+    ['/api/v1/listings/x402.dots.in.name.json', strict(ListingViewSchema)],
+    ['/api/v1/categories', strict(CategoriesSchema)],
+    ['/api/v1/sources', strict(SourcesSchema)],
+    ['/api/v1/stats', strict(StatsSchema)],
+    ['/api/v1/trust/method', strict(TrustMethodSchema)],
+    ['/api/v1/business-model', strict(BusinessModelSchema)],
+    ['/api/v1/roadmap', strict(RoadmapSchema)],
+    ['/api/v1/market/reports', strict(MarketReportsSchema)],
+    ['/api/v1/compare', strict(CompareListSchema)],
+    ['/api/v1/compare/weather-and-tides', strict(CompareSchema)],
+  ])('%s', async (path, schema) => {
+    const response = await get(path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    const result = v.safeParse(schema, await response.json())
+    expect(result.issues?.map((issue) => [v.getDotPath(issue), issue.message])).toBeUndefined()
+  })
+})
+
+describe('a listing', () => {
+  test('carries its trust, signals under the provider’s name, tiers and absolute badge addresses', async () => {
+    expect(await getJson('/api/v1/listings/x402.weather')).toMatchObject({
+      trust: {
+        score: 38,
+        evidence: 'verified_non_wash_payments',
+        method: 'hub-trust-v0.1',
+        source: 'Data: x402-list.com (CC BY 4.0)',
+      },
+      signals: { x402_list_status: 'online', x402_list_verified: true, p95_ms: 310 },
+      badges: ['unclaimed', 'paid_usage_verified', 'live_tested'],
+      tiers: {
+        tier: 'trusted',
+        earned: ['live_tested', 'trusted'],
+        paid: [],
+        not_yet: [{ id: 'verified', reason: 'the listing is not claimed with domain proof' }],
+        badge_svg: 'https://waypost.example/badge/x402.weather.svg',
+      },
+      buy: 'relay_x402',
+    })
+  })
+
+  test('with measured payments but no independent buyer has no score and keeps its wash flags', async () => {
+    const { trust } = await getJson('/api/v1/listings/x402.ghost-clicks')
+    expect(trust).toMatchObject({
+      score: null,
+      evidence: 'no_independent_paid_usage_30d',
+      wash_flags: [{ flag: 'self_payment', settlements: 812 }],
+    })
+    expect(trust).not.toHaveProperty('watch')
+  })
+
+  test('without evidence says only that', async () => {
+    const { trust, signals } = await getJson('/api/v1/listings/a2a.planner')
+    expect(trust).toEqual({ score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' })
+    expect(signals).toEqual({})
+  })
+
+  test.each([
+    ['x402.cards-only', 'its rail is mpp'],
+    ['x402.closed-shop', 'its seller closed it'],
+    ['mcp.harbour', 'it is a server'],
+  ])('%s is linked out, because %s', async (id) => {
+    expect(await getJson(`/api/v1/listings/${id}`)).toMatchObject({ buy: 'link_out' })
+  })
+
+  test('of our own has its addresses at this directory', async () => {
+    const kit = await getJson('/api/v1/listings/kit.first-steps')
+    expect(kit).toMatchObject({
+      first_party: true,
+      url: 'https://waypost.example/docs',
+      origin: 'https://waypost.example',
+    })
+  })
+})
+
+describe('a comparison page', () => {
+  test('orders rows by trust, then buyers, and leaves first-party rows unranked in a row of their own', async () => {
+    const page = await getJson('/api/v1/compare/weather-and-tides')
+    expect(page.sections[0].rows.map((row: { id: string }) => row.id)).toEqual([
+      'x402.weather',
+      'x402.tide-tables',
+      'x402.ghost-clicks',
+    ])
+    expect(page.first_party.map((row: { id: string }) => row.id)).toEqual(['kit.first-steps'])
+    expect(page.first_party[0]).not.toHaveProperty('focus')
+    expect(page).toMatchObject({
+      indexable: true,
+      thin_reason: null,
+      demand_90d: { all: 0, outside: 0 },
+      facts: null,
+    })
+  })
+
+  test('with too few rows is thin and not for search engines', async () => {
+    expect(await getJson('/api/v1/compare/thin-page')).toMatchObject({
+      indexable: false,
+      thin_reason: 'fewer than 3 listings to compare',
+    })
+  })
+})
+
+describe('counts', () => {
+  test('take in every listing and say how many are our own', async () => {
+    const { listings } = await getJson('/api/v1/stats')
+    expect(listings).toMatchObject({
+      total: 15,
+      first_party: 2,
+      with_trust: 2,
+      relayable: 3,
+      by_kind: { http_api: 8, mcp_server: 3, a2a_agent: 2, kit: 2 },
+    })
+  })
+
+  test('of the roadmap follow the route table', async () => {
+    const { features } = await getJson('/api/v1/roadmap')
+    const statusOf = (id: string) =>
+      features.find((feature: { id: string }) => feature.id === id)?.status
+    expect([statusOf('search'), statusOf('sponsored'), statusOf('call_relay')]).toEqual([
+      'live',
+      'stub',
+      'live',
+    ])
+  })
+})

@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process'
+import { FIXTURE_ENV } from './fixture-env.ts'
+
+/** Builds the fixture content once for a whole test run; nothing to do while it is current. */
+export default function buildFixture(): void {
+  const env = { ...process.env, ...FIXTURE_ENV }
+  const build = spawnSync(process.execPath, ['functions/build.ts', '--if-stale'], {
+    env,
+    encoding: 'utf8',
+  })
+  if (build.status !== 0)
+    throw new Error(`The fixture content was not built:\n${build.stdout}${build.stderr}`)
+}

@@ -1,0 +1,11 @@
+/** The environment the fixture release is built with and served under. */
+export const FIXTURE_ENV = {
+  CONTENT_DIR: 'test/fixtures/content',
+  OUT_DIR: '.cache/test-release',
+  BASE_URL: 'https://waypost.example',
+  RATE_LIMITS: '{"search":"off","go":"off","call":"off"}',
+  STATE_DIR: '.cache/test-state',
+  UNSAFE_ALLOW_PRIVATE_TARGETS: 'false',
+  DATABASE_URL: '',
+  SMTP_URL: '',
+} as const

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { type Config, parseConfig } from '../../functions/config.ts'
+import { createLog } from '../../functions/log.ts'
+import { createService, type Service } from '../../functions/service.ts'
+import { FIXTURE_ENV } from './fixture-env.ts'
+
+export interface RunningService {
+  /** `http://127.0.0.1:<port>`; its BASE_URL is another, as behind a proxy. */
+  url: string
+  service: Service
+  /** Every line logged so far. */
+  log: string[]
+  close(): Promise<void>
+}
+
+/** Starts the whole service over the fixture release on a free port of loopback. */
+export async function startService(
+  overrides: Partial<Record<keyof Config, string>> = {},
+): Promise<RunningService> {
+  const lines: string[] = []
+  const config = parseConfig({ ...FIXTURE_ENV, ...overrides })
+  const service = await createService({
+    config,
+    log: createLog((line) => lines.push(line), Date.now),
+  })
+  service.server.listen(0, '127.0.0.1')
+  await once(service.server, 'listening')
+  const address = service.server.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a port')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    service,
+    log: lines,
+    close: () => service.close(),
+  }
+}
