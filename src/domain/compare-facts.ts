@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CalendarDateSchema } from './calendar-date.ts'
 
 /** `content/compare/<slug>.yaml`: which listings stand on a comparison page, and what is said of them. */
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
@@ -8,7 +9,7 @@ export const FOCUSES = ['dedicated', 'broad'] as const
 
 export const CompareFactsSchema = v.strictObject({
   title: v.pipe(line, v.maxLength(120, 'expected at most 120 characters')),
-  updated: v.pipe(v.string(), v.isoDate('expected a date such as 2026-11-20')),
+  updated: CalendarDateSchema,
   first_party: v.optional(v.array(v.string()), []),
   facts: v.optional(v.nullable(v.array(v.strictObject({ text: line, url: link }))), null),
   sections: v.pipe(

@@ -71,7 +71,7 @@ export function compareRows(a: CompareRow, b: CompareRow): number {
     Number(b.remote) - Number(a.remote) ||
     Number(b.min_usd !== null) - Number(a.min_usd !== null) ||
     (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
-    (a.id < b.id ? -1 : 1)
+    compareText(a.id, b.id)
   )
 }
 
@@ -87,19 +87,29 @@ export function toPriceText(pricing: Pricing): string {
     : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
 }
 
+/** Digits behind the point that a price is shown with at most; below, it would read as free. */
+const USD_DIGITS = 10
+
 /** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */
 export function toUsd(usd: number): string {
-  const [whole = '0', fraction = ''] = usd.toFixed(10).replace(/0+$/, '').split('.')
+  const least = 10 ** -USD_DIGITS
+  if (usd > 0 && usd < least) return `under $${least.toFixed(USD_DIGITS)}`
+  const [whole = '0', fraction = ''] = usd.toFixed(USD_DIGITS).replace(/0+$/, '').split('.')
   return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
 }
 
-/** Cuts at a character boundary, so that no emoji or surrogate is split. */
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** @param max what a reader counts as characters: no family emoji, flag or accented letter is split. */
 export function truncate(text: string, max: number): string {
-  const characters = [...text]
-  return characters.length <= max
-    ? text
-    : `${characters
-        .slice(0, max - 1)
-        .join('')
-        .trimEnd()}…`
+  const characters = [...graphemes.segment(text)].map(({ segment }) => segment)
+  if (characters.length <= max) return text
+  return `${characters
+    .slice(0, max - 1)
+    .join('')
+    .trimEnd()}…`
+}
+
+function compareText(a: string, b: string): number {
+  return Number(a > b) - Number(a < b)
 }

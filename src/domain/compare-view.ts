@@ -62,27 +62,31 @@ export interface CompareContext {
   demand: ReadonlyMap<string, Demand>
 }
 
-/** Ids that no listing has are left out here; `check` reports them. */
+/**
+ * Ids that no listing has are left out here; `check` reports them. A first-party listing is shown
+ * apart and never ranked, wherever the file names it, and nobody else's stands in its place.
+ */
 export function toCompareView(
   slug: string,
   facts: CompareFacts,
   context: CompareContext,
 ): CompareView {
-  const rowsOf = (ids: readonly string[]) =>
+  const rowsOf = (ids: readonly string[], firstParty: boolean) =>
     ids.flatMap((id) => {
       const listing = context.listings.get(id)
-      return listing === undefined ? [] : [toCompareRow(listing, context.sources)]
+      if (listing === undefined || listing.facts.first_party !== firstParty) return []
+      return [toCompareRow(listing, context.sources)]
     })
   const sections = facts.sections.map(({ id, title, note, rows }) => {
     const focus = new Map(rows.map((row) => [row.id, row.focus]))
-    const placed = rowsOf([...focus.keys()]).map((row) => ({
+    const placed = rowsOf([...focus.keys()], false).map((row) => ({
       ...row,
       focus: focus.get(row.id) ?? ('broad' as const),
     }))
     return { id, title, note, rows: placed.sort(compareRows) }
   })
-  const ids = sections.flatMap((section) => section.rows.map((row) => row.id))
-  const isThin = ids.length < MIN_ROWS
+  const ids = new Set(sections.flatMap((section) => section.rows.map((row) => row.id)))
+  const isThin = ids.size < MIN_ROWS
   return {
     slug,
     type: 'compare',
@@ -93,9 +97,9 @@ export function toCompareView(
     thin_reason: isThin ? `fewer than ${MIN_ROWS} listings to compare` : null,
     disclosure: facts.disclosure ?? context.site.disclosure,
     ranking: facts.ranking ?? context.site.comparison_ranking,
-    demand_90d: sumDemand(new Set(ids), context.demand),
+    demand_90d: sumDemand(ids, context.demand),
     facts: facts.facts,
-    first_party: rowsOf(facts.first_party),
+    first_party: rowsOf([...new Set(facts.first_party)], true),
     sections,
     citations: facts.citations,
   }

@@ -54,7 +54,9 @@ export function deriveListing(
   return {
     id: input.id,
     facts,
-    description: input.description.replaceAll(BASE_URL_PLACEHOLDER, baseUrl),
+    description: facts.first_party
+      ? input.description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
+      : input.description,
     status,
     buy: judgeBuy(facts, rules),
     trust,
@@ -96,9 +98,10 @@ function strengthOf(trust: TrustVerdict): number {
   return trust.evidence === 'no_independent_paid_usage_30d' ? -1 : trust.score
 }
 
+/** Foreign text keeps its `{base_url}`: there it is somebody's API template, not our address. */
 function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   if (!facts.first_party) return facts
-  const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, baseUrl)
+  const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, () => baseUrl)
   const sources = facts.sources.map((source) => ({ ...source, ref: place(source.ref) }))
   return { ...facts, url: place(facts.url), sources }
 }

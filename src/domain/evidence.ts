@@ -1,10 +1,7 @@
 import * as v from 'valibot'
+import { isOnCalendar } from './calendar-date.ts'
 import { PROBE_OUTCOMES, PROBE_PROTOCOLS } from './vocabulary.ts'
 
-/**
- * `content/evidence/<prefix>/<slug>.json` (contract §11): measurements and probes. Only machines
- * write it. Null and absent are different from zero: null says "looked, nothing there".
- */
 /** The measured-settlements provider in use: whose signals they are where no `measured` says so. */
 export const MEASURED_PROVIDER = 'x402-list'
 
@@ -17,20 +14,31 @@ const instant = v.pipe(
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/,
     'expected an ISO 8601 UTC time such as 2026-11-01T00:00:00Z',
   ),
-  v.check((text) => !Number.isNaN(Date.parse(text)), 'expected a time that exists'),
+  v.check(
+    (text) => isOnCalendar(text) && !Number.isNaN(Date.parse(text)),
+    'expected a time that exists',
+  ),
 )
 const count = v.pipe(
   v.number(),
   v.integer('expected a whole number'),
   v.minValue(0, 'expected 0 or more'),
 )
-const amount = v.pipe(v.number(), v.finite(), v.minValue(0, 'expected 0 or more'))
+const amount = v.pipe(
+  v.number(),
+  v.finite('expected a finite number'),
+  v.minValue(0, 'expected 0 or more'),
+)
 const percent = v.pipe(
   v.number(),
-  v.minValue(0),
+  v.minValue(0, 'expected a percentage from 0 to 100'),
   v.maxValue(100, 'expected a percentage from 0 to 100'),
 )
-const shortText = v.pipe(v.string(), v.minLength(1), v.maxLength(300))
+const shortText = v.pipe(
+  v.string(),
+  v.minLength(1, 'expected text, got nothing'),
+  v.maxLength(300, 'expected at most 300 characters'),
+)
 const token = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,60}$/, 'expected a short identifier'))
 
 /** `settlements` says how many were excluded under this flag. */
@@ -53,7 +61,7 @@ export const MeasuredSchema = v.pipe(
     /** Share of the largest buyer, 0 to 1. */
     top_buyer_share_30d: v.pipe(
       v.number(),
-      v.minValue(0),
+      v.minValue(0, 'expected a share from 0 to 1'),
       v.maxValue(1, 'expected a share from 0 to 1'),
     ),
     last_settlement_at: v.nullable(instant),
@@ -89,6 +97,10 @@ export const ProbeSchema = v.strictObject({
   outcome: v.picklist(PROBE_OUTCOMES, `expected one of ${PROBE_OUTCOMES.join(', ')}`),
 })
 
+/**
+ * `content/evidence/<prefix>/<slug>.json` (contract §11): measurements and probes. Only machines
+ * write it. Null and absent are different from zero: null says "looked, nothing there".
+ */
 export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),

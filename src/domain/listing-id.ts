@@ -4,7 +4,7 @@ import { ID_PREFIXES, type IdPrefix, type Kind } from './vocabulary.ts'
 /** Longest id, prefix and dot included (contract §4). */
 export const MAX_ID_LENGTH = 120
 
-const ID_PATTERN = /^(x402|api|mcp|a2a|kit)\.[a-z0-9]+(?:[._-][a-z0-9]+)*$/
+const ID_PATTERN = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.[a-z0-9]+(?:[._-][a-z0-9]+)*$`)
 
 export const ListingIdSchema = v.pipe(
   v.string(),

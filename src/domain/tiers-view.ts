@@ -30,7 +30,7 @@ export function toTiersView({ id, name, tiers }: TiersSubject, baseUrl: string):
   }
 }
 
-/** A name such as `](javascript:alert(1))` must not close the image text and open a link. */
+/** A name such as `](javascript:alert(1))` must not close the image text, nor `&lpar;` become a bracket. */
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&')
+  return text.replace(/[\\`*_{}[\]()<>#+!|~&]/g, '\\$&')
 }
