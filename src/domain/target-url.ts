@@ -93,7 +93,7 @@ function findShapeFault(text: string): string | null {
 function isTemplate(text: string): boolean {
   return (
     /[{}<>]|%7b[\w.-]*%7d|%3c[\w.-]*%3e/i.test(text) ||
-    /\/:[a-z_]/i.test(text) ||
+    /(?<!\/)\/:[a-z_]/i.test(text) ||
     /=(?:your|my)[_-]?(?:api|access|secret)?[_-]?(?:key|token|secret|id)\b/i.test(text)
   )
 }

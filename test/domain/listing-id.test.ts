@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { isListingId, prefixesFor } from '../../src/domain/listing-id.ts'
+import { KINDS } from '../../src/domain/vocabulary.ts'
+
+describe('ids', () => {
+  test.each([
+    'x402.example-weather',
+    'api.a',
+    'mcp.io.github.owner_server',
+    'a2a.agent-7',
+    'kit.0',
+    `x402.${'a'.repeat(115)}`,
+  ])('%s is one', (id) => {
+    expect(isListingId(id)).toBe(true)
+  })
+
+  test.each([
+    '',
+    'x402',
+    'x402.',
+    '.weather',
+    'x402..weather',
+    'x402.a..b',
+    'x402.a--b',
+    'x402.a__b',
+    'x402.a.-b',
+    'x402.-a',
+    'x402.a-',
+    'x402.a.',
+    'X402.a',
+    'x402.A',
+    'x4020.a',
+    'ax402.a',
+    'web.a',
+    'x402.a b',
+    'x402.a/b',
+    'x402.a%00',
+    'x402.a\n',
+    '\nx402.a',
+    'x402.\u0430pi',
+    'x402.é',
+    '__proto__',
+    'constructor',
+    '../../etc/passwd',
+    'x402.a/../../b',
+    `x402.${'a'.repeat(116)}`,
+  ])('%j is none', (id) => {
+    expect(isListingId(id)).toBe(false)
+  })
+
+  test('a long hostile id is refused at once', () => {
+    const start = performance.now()
+    expect(isListingId(`x402.${'a-'.repeat(500_000)}`)).toBe(false)
+    expect(performance.now() - start).toBeLessThan(50)
+  })
+})
+
+describe('prefixes', () => {
+  test.each([
+    ['http_api', true, ['x402']],
+    ['http_api', false, ['api', 'x402']],
+    ['mcp_server', true, ['mcp']],
+    ['mcp_server', false, ['mcp']],
+    ['a2a_agent', false, ['a2a']],
+    ['kit', false, ['kit']],
+  ] as const)('a %s, paid %s, may stand under %j', (kind, isPaid, prefixes) => {
+    expect(prefixesFor(kind, isPaid)).toEqual(prefixes)
+  })
+
+  test('every kind has one', () => {
+    for (const kind of KINDS) expect(prefixesFor(kind, true)).toHaveLength(1)
+  })
+})

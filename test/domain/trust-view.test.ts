@@ -1,0 +1,109 @@
+import * as v from 'valibot'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { judgeTrust } from '../../src/domain/trust.ts'
+import {
+  TrustSchema,
+  type TrustSummary,
+  TrustSummarySchema,
+  type TrustView,
+  toTrustSummary,
+  toTrustView,
+} from '../../src/domain/trust-view.ts'
+import { toMeasured } from './listing-samples.ts'
+
+const FLAGS = [{ flag: 'burst', settlements: 11 }]
+const WATCH = [{ id: 'new_seller', note: 'First seen last week.' }]
+const measured = toMeasured({ wash_flags: FLAGS, watch: WATCH })
+const sold = judgeTrust(measured, 1)
+const lowSample = judgeTrust({ ...measured, verified_buyers_30d: 2 }, 1)
+const unsold = judgeTrust({ ...measured, verified_buyers_30d: 0 }, 1)
+const unknown = judgeTrust(undefined, 1)
+
+const SUMMARY = ['score', 'evidence', 'verified_buyers_30d', 'settlements_30d', 'wash_flags']
+const FULL = [
+  'volume_usd_30d',
+  'top_buyer_share_30d',
+  'last_settlement_at',
+  'shared_payout',
+  'method',
+  'source',
+]
+
+describe('the fields on the wire follow the evidence', () => {
+  test.each([
+    ['verified payments', sold, [...SUMMARY, 'watch']],
+    ['verified payments of a small sample', lowSample, [...SUMMARY, 'watch', 'sample']],
+    ['no independent usage', unsold, SUMMARY],
+    ['no data', unknown, ['score', 'evidence']],
+  ])('in a search result, %s', (_, verdict, fields) => {
+    expect(Object.keys(toTrustSummary(verdict)).sort()).toEqual(fields.toSorted())
+  })
+
+  test.each([
+    ['verified payments', sold, [...SUMMARY, 'watch', ...FULL]],
+    ['verified payments of a small sample', lowSample, [...SUMMARY, 'watch', 'sample', ...FULL]],
+    ['no independent usage', unsold, [...SUMMARY, ...FULL]],
+    ['no data', unknown, ['score', 'evidence', 'method']],
+  ])('in the full listing, %s', (_, verdict, fields) => {
+    expect(Object.keys(toTrustView(verdict, 'Data by X')).sort()).toEqual(fields.toSorted())
+  })
+
+  test('null is the score of everything but verified payments', () => {
+    expect([sold, lowSample, unsold, unknown].map((each) => toTrustSummary(each).score)).toEqual([
+      38,
+      13,
+      null,
+      null,
+    ])
+  })
+
+  test('the numbers are those that were measured', () => {
+    expect(toTrustView(sold, 'Data by X')).toEqual({
+      score: 38,
+      evidence: 'verified_non_wash_payments',
+      verified_buyers_30d: 12,
+      settlements_30d: 340,
+      wash_flags: FLAGS,
+      watch: WATCH,
+      volume_usd_30d: 12.5,
+      top_buyer_share_30d: 0.4,
+      last_settlement_at: '2026-10-31T21:00:00Z',
+      shared_payout: false,
+      method: 'hub-trust-v0.1',
+      source: 'Data by X',
+    })
+  })
+
+  test('every view is what its schema, and so the API document, describes', () => {
+    for (const verdict of [sold, lowSample, unsold, unknown]) {
+      const summary = toTrustSummary(verdict)
+      expect(v.parse(TrustSummarySchema, summary)).toEqual(summary)
+      const view = toTrustView(verdict, 'Data by X')
+      expect(v.parse(TrustSchema, view)).toEqual(view)
+    }
+  })
+})
+
+describe('a wrong combination does not compile', () => {
+  type Score = { score: number; evidence: 'no_payment_data' }
+  type Null = { score: null; evidence: 'verified_non_wash_payments' }
+  type Bare = { score: 38; evidence: 'verified_non_wash_payments' }
+  type Unsold = { score: 5; evidence: 'no_independent_paid_usage_30d'; verified_buyers_30d: 0 }
+
+  test('no data has no score, verified payments always have one with its numbers', () => {
+    expectTypeOf<{ score: null; evidence: 'no_payment_data' }>().toExtend<TrustSummary>()
+    expectTypeOf<Score>().not.toExtend<TrustSummary>()
+    expectTypeOf<Null>().not.toExtend<TrustSummary>()
+    expectTypeOf<Bare>().not.toExtend<TrustSummary>()
+    expectTypeOf<Unsold>().not.toExtend<TrustSummary>()
+  })
+
+  test('no data has no count to read, and the full listing always names its method', () => {
+    type NoData = Extract<TrustSummary, { evidence: 'no_payment_data' }>
+    type NoUsage = Extract<TrustSummary, { evidence: 'no_independent_paid_usage_30d' }>
+    expectTypeOf<NoData>().toEqualTypeOf<{ score: null; evidence: 'no_payment_data' }>()
+    expectTypeOf<NoUsage>().not.toHaveProperty('watch')
+    expectTypeOf<NoUsage>().not.toHaveProperty('sample')
+    expectTypeOf<TrustView['method']>().toEqualTypeOf<'hub-trust-v0.1'>()
+  })
+})
