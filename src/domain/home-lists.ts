@@ -10,7 +10,7 @@ interface Added {
 export interface HomeLists {
   /** Listings with a payment-verified score, highest first. */
   trusted: ListingRow[]
-  /** Newest first; of one day, by id. */
+  /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
   newest: { row: ListingRow; added: string }[]
   firstParty: ListingRow[]
 }
@@ -24,7 +24,9 @@ export function toHomeLists(listings: readonly Added[], length: number): HomeLis
       .sort(compareListingRows)
       .slice(0, length),
     newest: outside
-      .toSorted((a, b) => compareText(b.added, a.added) || compareText(a.view.id, b.view.id))
+      .toSorted(
+        (a, b) => compareText(b.added, a.added) || digestOf(a.view.id) - digestOf(b.view.id),
+      )
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
     firstParty: listings
@@ -36,4 +38,12 @@ export function toHomeLists(listings: readonly Added[], length: number): HomeLis
 function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
+}
+
+/** FNV-1a, 32 bits. */
+function digestOf(text: string): number {
+  let digest = 0x811c9dc5
+  for (let index = 0; index < text.length; index++)
+    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
+  return digest >>> 0
 }
