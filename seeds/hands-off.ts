@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { parseDocument } from 'yaml'
+import type { Seed } from './seed-facts.ts'
+
+/**
+ * `content/seeds/hands-off.yaml`: what people told the importers. `never_list` keeps a server out
+ * (its owner asked); `leave_as_is` keeps an importer away from a listing that its owner, or anyone
+ * else, now looks after.
+ */
+const HandsOffSchema = v.array(
+  v.strictObject({
+    /** A name at the source, `namespace/*`, or the host of a remote. */
+    match: v.pipe(v.string(), v.minLength(3)),
+    rule: v.picklist(['never_list', 'leave_as_is'], 'expected never_list or leave_as_is'),
+    reason: v.pipe(v.string(), v.minLength(1, 'expected a reason')),
+  }),
+)
+
+export type HandsOff = v.InferOutput<typeof HandsOffSchema>
+export type HandsOffRow = HandsOff[number]
+
+/** @throws Error that names the row and what would be right. */
+export function parseHandsOff(text: string, file: string): HandsOff {
+  const document = parseDocument(text, { schema: 'core', merge: false, prettyErrors: false })
+  const [error] = document.errors
+  if (error !== undefined) throw new Error(`${file}: expected valid YAML: ${error.message}`)
+  const result = v.safeParse(HandsOffSchema, document.toJS({ maxAliasCount: 0 }) ?? [])
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
+}
+
+export function findHandsOff(rules: HandsOff, seed: Seed): HandsOffRow | null {
+  return rules.find(({ match }) => isMatch(match.toLowerCase(), seed)) ?? null
+}
+
+function isMatch(match: string, { key, facts }: Seed): boolean {
+  const name = key.toLowerCase()
+  if (match.endsWith('/*')) return name.startsWith(match.slice(0, -1))
+  if (match.includes('/')) return name === match
+  return [facts.url, ...facts.invoke.map((entry) => (entry.kind === 'mcp' ? entry.url : ''))].some(
+    (url) => URL.parse(url)?.hostname === match,
+  )
+}

@@ -1,0 +1,45 @@
+/**
+ * Why something a source published is not carried over. Closed: a refusal is counted under one of
+ * these and printed with its name, so that nothing is lost silently.
+ */
+export const REFUSAL_REASONS = {
+  unreadable_row: 'not a JSON object',
+  row_too_large: 'longer than a row may be',
+  invalid_row: 'not of the published shape',
+  duplicate_name: 'another row of the same name is newer, or came first',
+  not_latest: 'not the latest version',
+  deleted: 'deleted at the source',
+  deprecated: 'deprecated at the source',
+  source_terms: 'published only under terms that do not let its text be carried over',
+  no_name: 'no readable name',
+  no_description: 'no description',
+  misleading_text: 'text that forges letters',
+  instruction_like_text: 'text that gives orders to an agent',
+  no_url: 'no web page, repository or package page to point at',
+  no_invoke: 'no remote and no package',
+  template_url: 'an address with places to fill in',
+  private_url: 'an address only its owner can reach',
+  invalid_url: 'not a public https address',
+  tunnel_host: 'a tunnel that lasts as long as somebody’s terminal',
+  placeholder_host: 'a placeholder of documentation',
+  unknown_transport: 'a transport that is not MCP’s',
+  unknown_registry: 'a package registry that is not MCP’s',
+  invalid_identifier: 'not a name in its package registry',
+  unsupported_network: 'no network of the forms eip155:<id> or solana:<reference>',
+  test_network: 'test networks only',
+  unsupported_price: 'a price that cannot be stated in US dollars',
+  same_endpoints: 'everything it offers is listed under another name',
+  slug_taken: 'its file name belongs to another listing',
+  opted_out: 'its owner asked not to be listed',
+  invalid_listing: 'not a valid listing after mapping',
+} as const
+
+export type RefusalReason = keyof typeof REFUSAL_REASONS
+
+export interface Refusal {
+  reason: RefusalReason
+  /** What the source calls it; foreign text, print it through `toPrintable`. */
+  name: string
+  /** What was wrong, where, and what would be right. Foreign text too. */
+  detail: string
+}
