@@ -1,4 +1,10 @@
-import { findUrlFault, isPlaceholderHost, isTunnelHost } from '../src/domain/target-url.ts'
+import { judgeAddress } from '../src/domain/address-verdict.ts'
+import {
+  findUrlFault,
+  isIpHost,
+  isPlaceholderHost,
+  isTunnelHost,
+} from '../src/domain/target-url.ts'
 import type { RefusalReason } from './refusal.ts'
 
 export interface UrlFault {
@@ -44,8 +50,8 @@ function hasPathParameter(url: URL | null): boolean {
 }
 
 function isPrivate(url: URL | null): boolean {
-  return (
-    url !== null &&
-    /^(?:localhost|127\.|10\.|192\.168\.|\[)|\.(?:local|internal|localhost)$/.test(url.hostname)
-  )
+  const host = url?.hostname.replace(/\.$/, '') ?? ''
+  if (isIpHost(host))
+    return !judgeAddress(host.replace(/^\[|\]$/g, ''), { allowPrivate: false }).allowed
+  return /^(?:localhost|[^.]+)$|\.(?:local|localhost|internal|intranet|lan|home\.arpa)$/.test(host)
 }

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fetchText } from '../../seeds/fetch-text.ts'
+import { createContentFixture, FIXTURES } from './content-fixture.ts'
+import { createRegistryServer, sendJson } from './registry-server.ts'
+
+let content: ReturnType<typeof createContentFixture>
+let registry: Awaited<ReturnType<typeof createRegistryServer>> | undefined
+beforeEach(() => {
+  content = createContentFixture()
+})
+afterEach(async () => {
+  content.cleanUp()
+  await registry?.close()
+})
+
+describe('the live registry', () => {
+  test('is read page by page, with its cursor sent back encoded', async () => {
+    registry = await createRegistryServer(pages)
+    const result = await content.seed({ from: registry.url })
+    expect(registry.asked).toEqual([
+      '/v0.1/servers?limit=100&version=latest',
+      '/v0.1/servers?limit=100&version=latest&cursor=io.github.Tide-Tables%2FTides%3A0.3.0',
+    ])
+    expect(result.rows).toBe(5)
+    expect(result.plan.writes).toHaveLength(3)
+    expect(result.refused.map(({ reason, name }) => [reason, name])).toEqual([
+      ['deprecated', 'io.github.old-lighthouse/lamps'],
+      ['same_endpoints', 'io.github.copycat/forecast'],
+    ])
+  })
+
+  test('is not asked for more pages than a limit needs', async () => {
+    registry = await createRegistryServer(pages)
+    await content.seed({ from: registry.url, limit: 1 })
+    expect(registry.asked).toHaveLength(1)
+  })
+
+  test('is asked again after a passing failure', async () => {
+    const failures = [429, 503]
+    registry = await createRegistryServer((request, response) => {
+      const status = failures.shift()
+      if (status === undefined) return pages(request, response)
+      response.writeHead(status, { 'retry-after': '0' }).end()
+    })
+    expect((await content.seed({ from: registry.url })).plan.writes).toHaveLength(3)
+    expect(registry.asked).toHaveLength(4)
+  })
+
+  test('is asked again after a connection that broke in the middle of a page', async () => {
+    let broken = 0
+    registry = await createRegistryServer((request, response) => {
+      if (broken++ > 0) return pages(request, response)
+      response.writeHead(200, { 'content-length': 1000 })
+      response.write('{"servers":[')
+      setTimeout(() => response.destroy(), 20)
+    })
+    expect((await content.seed({ from: registry.url })).plan.writes).toHaveLength(3)
+  })
+
+  test('a failure on a later page writes nothing at all', async () => {
+    registry = await createRegistryServer((request, response) =>
+      request.url?.includes('cursor=') ? sendJson(response, {}, 500) : pages(request, response),
+    )
+    const before = content.snapshot()
+    await expect(content.seed({ from: registry.url })).rejects.toThrow(
+      /cursor=.*expected status 200, got 500 \(4 tries\)/,
+    )
+    expect(content.snapshot()).toEqual(before)
+  })
+
+  test.each<[string, RegExp, (request: IncomingMessage, response: ServerResponse) => void]>([
+    [
+      'an unknown page',
+      /expected status 200, got 404/,
+      (_, response) => sendJson(response, {}, 404),
+    ],
+    [
+      'another host',
+      /no redirect to another host, got http:\/\/other\.example\//,
+      (_, response) => response.writeHead(302, { location: 'http://other.example/' }).end(),
+    ],
+    [
+      'redirects without end',
+      /at most 3 redirects/,
+      (_, response) => response.writeHead(302, { location: '/again' }).end(),
+    ],
+    [
+      'a page of HTML',
+      /expected a page of servers/,
+      (_, response) => response.end('<!doctype html>\n<p>maintenance'),
+    ],
+    [
+      'a cursor that stands still',
+      /a new cursor with each page/,
+      (_, response) => sendJson(response, { servers: [], metadata: { nextCursor: 'x' } }),
+    ],
+  ])('%s is an error that says what was expected', async (_what, message, answer) => {
+    registry = await createRegistryServer(answer)
+    await expect(content.seed({ from: registry.url })).rejects.toThrow(message)
+  })
+
+  test('an empty registry is no error', async () => {
+    registry = await createRegistryServer((_, response) =>
+      sendJson(response, { servers: [], metadata: {} }),
+    )
+    expect((await content.seed({ from: registry.url })).rows).toBe(0)
+  })
+})
+
+describe('one answer', () => {
+  const options = { maxBytes: 1000, timeoutMs: 300, retryMs: 1 }
+
+  test('is bounded in bytes, decompressed ones', async () => {
+    registry = await createRegistryServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(100_000))),
+    )
+    await expect(fetchText(new URL(registry.url), options)).rejects.toThrow(
+      'expected at most 1000 bytes, got more',
+    )
+    expect(registry.asked).toHaveLength(1)
+  })
+
+  test('is bounded in time, headers and body', async () => {
+    registry = await createRegistryServer((request, response) => {
+      if (!request.url?.includes('slow-body')) return
+      response.writeHead(200)
+      const drip = setInterval(() => response.write('x'), 50)
+      response.on('close', () => clearInterval(drip))
+    })
+    for (const path of ['/silent', '/slow-body'])
+      await expect(fetchText(new URL(path, registry.origin), options)).rejects.toThrow(
+        'expected an answer within 0.3 s (4 tries)',
+      )
+  })
+
+  test('follows a redirect on the same host', async () => {
+    registry = await createRegistryServer((request, response) =>
+      request.url === '/new'
+        ? response.end('here')
+        : response.writeHead(301, { location: '/new' }).end(),
+    )
+    expect(await fetchText(new URL('/old', registry.origin), options)).toBe('here')
+  })
+})
+
+function pages(request: IncomingMessage, response: ServerResponse) {
+  const file = request.url?.includes('cursor=') ? 'page-2.json' : 'page-1.json'
+  response.end(readFileSync(join(FIXTURES, file)))
+}

@@ -1,0 +1,30 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A registry on loopback that answers as it is told; remembers what it was asked for. */
+export async function createRegistryServer(answer: Answer) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
+  const { port } = address
+  return {
+    url: `http://127.0.0.1:${port}/v0.1/servers?limit=100&version=latest`,
+    origin: `http://127.0.0.1:${port}`,
+    asked,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export function sendJson(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}

@@ -1,0 +1,157 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createProgress } from '../../seeds/progress.ts'
+import { parseSeedOptions } from '../../seeds/seed-options.ts'
+import { createContentFixture, FIXTURES } from './content-fixture.ts'
+
+const SEED = new URL('../../seeds/seed.ts', import.meta.url).pathname
+const HOSTILE = join(FIXTURES, 'hostile.ndjson')
+
+let content: ReturnType<typeof createContentFixture>
+beforeEach(() => {
+  content = createContentFixture()
+})
+afterEach(() => content.cleanUp())
+
+describe('npm run seed', () => {
+  test('--help says how, and exits with 0', () => {
+    const { status, stdout } = run('--help')
+    expect(status).toBe(0)
+    for (const option of [
+      'mcp-registry',
+      '--from',
+      '--limit',
+      '--dry-run',
+      '--report',
+      '--content',
+    ])
+      expect(stdout).toContain(option)
+  })
+
+  test.each([
+    [[], 'expected one importer (mcp-registry)'],
+    [['other'], 'expected one importer'],
+    [['mcp-registry', '--limit', '0'], '--limit: expected a whole number above 0, got "0"'],
+    [['mcp-registry', '--limit', '1e3x'], '--limit: expected'],
+    [['mcp-registry', '--date', '2026-13-40'], '--date: expected a day'],
+    [['mcp-registry', '--form', 'x'], "Unknown option '--form'"],
+  ])('%j is a mistake in the command: 2, and what would be right', (args, message) => {
+    const { status, stderr } = run(...args)
+    expect(stderr).toContain(message)
+    expect(stderr).toContain('Usage: npm run seed')
+    expect(status).toBe(2)
+  })
+
+  test('a missing file is named, and exits with 1', () => {
+    const { status, stderr } = run(
+      'mcp-registry',
+      '--from',
+      'missing.ndjson',
+      '--content',
+      content.contentDir,
+    )
+    expect(stderr).toContain('--from missing.ndjson: expected a file or an http(s) URL')
+    expect(status).toBe(1)
+  })
+
+  test('a hostile file: every row is refused or harmless, printed without its tricks, all in the report', () => {
+    const report = join(content.root, 'refused.ndjson')
+    const { status, stdout } = run(
+      'mcp-registry',
+      '--from',
+      HOSTILE,
+      '--content',
+      content.contentDir,
+      '--date',
+      '2026-11-20',
+      '--report',
+      report,
+    )
+    expect(status).toBe(0)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u200b]/)
+    const refused = readLines(report)
+    expect(refused).toEqual(
+      [
+        ['unreadable_row', 'line 3'],
+        ['invalid_row', '../../../etc/cron.d/evil'],
+        ['invalid_row', '\u001b]0;owned\u0007/x'],
+        ['invalid_row', '(no name)'],
+        ['invalid_row', '(no name)'],
+        ['instruction_like_text', 'io.github.inject/orders'],
+        ['misleading_text', 'io.github.forge/pay'],
+        ['private_url', 'io.github.inner/metadata'],
+        ['invalid_identifier', 'io.github.shell/install'],
+      ].map(([reason, name]) => expect.objectContaining({ reason, name })),
+    )
+    const written = Object.keys(content.snapshot()).filter((file) => file.endsWith('.md'))
+    expect(written.map((file) => file.replace(`${content.contentDir}/`, '')).sort()).toEqual([
+      'listings/mcp/io.github.html.page.md',
+      'listings/mcp/io.github.yaml.break.md',
+    ])
+    expect(content.read('listings/mcp/io.github.html.page.md')).toContain(
+      'summary: "Bold claims ]]> </ quoted \\"text\\" and a link"',
+    )
+    expect(content.read('listings/mcp/io.github.yaml.break.md')).toContain(
+      'name: "x\\" first_party: true --- !!js/function *a &b #c"',
+    )
+  })
+})
+
+describe('options', () => {
+  test('have defaults that the environment may change', () => {
+    const parsed = parseSeedOptions(
+      ['mcp-registry'],
+      { CONTENT_DIR: '/c' },
+      new Date('2026-11-20T23:59:59Z'),
+    )
+    expect(parsed).toEqual({
+      ok: true,
+      options: {
+        importer: 'mcp-registry',
+        from: 'https://registry.modelcontextprotocol.io/v0.1/servers?limit=100&version=latest',
+        contentDir: '/c',
+        limit: null,
+        dryRun: false,
+        report: null,
+        today: '2026-11-20',
+      },
+    })
+  })
+})
+
+describe('progress', () => {
+  test('rewrites one line on a terminal and writes plain lines elsewhere', () => {
+    expect(progressOf({ isTTY: true })).toBe(
+      '\rread [##########--------------------] 1 of 3\u001b[K\rread [##############################] 3 of 3\u001b[K\n',
+    )
+    expect(progressOf({ isTTY: false })).toBe(
+      'read [##########--------------------] 1 of 3\nread [##############################] 3 of 3\n',
+    )
+  })
+})
+
+function progressOf(terminal: { isTTY: boolean }): string {
+  let clock = 0
+  let text = ''
+  const stream = { ...terminal, write: (piece: string) => (text += piece) }
+  const progress = createProgress('read', 3, { stream, now: () => clock })
+  clock = 6000
+  progress.update(1)
+  progress.update(3)
+  progress.end()
+  return text
+}
+
+function run(...args: string[]) {
+  return spawnSync(process.execPath, [SEED, ...args], { encoding: 'utf8' })
+}
+
+function readLines(file: string): unknown[] {
+  return readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}

@@ -1,0 +1,299 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readContent } from '../../src/build/read-content.ts'
+import { createContentFixture } from './content-fixture.ts'
+
+const FORECAST = 'listings/mcp/example.weather.forecast.md'
+const LOCK = 'seeds/mcp-registry.json'
+
+let content: ReturnType<typeof createContentFixture>
+beforeEach(() => {
+  content = createContentFixture()
+})
+afterEach(() => content.cleanUp())
+
+describe('seeding an empty folder', () => {
+  test('writes a file a person would like to edit, and that the check accepts', async () => {
+    const result = await content.seed({})
+    expect(result.plan.writes.map(({ file }) => file)).toEqual([
+      FORECAST,
+      expect.stringMatching(/^listings\/mcp\/io\.github\.tide-tables\.tides-[0-9a-f]{8}\.md$/),
+    ])
+    expect(content.read(FORECAST)).toBe(`---
+# yaml-language-server: $schema=../../schema/listing.schema.json
+name: "Harbour Weather"
+kind: mcp_server
+url: "https://weather.example/agents"
+summary: "Weather forecasts for harbours and open water."
+categories: [geo_weather]
+invoke:
+  - { kind: mcp, transport: streamable-http, url: "https://mcp.weather.example/mcp" }
+  - { kind: mcp_package, transport: stdio, registry: npm, identifier: "@harbour-weather/mcp" }
+  - { kind: mcp_package, transport: streamable-http, registry: npm, identifier: "@harbour-weather/mcp" }
+sources:
+  - { source: mcp_registry, ref: "https://registry.modelcontextprotocol.io/v0.1/servers/example.weather%2Fforecast/versions/latest" }
+added: 2026-02-03
+---
+`)
+    const { faults, counts } = readContent(content.contentDir, { allowPrivate: false })
+    const errors = faults.filter(({ severity }) => severity === 'error')
+    expect(errors.filter(({ file }) => file.startsWith('listings/'))).toEqual([])
+    expect(counts.listings).toBe(2)
+  })
+
+  test('a second run changes nothing, down to the byte', async () => {
+    await content.seed({})
+    const before = content.snapshot()
+    const again = await content.seed({ today: '2027-01-01' })
+    expect(again.plan).toMatchObject({ writes: [], unchanged: 2 })
+    expect(content.snapshot()).toEqual(before)
+  })
+
+  test('a dry run writes nothing and says the same as the run', async () => {
+    const before = content.snapshot()
+    const dry = await content.seed({ dryRun: true })
+    expect(content.snapshot()).toEqual(before)
+    expect(dry.plan.writes).toEqual((await content.seed({})).plan.writes)
+  })
+
+  test('the day of the run stands where the source tells none', async () => {
+    const from = content.save([server('a.b/c')])
+    await content.seed({ from, today: '2026-12-24' })
+    expect(content.read('listings/mcp/a.b.c.md')).toContain('added: 2026-12-24')
+  })
+
+  test('a limit reads that many rows', async () => {
+    const from = content.save(['a', 'b', 'c'].map((name) => server(`x.y/${name}`)))
+    expect((await content.seed({ from, limit: 2 })).plan.writes).toHaveLength(2)
+  })
+
+  test('every row ends in exactly one number', async () => {
+    const rows = [
+      server('a.b/c'),
+      server('a.b/c'),
+      server('a.b/d', { description: '' }),
+      { odd: 1 },
+    ]
+    const result = await content.seed({ from: content.save([...rows, 'no object']) })
+    const { writes, unchanged, kept } = result.plan
+    expect(result.rows).toBe(5)
+    expect(writes.length + unchanged + kept.length + result.refused.length).toBe(5)
+    expect(result.refused.map(({ reason }) => reason).sort()).toEqual([
+      'duplicate_name',
+      'invalid_row',
+      'no_description',
+      'unreadable_row',
+    ])
+  })
+})
+
+describe('what people did to a seeded listing stays', () => {
+  const row = (change: object) =>
+    server('a.b/c', { title: 'First', websiteUrl: 'https://a.example/1', ...change })
+  const file = 'listings/mcp/a.b.c.md'
+  const reseed = (change: object) => content.seed({ from: content.save([row(change)]) })
+  const edit = (from: string | RegExp, to: string) => {
+    const before = content.read(file)
+    const after = before.replace(from, to)
+    expect(after).not.toBe(before)
+    content.write(file, after)
+  }
+
+  beforeEach(() => reseed({}))
+
+  test('untouched fields follow the source', async () => {
+    await reseed({ title: 'Second', websiteUrl: 'https://a.example/2' })
+    expect(content.read(file)).toContain('name: "Second"')
+    expect(content.read(file)).toContain('url: "https://a.example/2"')
+  })
+
+  test('an edited field is kept while the others follow', async () => {
+    edit(/^summary: .*$/m, 'summary: Said better by a person.')
+    const result = await reseed({ title: 'Second', description: 'Other words.' })
+    expect(content.read(file)).toContain('summary: Said better by a person.\n')
+    expect(content.read(file)).toContain('name: "Second"')
+    expect(result.plan.editedFields).toMatchObject([{ fields: ['summary'] }])
+  })
+
+  test('keys, remarks, order and the description that people wrote are kept to the byte', async () => {
+    edit('kind: mcp_server', '# checked by hand\nkind:   mcp_server # yes\ntags: [ weather ,sea ]')
+    edit(/---\n$/, '---\n\nA description with $& and ---\n\n---\n')
+    const before = content.read(file)
+    await reseed({ title: 'Second' })
+    expect(content.read(file)).toBe(before.replace('name: "First"', 'name: "Second"'))
+  })
+
+  test('another style of the same value is no edit, and a removed field stays removed', async () => {
+    edit('name: "First"', "name: 'First'")
+    edit(/^categories: .*\n/m, '')
+    await reseed({ title: 'Second' })
+    expect(content.read(file)).toContain('name: "Second"')
+    expect(content.read(file)).not.toContain('categories')
+  })
+
+  test('a value with a remark inside is kept', async () => {
+    edit('invoke:\n', 'invoke:\n  # the vendor says to prefer this one\n')
+    const result = await reseed(remote('https://mcp.a.example/mcp'))
+    expect(content.read(file)).toContain('# the vendor says')
+    expect(result.plan.editedFields).toMatchObject([{ fields: ['invoke'] }])
+  })
+
+  test('an edit that the source takes over follows the source again', async () => {
+    edit('name: "First"', 'name: Second')
+    await reseed({ title: 'Second' })
+    await reseed({ title: 'Third' })
+    expect(content.read(file)).toContain('name: "Third"')
+  })
+
+  test('a deleted listing is not brought back', async () => {
+    content.remove(file)
+    const result = await reseed({ title: 'Second' })
+    expect(result.plan.kept).toEqual([{ key: 'a.b/c', file, why: 'removed_by_people' }])
+    expect((await reseed({})).plan.writes).toEqual([])
+  })
+
+  test('a renamed listing is followed', async () => {
+    const text = content.read(file)
+    content.remove(file)
+    content.write('listings/mcp/better-name.md', text)
+    await reseed({ title: 'Second' })
+    expect(content.read('listings/mcp/better-name.md')).toContain('name: "Second"')
+    expect((await reseed({ title: 'Second' })).plan).toMatchObject({ writes: [], unchanged: 1 })
+  })
+
+  test('a file that cannot be read any more is left as it is', async () => {
+    content.write(file, '---\nname: [broken\n---\n')
+    const result = await reseed({ title: 'Second' })
+    expect(result.plan.kept).toMatchObject([{ why: 'left_as_is' }])
+    expect(content.read(file)).toBe('---\nname: [broken\n---\n')
+  })
+
+  test('a server that its source withdrew stays until a person removes it, and is named', async () => {
+    const result = await reseed({ description: '' })
+    expect(result.withdrawn).toMatchObject([{ file, refusal: { reason: 'no_description' } }])
+    expect(content.read(file)).toContain('First')
+  })
+
+  test('without its lock nothing that exists is touched, and nothing is doubled', async () => {
+    edit('name: "First"', 'name: Edited')
+    content.remove(LOCK)
+    const before = content.read(file)
+    const result = await reseed({ title: 'Second' })
+    expect(result.plan.kept).toMatchObject([{ why: 'already_listed', file }])
+    expect(content.read(file)).toBe(before)
+  })
+
+  test('a run killed before its lock was written is taken up', async () => {
+    content.remove(LOCK)
+    expect((await reseed({})).plan).toMatchObject({ writes: [], unchanged: 1 })
+    await reseed({ title: 'Second' })
+    expect(content.read(file)).toContain('name: "Second"')
+  })
+})
+
+describe('what people listed by hand is not listed twice', () => {
+  test.each([
+    [
+      'package',
+      'invoke: [{ kind: mcp_package, transport: stdio, registry: npm, identifier: "C-PKG" }]',
+    ],
+    ['remote', 'invoke:\n  - kind: mcp\n    transport: sse\n    url: https://mcp.a.example/mcp/'],
+    [
+      'registry entry',
+      'sources: [{ source: mcp_registry, ref: "https://registry.modelcontextprotocol.io/v0.1/servers/a.b%2Fc/versions/latest" }]',
+    ],
+  ])('by the same %s', async (_what, yaml) => {
+    content.write('listings/mcp/by-hand.md', `---\nname: By hand\n${yaml}\n---\n`)
+    const row = server('a.b/c', { ...remote('https://mcp.a.example/mcp'), packages: pack('c-pkg') })
+    const result = await content.seed({ from: content.save([row]) })
+    expect(result.plan.kept).toEqual([
+      { key: 'a.b/c', file: 'listings/mcp/by-hand.md', why: 'already_listed' },
+    ])
+  })
+
+  test('a taken file name is a refusal that names the file', async () => {
+    content.write('listings/mcp/a.b.c.md', '---\nname: Something else\n---\n')
+    const result = await content.seed({ from: content.save([server('a.b/c')]) })
+    expect(result.refused).toMatchObject([{ reason: 'slug_taken', name: 'a.b/c' }])
+    expect(result.refused[0]?.detail).toContain('listings/mcp/a.b.c.md')
+  })
+
+  test('nothing is written through a link', async () => {
+    content.write('outside.md', 'untouched')
+    symlinkSync(
+      join(content.contentDir, 'outside.md'),
+      join(content.contentDir, 'listings/mcp/a.b.c.md'),
+    )
+    const result = await content.seed({ from: content.save([server('a.b/c')]) })
+    expect(result.refused).toMatchObject([{ reason: 'slug_taken' }])
+    expect(content.read('outside.md')).toBe('untouched')
+  })
+
+  test('of two names for one remote, the one under its domain stays', async () => {
+    const rows = [
+      server('io.github.thief/copy', { ...remote('https://mcp.a.example/mcp'), packages: [] }),
+      server('example.a/mcp', { ...remote('https://mcp.a.example/mcp'), packages: [] }),
+    ]
+    const result = await content.seed({ from: content.save(rows) })
+    expect(result.plan.writes.map(({ file }) => file)).toEqual(['listings/mcp/example.a.mcp.md'])
+    expect(result.refused).toMatchObject([
+      { reason: 'same_endpoints', name: 'io.github.thief/copy' },
+    ])
+  })
+})
+
+describe('hands-off.yaml', () => {
+  const rules = (match: string, rule: string) =>
+    content.write(
+      'seeds/hands-off.yaml',
+      `- { match: "${match}", rule: ${rule}, reason: the owner asked }\n`,
+    )
+
+  test.each([['a.b/c'], ['a.b/*'], ['A.B/C'], ['mcp.a.example']])(
+    'never_list %s',
+    async (match) => {
+      rules(match, 'never_list')
+      const from = content.save([server('a.b/c', remote('https://mcp.a.example/mcp'))])
+      expect((await content.seed({ from })).refused).toMatchObject([
+        { reason: 'opted_out', detail: 'the owner asked' },
+      ])
+    },
+  )
+
+  test('leave_as_is keeps the importer away from a listing', async () => {
+    await content.seed({ from: content.save([server('a.b/c', { title: 'First' })]) })
+    rules('a.b/c', 'leave_as_is')
+    const result = await content.seed({
+      from: content.save([server('a.b/c', { title: 'Second' })]),
+    })
+    expect(result.plan).toMatchObject({ writes: [], kept: [{ why: 'left_as_is' }] })
+  })
+
+  test('a rule that says nothing known stops the run and names its place', async () => {
+    rules('a.b/c', 'sometimes')
+    await expect(content.seed({})).rejects.toThrow(/hands-off\.yaml 0\.rule: expected never_list/)
+  })
+})
+
+test('a lock that is not one stops the run before anything is written', async () => {
+  content.write(LOCK, '{"version":1,"listings":{"a.b/c":{"file":"../../etc/passwd","wrote":{}}}}')
+  const before = content.snapshot()
+  await expect(content.seed({})).rejects.toThrow(
+    /mcp-registry\.json .*expected what an earlier import wrote/,
+  )
+  expect(content.snapshot()).toEqual(before)
+})
+
+function server(name: string, change: object = {}) {
+  const [, short = ''] = name.split('/')
+  return { name, description: 'Does one thing well.', packages: pack(`${short}-pkg`), ...change }
+}
+
+function pack(identifier: string) {
+  return [{ registryType: 'npm', identifier, transport: { type: 'stdio' } }]
+}
+
+function remote(url: string) {
+  return { remotes: [{ type: 'streamable-http', url }] }
+}
