@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BusinessModelView } from './domain/business-model-view.ts'
 import type { CompareView } from './domain/compare-view.ts'
+import type { KitView } from './domain/kit-view.ts'
 import type { ListingFacts } from './domain/listing-facts.ts'
 import type { ListingView } from './domain/listing-view.ts'
 import type { MarketReportsView } from './domain/market-view.ts'
@@ -15,7 +16,7 @@ import type { TrustMethodView } from './domain/trust-method-view.ts'
 export interface CompiledListing {
   view: ListingView
   /** kit.json of the listing, as served. */
-  kit: Record<string, unknown>
+  kit: KitView
   /** The description rendered to HTML; raw HTML of the source stands in it as text. */
   description_html: string
   added: string

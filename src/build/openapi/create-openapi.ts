@@ -159,7 +159,7 @@ function toSuccess(id: RouteId, { answer }: OperationFacts): Record<string, unkn
   return {
     200: {
       description: 'OK',
-      ...(answer !== null && answer !== 'Kit' && { content: jsonContent(answer) }),
+      ...(answer !== null && { content: jsonContent(answer) }),
     },
   }
 }

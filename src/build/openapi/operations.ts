@@ -7,7 +7,7 @@ export interface OperationFacts {
   summary: string
   tag: 'Search' | 'Listings' | 'Calls' | 'Service' | 'Sellers' | 'Roadmap stubs'
   /** Name of the 200 body; null where the body is the seller's, or there is none. */
-  answer: SchemaName | 'Kit' | null
+  answer: SchemaName | null
   body?: SchemaName
   /** Cookie session needed. */
   isForSellers?: boolean

@@ -2,6 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { BusinessModelSchema } from '../../domain/business-model-view.ts'
 import { CompareListSchema, CompareSchema } from '../../domain/compare-view.ts'
+import { KitViewSchema } from '../../domain/kit-view.ts'
 import { ListingViewSchema } from '../../domain/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/market-view.ts'
 import { ProblemSchema } from '../../domain/problem-schema.ts'
@@ -27,6 +28,7 @@ import { TrustMethodSchema } from '../../domain/trust-method-view.ts'
 export const SCHEMAS = {
   SearchResponse: SearchResponseSchema,
   Listing: ListingViewSchema,
+  Kit: KitViewSchema,
   Categories: CategoriesSchema,
   Sources: SourcesSchema,
   Stats: StatsSchema,

@@ -1,0 +1,294 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DeriveInput, deriveListing } from '../../src/domain/derived-listing.ts'
+import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit-view.ts'
+import { createListingFactsSchema } from '../../src/domain/listing-facts.ts'
+import { toTrustView } from '../../src/domain/trust-view.ts'
+import { listen } from '../call/relay-world.ts'
+
+const run = promisify(execFile)
+const BASE = 'https://waypost.example'
+
+function kitOf(id: string, front: object): KitView {
+  const rules = { allowPrivate: true }
+  const facts = v.parse(createListingFactsSchema(rules), {
+    name: 'Example',
+    summary: 'One sentence.',
+    sources: [{ source: 'waypost', ref: 'https://example.com/' }],
+    added: '2026-11-20',
+    ...front,
+  })
+  const input: DeriveInput = {
+    id,
+    facts,
+    description: '',
+    evidence: {},
+    ownMeasured: undefined,
+    isClaimed: false,
+    sharers: 1,
+  }
+  const listing = deriveListing(input, { rules, baseUrl: BASE })
+  return toKitView(listing, { baseUrl: BASE, trust: toTrustView(listing.trust, '') })
+}
+
+const PAID = {
+  model: 'per_call',
+  min_usd: 0.01,
+  max_usd: 0.05,
+  rails: ['x402'],
+  networks: ['eip155:8453'],
+}
+
+describe('kit.json v0.1', () => {
+  test('of a paid HTTP listing says how to call it, directly and through the relay', () => {
+    const kit = kitOf('x402.example', {
+      kind: 'http_api',
+      url: 'https://api.example.com/weather',
+      pricing: PAID,
+      http: [
+        { method: 'GET', url: 'https://api.example.com/weather', description: 'Now' },
+        { method: 'POST', url: 'https://api.example.com/v2/ask?lang=en' },
+        { method: 'GET', url: 'https://other.example.com/x' },
+      ],
+      discovery: { openapi: 'https://api.example.com/openapi.json' },
+    })
+    expect(v.safeParse(v.strictObject(KitViewSchema.entries), kit).success).toBe(true)
+    const { snippets: _, ...rest } = kit
+    expect(rest).toEqual({
+      kit_version: 'v0.1',
+      id: 'x402.example',
+      name: 'Example',
+      kind: 'http_api',
+      summary: 'One sentence.',
+      url: 'https://api.example.com/weather',
+      invoke: [
+        {
+          kind: 'http',
+          method: 'GET',
+          url: 'https://api.example.com/weather',
+          relay_url: `${BASE}/api/v1/call/x402.example`,
+          description: 'Now',
+        },
+        {
+          kind: 'http',
+          method: 'POST',
+          url: 'https://api.example.com/v2/ask?lang=en',
+          relay_url: `${BASE}/api/v1/call/x402.example?endpoint=%2Fv2%2Fask%3Flang%3Den`,
+        },
+        { kind: 'http', method: 'GET', url: 'https://other.example.com/x' },
+      ],
+      pricing: PAID,
+      payment: {
+        rails: ['x402'],
+        networks: ['eip155:8453'],
+        request_headers: ['PAYMENT-SIGNATURE', 'X-PAYMENT'],
+        response_headers: ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE'],
+        authority: expect.stringContaining("The seller's runtime 402 is authoritative"),
+        custody: 'none',
+        fee_usd: 0,
+        relay: {
+          url: `${BASE}/api/v1/call/x402.example`,
+          info: `${BASE}/api/v1/call/x402.example?relay_info=1`,
+        },
+      },
+      discovery: { openapi: 'https://api.example.com/openapi.json' },
+      trust: { score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' },
+      page: `${BASE}/listing/x402.example`,
+      badge_svg: `${BASE}/badge/x402.example.svg`,
+    })
+    expect(Object.keys(kit.snippets)).toEqual(['curl', 'typescript', 'python'])
+  })
+
+  test('of a listing the relay does not take has no relay address', () => {
+    const kit = kitOf('x402.example', {
+      kind: 'http_api',
+      url: 'https://api.example.com/',
+      closed: true,
+      pricing: PAID,
+    })
+    expect(kit.payment.relay).toBeNull()
+    expect(kit.invoke).toEqual([{ kind: 'http', method: 'GET', url: 'https://api.example.com/' }])
+    expect(JSON.stringify(kit.snippets)).not.toContain('/api/v1/call/')
+  })
+})
+
+describe('HTTP snippets run', () => {
+  let server: Server
+  let origin: string
+  let seen: { method: string; url: string; body: string; signature: string | undefined }[] = []
+
+  beforeAll(async () => {
+    server = createServer((req, res) => {
+      let body = ''
+      req.on('data', (chunk) => {
+        body += chunk
+      })
+      req.on('end', () => {
+        const signature = req.headers['payment-signature']?.toString()
+        seen.push({ method: req.method ?? '', url: req.url ?? '', body, signature })
+        res.statusCode = req.url?.startsWith('/paid') && signature === undefined ? 402 : 200
+        res.end(`answer ${res.statusCode}`)
+      })
+    })
+    origin = `http://127.0.0.1:${await listen(server)}`
+  })
+  afterAll(() => server.close())
+
+  /** Shell, TypeScript and Python would each stumble over one of these. */
+  const NASTY = "/free?q=it's%20$HOME&x=$(id)&n=%22#"
+
+  function snippetsOf(path: string, method: string, pricing: object = { model: 'unknown' }) {
+    seen = []
+    const url = `${origin}${path}`
+    // Calls to the seller itself: the relay's base URL is nowhere in this test.
+    return kitOf('x402.example', {
+      kind: 'http_api',
+      url,
+      pricing,
+      closed: true,
+      http: [{ method, url }],
+    }).snippets
+  }
+
+  test('curl', async () => {
+    const { stdout } = await run('bash', ['-euc', snippetsOf(NASTY, 'GET').curl ?? ''])
+    expect(stdout).toContain('answer 200')
+    expect(seen).toEqual([
+      { method: 'GET', url: NASTY.slice(0, -1), body: '', signature: undefined },
+    ])
+  })
+
+  test('curl asks, then pays', async () => {
+    const curl = snippetsOf('/paid', 'POST', PAID).curl ?? ''
+    const asked = await run('bash', ['-euc', curl])
+    expect(asked.stdout).toContain('answer 402')
+    const paid = await run('bash', ['-euc', curl], { env: { ...process.env, PAYMENT: 'signed' } })
+    expect(paid.stdout).toContain('answer 200')
+    expect(seen.at(-1)).toEqual({ method: 'POST', url: '/paid', body: '{}', signature: 'signed' })
+  })
+
+  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('TypeScript: %s', async (method) => {
+    const code = snippetsOf(NASTY, method).typescript ?? ''
+    const file = join(mkdtempSync(join(tmpdir(), 'waypost-kit-')), 'snippet.mts')
+    writeFileSync(file, code)
+    const { stdout } = await run(process.execPath, [file])
+    expect(stdout.trim()).toBe('200 answer 200')
+    const body = method === 'GET' || method === 'DELETE' ? '' : '{}'
+    // A URL parser writes the quote as %27; it is the same query.
+    const url = NASTY.slice(0, -1).replace("'", '%27')
+    expect(seen).toMatchObject([{ method, url, body }])
+  })
+
+  test.each(['GET', 'POST', 'DELETE'])('Python: %s', async (method) => {
+    const code = snippetsOf('/free?x=1', method).python ?? ''
+    const { stdout } = await run('python3', ['-c', code])
+    expect(stdout.trim()).toBe('200 answer 200')
+    expect(seen).toMatchObject([{ method, url: '/free?x=1' }])
+  })
+
+  test('Python that pays compiles', async () => {
+    const code = snippetsOf(NASTY, 'POST', PAID).python ?? ''
+    expect(code).toContain('x402_requests')
+    await run('python3', ['-c', 'import sys; compile(sys.argv[1], "snippet", "exec")', code])
+  })
+
+  test.each([
+    [['x402'], ['eip155:8453'], '@x402/evm'],
+    [['x402'], ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'], '@x402/svm'],
+    [['mpp'], [], 'mppx/client'],
+    [['mpp', 'x402'], ['eip155:8453'], '@x402/evm'],
+  ])('rails %j on %j use %s', (rails, networks, name) => {
+    const { typescript } = snippetsOf('/x', 'GET', { ...PAID, rails, networks })
+    expect(typescript).toContain(`from '${name}'`)
+  })
+})
+
+describe('MCP client configuration', () => {
+  const HTTP = { kind: 'mcp', transport: 'streamable-http', url: 'https://mcp.example.com/mcp' }
+  const SSE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.example.com/sse' }
+  const npm = {
+    kind: 'mcp_package',
+    transport: 'stdio',
+    registry: 'npm',
+    identifier: '@example/mcp',
+  }
+  const packaged = (registry: string, identifier: string) => ({ ...npm, registry, identifier })
+
+  const snippetsOf = (...invoke: object[]) =>
+    kitOf('mcp.example.weather', { kind: 'mcp_server', url: 'https://mcp.example.com/', invoke })
+      .snippets
+
+  const json = (text: string | undefined) => JSON.parse(text ?? '')
+  const only = (root: string, server: object) => ({ [root]: { 'example-weather': server } })
+
+  test('of a remote', () => {
+    const snippets = snippetsOf(npm, SSE, HTTP)
+    const typed = { type: 'http', url: HTTP.url }
+    expect(json(snippets.claude_code)).toEqual(only('mcpServers', typed))
+    expect(json(snippets.vscode)).toEqual(only('servers', typed))
+    expect(json(snippets.cursor)).toEqual(only('mcpServers', { url: HTTP.url }))
+    expect(json(snippets.windsurf)).toEqual(only('mcpServers', { serverUrl: HTTP.url }))
+    expect(json(snippets.gemini_cli)).toEqual(only('mcpServers', { httpUrl: HTTP.url }))
+    expect(json(snippets.claude_desktop)).toEqual(
+      only('mcpServers', { command: 'npx', args: ['-y', 'mcp-remote', HTTP.url] }),
+    )
+    expect(snippets.codex).toBe(`[mcp_servers.example-weather]\nurl = "${HTTP.url}"\n`)
+  })
+
+  test('of a remote that speaks SSE only', () => {
+    const snippets = snippetsOf(SSE)
+    expect(json(snippets.claude_code)).toEqual(only('mcpServers', { type: 'sse', url: SSE.url }))
+    expect(json(snippets.gemini_cli)).toEqual(only('mcpServers', { url: SSE.url }))
+  })
+
+  test.each([
+    [npm, { command: 'npx', args: ['-y', '@example/mcp'] }],
+    [packaged('pypi', 'example-mcp'), { command: 'uvx', args: ['example-mcp'] }],
+    [
+      packaged('oci', 'ghcr.io/example/mcp:1.0'),
+      { command: 'docker', args: ['run', '-i', '--rm', 'ghcr.io/example/mcp:1.0'] },
+    ],
+    [packaged('nuget', 'Example.Mcp'), { command: 'dnx', args: ['Example.Mcp', '--yes'] }],
+  ])('of a package: %j', (entry, started) => {
+    const snippets = snippetsOf(entry)
+    for (const client of ['claude_desktop', 'cursor', 'windsurf', 'gemini_cli'])
+      expect(json(snippets[client])).toEqual(only('mcpServers', started))
+    expect(json(snippets.vscode)).toEqual(only('servers', { type: 'stdio', ...started }))
+    expect(json(snippets.claude_code)).toEqual(only('mcpServers', { type: 'stdio', ...started }))
+  })
+
+  test.each([HTTP, npm])('Codex reads TOML: %j', async (entry) => {
+    const check = 'import sys, tomllib, json; print(json.dumps(tomllib.loads(sys.argv[1])))'
+    const { stdout } = await run('python3', ['-c', check, snippetsOf(entry).codex ?? ''])
+    const server = json(stdout).mcp_servers['example-weather']
+    expect(server).toEqual(
+      'url' in entry ? { url: HTTP.url } : { command: 'npx', args: ['-y', '@example/mcp'] },
+    )
+  })
+
+  test('of a bundle is its download', () => {
+    const bundle = packaged('mcpb', 'https://example.org/a.mcpb')
+    expect(Object.keys(snippetsOf(bundle))).toEqual(['curl'])
+    expect(snippetsOf()).toEqual({})
+  })
+})
+
+test('an agent gets its card and a first message', async () => {
+  const { snippets } = kitOf('a2a.example', {
+    kind: 'a2a_agent',
+    url: 'https://agent.example.com/a2a',
+  })
+  expect(snippets.curl).toBe("curl -sS 'https://agent.example.com/.well-known/agent-card.json'\n")
+  await run('python3', [
+    '-c',
+    'import sys; compile(sys.argv[1], "s", "exec")',
+    snippets.python ?? '',
+  ])
+  expect(snippets.typescript).toContain('message/send')
+})
