@@ -24,7 +24,7 @@ function sendRaw(text: string): Promise<{ status: number; head: string; body: st
       resolve({ status: Number(head.split(' ')[1]), head, body: body.join('\r\n\r\n') })
     })
     socket.on('error', reject)
-    socket.end(text, 'latin1')
+    socket.write(text, 'latin1')
   })
 }
 

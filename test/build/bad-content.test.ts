@@ -1,0 +1,336 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { formatFault } from '../../src/build/fault.ts'
+import { readContent } from '../../src/build/read-content.ts'
+import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+
+let folder: ContentFolder | undefined
+afterEach(() => folder?.remove())
+
+/** Every error and warning that `npm run check` would print. */
+function check(files: Record<string, string | Uint8Array>): string[] {
+  folder = createContentFolder(files)
+  return readFaults(folder)
+}
+
+function readFaults({ dir }: ContentFolder): string[] {
+  const { content, faults } = readContent(dir, { allowPrivate: false })
+  const errors = faults.filter(({ severity }) => severity === 'error')
+  expect(content === null).toBe(errors.length > 0)
+  return errors.map((fault) => formatFault(fault, 'content'))
+}
+
+const FILE = 'listings/x402/foo.md'
+const checkOne = (text: string | Uint8Array) => check({ [FILE]: text })
+const checkField = (key: string, value: string | null) => checkOne(listingText({ [key]: value }))
+
+test('a sound listing has no faults', () => {
+  expect(checkOne(listingText())).toEqual([])
+})
+
+describe('front matter that is no front matter', () => {
+  test.each([
+    [
+      '---js\n({ name: process.exit(1) })\n---\n',
+      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---js"',
+    ],
+    [
+      '--- js\n{}\n---\n',
+      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "--- js"',
+    ],
+    [
+      '---JS\n{}\n---\n',
+      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---JS"',
+    ],
+    [
+      '---json\n{}\n---\n',
+      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---json"',
+    ],
+    [
+      '---constructor\n{}\n---\n',
+      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---constructor"',
+    ],
+    [
+      'name: x\n',
+      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "name: x"',
+    ],
+    [
+      '---\nname: x\n',
+      'content/listings/x402/foo.md:1: expected a closing line of --- after the front matter',
+    ],
+    ['', 'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got ""'],
+    [
+      '---\n---\n',
+      'content/listings/x402/foo.md:1: expected front matter between two lines of ---',
+    ],
+  ])('%j', (text, message) => {
+    expect(checkOne(text)).toEqual([message])
+  })
+
+  test('a byte order mark, a NUL and bytes that are no UTF-8 are named', () => {
+    expect(checkOne(`\ufeff${listingText()}`)).toEqual([
+      'content/listings/x402/foo.md:1: expected no byte order mark: save the file as UTF-8 without BOM',
+    ])
+    expect(checkOne(listingText({ name: '"a\0b"' }))).toEqual([
+      'content/listings/x402/foo.md:2: expected text, got a NUL character',
+    ])
+    expect(
+      checkOne(Buffer.concat([Buffer.from(listingText()), Buffer.from([0xff, 0xfe])])),
+    ).toEqual(['content/listings/x402/foo.md:13: expected UTF-8 text'])
+  })
+
+  test('a file of 65,537 bytes is one too large', () => {
+    expect(checkOne(listingText().padEnd(65_537, 'x'))).toEqual([
+      'content/listings/x402/foo.md:1: expected at most 65536 bytes, got 65537',
+    ])
+  })
+
+  test('the same broken file is a fault each time it is read', () => {
+    const broken = { [FILE]: '---\nname: [\n---\n' }
+    const [first, second] = [check(broken), check(broken)]
+    expect(first).toHaveLength(1)
+    expect(second).toEqual(first)
+  })
+})
+
+describe('YAML with a second meaning', () => {
+  test.each([
+    [
+      'name: !!js/function "function () {}"',
+      'content/listings/x402/foo.md:2: expected no tags (!…): plain values only',
+    ],
+    [
+      'a: &a x\nname: *a',
+      'content/listings/x402/foo.md:3: expected no aliases (*name): write the value out',
+    ],
+    ['<<: { name: x }', 'content/listings/x402/foo.md:2: expected no key <<'],
+    [
+      '__proto__: { first_party: true }',
+      'content/listings/x402/foo.md:2: expected no key __proto__',
+    ],
+    ['pricing: { "__proto__": 1 }', 'content/listings/x402/foo.md:2: expected no key __proto__'],
+    ['name: a\nname: b', 'content/listings/x402/foo.md:3: expected each key once'],
+    [
+      `name: ${'['.repeat(2000)}`,
+      'content/listings/x402/foo.md:2: expected at most 20 nested brackets',
+    ],
+  ])('%j', (yaml, message) => {
+    expect(checkOne(`---\n${yaml}\n---\n`)).toEqual([message])
+  })
+
+  test('binary and a bomb of aliases are refused too', () => {
+    expect(checkField('name', '!!binary aGk=').join()).toContain('name')
+    const bomb = Array.from(
+      { length: 30 },
+      (_, i) =>
+        `a${i}: &a${i} [${Array(9)
+          .fill(i === 0 ? 'x' : `*a${i - 1}`)
+          .join(', ')}]`,
+    ).join('\n')
+    expect(checkOne(`---\n${bomb}\n---\n`).join()).toContain('expected no aliases')
+  })
+})
+
+describe('fields', () => {
+  test.each([
+    ['url', 'javascript:alert(1)', 'url: expected an absolute URL that starts with https://'],
+    ['url', 'https://127.0.0.1/', 'url: expected a host name, got the address'],
+    ['url', 'https://u:p@seller.example/', 'url: expected no user name or password in the URL'],
+    ['url', 'http://seller.example/', 'url: expected an https URL, got http'],
+    [
+      'url',
+      'https://seller.example/{id}',
+      'url: expected a URL that can be called as it is, got a template',
+    ],
+    [
+      'url',
+      '"{base_url}/docs"',
+      'url: expected an absolute URL: {base_url} is for first-party listings',
+    ],
+    ['name', '"P\u0430yPal"', 'name: expected one script in a word, got Latin mixed with Cyrillic'],
+    ['name', '"abc \u202e def"', 'name: expected no invisible or direction-changing characters'],
+    ['name', `"${'n'.repeat(81)}"`, 'name: expected at most 80 characters, got 81'],
+    ['name', '" padded "', 'name: expected no spaces at the start or the end'],
+    ['name', '42', 'name: expected text, got 42'],
+    ['name', null, 'name: expected a value, got none'],
+    ['summary', '""', 'summary: expected text, got nothing'],
+    ['summary', `"${'s'.repeat(201)}"`, 'summary: expected at most 200 characters, got 201'],
+    ['trust', '{ score: 100 }', 'trust: expected one of the known keys'],
+    ['catagories', '[travel]', 'catagories: expected a known key; did you mean categories?'],
+    ['categories', '[wether]', 'categories[0]: expected a known category, got "wether"'],
+    ['first_party', 'true', 'first_party: expected first_party on kits only'],
+    ['kind', 'mcp', 'kind: expected one of kit, http_api, mcp_server, a2a_agent, got "mcp"'],
+    ['kind', 'mcp_server', 'kind: expected the file under listings/mcp for a paid mcp_server'],
+    [
+      'pricing',
+      '{ model: per_call, min_usd: free, max_usd: 1, rails: [x402], networks: [] }',
+      'pricing.min_usd: expected a number of US dollars, such as 0.01, got "free"',
+    ],
+    [
+      'pricing',
+      '{ model: per_call, min_usd: -1, max_usd: 1, rails: [x402], networks: [] }',
+      'pricing.min_usd: expected a price of 0 or more, got -1',
+    ],
+    [
+      'pricing',
+      '{ model: per_call, min_usd: 2, max_usd: 1, rails: [x402], networks: [] }',
+      'pricing.max_usd: expected max_usd to be at least min_usd',
+    ],
+    [
+      'pricing',
+      '{ model: per_call, min_usd: 1, max_usd: 1, rails: [], networks: [] }',
+      'pricing.rails: expected at least one rail: x402 or mpp',
+    ],
+    [
+      'pricing',
+      '{ model: per_call, min_usd: 1, max_usd: 1, rails: [x402], networks: ["stellar:pubnet"] }',
+      'pricing.networks[0]: expected eip155:<chain id> or solana:<chain reference>',
+    ],
+    ['pricing', '{ model: unknown, min_usd: 1 }', 'pricing.min_usd: expected'],
+    [
+      'payout',
+      '["0x1111111111111111111111111111111111111111"]',
+      'payout[0]: expected a CAIP-10 address',
+    ],
+    ['sources', '[]', 'sources: expected at least one source'],
+    [
+      'sources',
+      '[{ source: mcp_registri, ref: "https://x.example/" }]',
+      'sources[0].source: expected a known source, got "mcp_registri"; did you mean mcp_registry?',
+    ],
+    ['added', '20.11.2026', 'added: expected a date that exists, such as 2026-11-20'],
+    [
+      'http',
+      '[{ method: FETCH, url: "https://x.example/" }]',
+      'http[0].method: expected one of GET, POST, PUT, PATCH, DELETE, got "FETCH"',
+    ],
+    [
+      'invoke',
+      '[{ kind: mcp, transport: streamable-http, url: "https://x.example/" }]',
+      'invoke: expected invoke entries on mcp_server listings only',
+    ],
+    [
+      'discovery',
+      '{ openai: "https://x.example/" }',
+      'discovery.openai: expected a known key; did you mean openapi?',
+    ],
+  ])('%s: %s', (key, value, message) => {
+    const faults = checkField(key, value)
+    expect(faults.join('\n')).toContain(message)
+    expect(faults[0]).toMatch(/^content\/listings\/x402\/foo\.md:\d+ /)
+  })
+
+  test('the line is the field’s own, also deep inside', () => {
+    const text = listingText().replace(
+      'added:',
+      'http:\n  - method: GET\n    url: https://a.example/\n  - method: GET\n    url: http://b.example/\nadded:',
+    )
+    expect(checkOne(text)).toEqual([
+      'content/listings/x402/foo.md:13 http[1].url: expected an https URL, got http',
+    ])
+  })
+
+  test('every fault of every file is reported in one run', () => {
+    const faults = check({
+      [FILE]: listingText({ name: null, kind: 'x' }),
+      'listings/api/bar.md': '---\n---\n',
+      'compare/p.yaml': 'title: x\n',
+    })
+    expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(
+      new Set([
+        'content/listings/x402/foo.md',
+        'content/listings/api/bar.md',
+        'content/compare/p.yaml',
+      ]),
+    )
+    expect(faults.length).toBeGreaterThanOrEqual(5)
+  })
+})
+
+describe('files', () => {
+  test('a link is refused: it could bring in any file of the machine', () => {
+    folder = createContentFolder({
+      'outside.md': listingText(),
+      'listings/x402/ok.md': listingText(),
+    })
+    symlinkSync(join(folder.dir, 'outside.md'), join(folder.dir, 'listings/x402/link.md'))
+    expect(readFaults(folder)).toEqual([
+      'content/listings/x402/link.md:1: expected a plain file, not a folder or a link',
+    ])
+  })
+
+  test.each([
+    'Foo.md',
+    'a..b.md',
+    '-a.md',
+    'a b.md',
+    'a\u202eb.md',
+    'foo.txt',
+    `${'a'.repeat(130)}.md`,
+  ])('the name %j is refused', (name) => {
+    expect(check({ [`listings/x402/${name}`]: listingText() })).toHaveLength(1)
+  })
+
+  test('a direction-changing file name is printed visibly', () => {
+    expect(check({ 'listings/x402/a\u202eb.md': listingText() })[0]).toContain('\\u{202e}')
+  })
+
+  test('an unknown folder is refused', () => {
+    expect(check({ 'listings/evil/a.md': listingText() })).toEqual([
+      'content/listings/evil:1: expected only the folders x402, api, mcp, a2a, kit',
+    ])
+  })
+})
+
+describe('evidence', () => {
+  const evidence = (value: unknown) =>
+    check({
+      [FILE]: listingText(),
+      'evidence/x402/foo.json': typeof value === 'string' ? value : JSON.stringify(value, null, 1),
+    })
+
+  test.each([
+    ['{', 'expected valid JSON'],
+    [{ trust: 100 }, 'trust: expected one of the known keys (measured, signals, probes)'],
+    [
+      { probes: [{ at: 'yesterday', protocol: 'x402', outcome: 'spoke' }] },
+      'probes[0].at: expected an ISO 8601 UTC time',
+    ],
+    [
+      { probes: [{ at: '2026-11-01T00:00:00Z', protocol: 'http', outcome: 'spoke' }] },
+      'probes[0].protocol: expected one of x402, mpp, mcp, a2a',
+    ],
+    [
+      { signals: { uptime_24h: 101 } },
+      'signals.uptime_24h: expected a percentage from 0 to 100, got 101',
+    ],
+    ['{"__proto__": {"measured": 1}}', '__proto__: expected one of the known keys'],
+  ])('%j', (value, message) => {
+    expect(evidence(value).join('\n')).toContain(message)
+  })
+
+  test('of a listing nobody has is an error', () => {
+    expect(check({ [FILE]: listingText(), 'evidence/x402/gone.json': '{}' })).toEqual([
+      'content/evidence/x402/gone.json: expected evidence of a listing that exists; there is no listings/x402/gone.md',
+    ])
+  })
+})
+
+describe('comparison pages and tables', () => {
+  const page = (rows: string) =>
+    `title: T\nupdated: 2026-11-20\nsections:\n  - { id: a, title: A, note: N, rows: [${rows}] }\n`
+
+  test('a row must be a listing that exists', () => {
+    expect(
+      check({ [FILE]: listingText(), 'compare/p.yaml': page('{ id: x402.nope, focus: broad }') }),
+    ).toEqual(['content/compare/p.yaml rows: expected ids of listings that exist, got x402.nope'])
+  })
+
+  test('a roadmap endpoint that no route answers is an error: the roadmap cannot lie', () => {
+    const roadmap = '- { id: magic, name: Magic, endpoint: GET /api/v1/magic, note: Soon. }\n'
+    expect(check({ [FILE]: listingText(), 'tables/roadmap.yaml': roadmap })[0]).toContain(
+      'magic: no route answers GET /api/v1/magic',
+    )
+  })
+})

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** A content folder in the system's temporary place; `remove` takes it away again. */
+export interface ContentFolder {
+  dir: string
+  write(file: string, content: string | Uint8Array): void
+  remove(): void
+}
+
+export function createContentFolder(
+  files: Record<string, string | Uint8Array> = {},
+): ContentFolder {
+  const dir = mkdtempSync(join(tmpdir(), 'waypost-content-'))
+  const write = (file: string, content: string | Uint8Array) => {
+    mkdirSync(dirname(join(dir, file)), { recursive: true })
+    writeFileSync(join(dir, file), content)
+  }
+  mkdirSync(join(dir, 'listings'))
+  for (const [file, content] of Object.entries(files)) write(file, content)
+  return { dir, write, remove: () => rmSync(dir, { recursive: true, force: true }) }
+}
+
+/** A sound listing; `changes` replaces or adds lines of the front matter by key, null removes one. */
+export function listingText(changes: Record<string, string | null> = {}): string {
+  const facts: Record<string, string | null> = {
+    name: 'Example Weather',
+    kind: 'http_api',
+    url: 'https://api.weather.example/now',
+    summary: 'Weather by coordinates.',
+    categories: '[geo_weather]',
+    pricing:
+      '{ model: per_call, min_usd: 0.01, max_usd: 0.05, rails: [x402], networks: ["eip155:8453"] }',
+    sources: '[{ source: vendor_docs, ref: "https://docs.weather.example/" }]',
+    added: '2026-11-20',
+    ...changes,
+  }
+  const lines = Object.entries(facts).flatMap(([key, value]) =>
+    value === null ? [] : [`${key}: ${value}`],
+  )
+  return `---\n${lines.join('\n')}\n---\n\nA description.\n`
+}
