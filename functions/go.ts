@@ -15,7 +15,9 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response> {
     const id = event.context.params?.listing_id ?? ''
     const listing = parts.release().listings.get(id)
     if (listing === undefined) {
-      return problem('listing-not-found', { detail: 'No listing has this id; search shows the ids.' })
+      return problem('listing-not-found', {
+        detail: 'No listing has this id; search shows the ids.',
+      })
     }
     const { headers } = req
     const client = clientKey(req.ip, headers.get('x-forwarded-for'), config.TRUST_PROXY)

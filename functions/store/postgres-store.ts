@@ -8,8 +8,8 @@ import type { Tables } from './tables.ts'
 const POOL_SIZE = 10
 const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 10_000
-/** `int8`: counts and moments, all far below 2^53. */
-const INT8 = 20
+/** `int8` and `numeric` (sums): counts and moments, all far below 2^53. */
+const NUMBERS = new Set<number>([20, 1700])
 
 const INSERT_CLICKS = `INSERT INTO click (hour, listing_id, sid, pos, src, bot)
   SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[])`
@@ -39,7 +39,7 @@ export function openPostgresStore(url: string, log: Log): Store {
 }
 
 const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
-  oid === INT8 ? Number : pg.types.getTypeParser(oid, format)
+  NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)
 
 function toColumns(clicks: readonly Click[]): unknown[] {
   return [

@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import type { Store } from '../ports/store.ts'
+import { toDay, toHour } from '../store/click.ts'
+
+/**
+ * What is kept, and for how long; the privacy page prints these numbers. Search ids leave clicks
+ * after a day, single clicks are folded to counts by day, and counts are dropped after thirteen
+ * months. Everything else goes when it has served its purpose.
+ */
+export const RETENTION = {
+  click_sid_hours: 24,
+  click_days: 30,
+  count_days: 400,
+  closed_claim_days: 90,
+  idle_seller_days: 30,
+} as const
+
+const DAY_MS = 86_400_000
+const HOURS_A_DAY = 24
+
+/** Safe to run at any time, on several instances at once, and again after a crash. */
+export async function applyRetention(store: Store, now: number): Promise<void> {
+  await cutSearchIds(store, now)
+  await foldClicks(store, now)
+  await dropOldCounts(store, now)
+  await dropExpired(store, now)
+}
+
+async function cutSearchIds({ db }: Store, now: number): Promise<void> {
+  await db
+    .updateTable('click')
+    .set({ sid: null })
+    .where('hour', '<', toHour(now) - RETENTION.click_sid_hours)
+    .where('sid', 'is not', null)
+    .execute()
+}
+
+async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
+  const limit = (toDay(now) - RETENTION.click_days) * HOURS_A_DAY
+  await db.transaction().execute(async (trx) => {
+    // Two instances folding the same rows would count them twice; SQLite's BEGIN IMMEDIATE is the lock.
+    if (dialect === 'postgres') await sql`lock table click_day in exclusive mode`.execute(trx)
+    await trx
+      .insertInto('click_day')
+      .columns(['day', 'listing_id', 'src', 'clicks'])
+      .expression((eb) =>
+        eb
+          .selectFrom('click')
+          .select(({ fn, ref }) => [
+            sql<number>`${ref('hour')} / ${sql.lit(HOURS_A_DAY)}`.as('day'),
+            'listing_id',
+            fn.coalesce('src', sql.lit('')).as('src'),
+            fn.countAll<number>().as('clicks'),
+          ])
+          .where('hour', '<', limit)
+          .where('bot', '=', 0)
+          .groupBy(['day', 'listing_id', 'src']),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['listing_id', 'day', 'src']).doUpdateSet((eb) => ({
+          clicks: eb('click_day.clicks', '+', eb.ref('excluded.clicks')),
+        })),
+      )
+      .execute()
+    await trx.deleteFrom('click').where('hour', '<', limit).execute()
+  })
+}
+
+async function dropOldCounts({ db }: Store, now: number): Promise<void> {
+  const limit = toDay(now) - RETENTION.count_days
+  await db.deleteFrom('click_day').where('day', '<', limit).execute()
+  await db.deleteFrom('usage_day').where('day', '<', limit).execute()
+}
+
+async function dropExpired({ db }: Store, now: number): Promise<void> {
+  await db.deleteFrom('login_token').where('expires_at', '<', now).execute()
+  await db.deleteFrom('session').where('expires_at', '<', now).execute()
+  await db.deleteFrom('mail_job').where('expires_at', '<', now).execute()
+  await db
+    .deleteFrom('attempt')
+    .where('window_start', '<', now - DAY_MS)
+    .execute()
+  await db
+    .updateTable('claim')
+    .set({ state: 'expired' })
+    .where('state', '=', 'pending')
+    .where('expires_at', '<', now)
+    .execute()
+  await db
+    .deleteFrom('claim')
+    .where('state', 'in', ['expired', 'superseded', 'lapsed'])
+    .where('expires_at', '<', now - RETENTION.closed_claim_days * DAY_MS)
+    .execute()
+  await db
+    .deleteFrom('seller')
+    .where('created_at', '<', now - RETENTION.idle_seller_days * DAY_MS)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('session').select('id_hash').whereRef('seller_id', '=', 'seller.id'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('claim').select('claim.id').whereRef('seller_id', '=', 'seller.id'))),
+    )
+    .execute()
+}

@@ -1,0 +1,59 @@
+import type { Mail } from '../ports/mailer.ts'
+import type { ClaimMailTask } from './mail-kinds.ts'
+
+type MailText = Pick<Mail, 'subject' | 'text' | 'link'>
+
+/** @param link works once, for `minutes` */
+export function writeSignInMail(baseUrl: string, link: string, minutes: number): MailText {
+  return {
+    subject: 'Your Waypost sign-in link',
+    link,
+    text: `Hello,
+
+somebody, most likely you, asked to sign in to Waypost with this address.
+Open this link and press the button there:
+
+${link}
+
+The link works once, for ${minutes} minutes, and only the newest one works.
+If it was not you, ignore this mail: without the link nobody gets in.
+
+Waypost, ${baseUrl}
+`,
+  }
+}
+
+/** What happened to a claim, in plain words, with what to do about it. */
+export function writeClaimMail(baseUrl: string, task: ClaimMailTask): MailText {
+  const dashboard = `${baseUrl}/sellers/dashboard`
+  const page = `${baseUrl}/listing/${task.listing_id}`
+  const closing = `Your claims: ${dashboard}\nThe listing: ${page}\n\nWaypost, ${baseUrl}\n`
+  const { subject, body } = describe(task)
+  return { subject, text: `Hello,\n\n${body}\n\n${closing}` }
+}
+
+function describe(task: ClaimMailTask): { subject: string; body: string } {
+  const { listing_id, host } = task
+  switch (task.kind) {
+    case 'claim_verified':
+      return {
+        subject: `You own the listing ${listing_id}`,
+        body: `your proof for ${host} was found, so the listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\nPlease leave the proof in place: it is checked again every day.`,
+      }
+    case 'claim_superseded':
+      return {
+        subject: `Somebody else now owns the listing ${listing_id}`,
+        body: `another seller has proved control of ${host} after you did, so the listing ${listing_id} is theirs now and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for ${host}, then claim the listing again.`,
+      }
+    case 'claim_failing':
+      return {
+        subject: `We could not find your proof for ${listing_id}`,
+        body: `the daily check of your claim on ${listing_id} failed:\n${task.reason}\nIf it is not back within 7 days, the claim lapses and the listing becomes unclaimed again. You can check it at once on your dashboard.`,
+      }
+    case 'claim_lapsed':
+      return {
+        subject: `Your claim on ${listing_id} has lapsed`,
+        body: `your proof for ${host} could not be found for 7 days:\n${task.reason}\nThe listing ${listing_id} becomes unclaimed at the next build. Claim it again whenever you like; a new token will be given.`,
+      }
+  }
+}

@@ -1,0 +1,25 @@
+import type { SendMailOptions } from 'nodemailer'
+import type { Mail } from '../ports/mailer.ts'
+
+/** `MAIL_FROM`, or an address on our own host. */
+export function senderOf(config: { MAIL_FROM?: string | undefined; BASE_URL: string }): string {
+  return config.MAIL_FROM ?? `waypost@${new URL(config.BASE_URL).hostname}`
+}
+
+/**
+ * Addresses go in as objects and the envelope is given, so that no address parser can find a second
+ * recipient in one; files and URLs stay closed to the message.
+ */
+export function toMessage(from: string, { to, subject, text }: Mail): SendMailOptions {
+  return {
+    from: { name: 'Waypost', address: from },
+    to: { name: '', address: to },
+    envelope: { from, to: [to] },
+    subject,
+    text,
+    // RFC 3834: no out-of-office answers, please.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+}

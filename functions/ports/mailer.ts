@@ -1,0 +1,20 @@
+/** One plain-text mail to one address that has been judged already. */
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+  /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */
+  link?: string
+}
+
+/** Hands mails over: to an SMTP server, or into a folder on a machine that has none. */
+export interface Mailer {
+  /** Resolves once the mail is accepted. @throws MailRefused when trying again is pointless */
+  send(mail: Mail): Promise<void>
+  close(): void
+}
+
+/** The server said no for good (SMTP 5xx): the address does not exist, or takes no mail from us. */
+export class MailRefused extends Error {
+  override name = 'MailRefused'
+}
