@@ -1,6 +1,7 @@
 import { H3, type H3Event, type HTTPResponse } from 'h3'
 import { type LiveRouteId, ROUTES } from '../src/domain/route-table.ts'
 import { createFallback } from './fallback.ts'
+import { mountHealth } from './health.ts'
 import { isSellerPath } from './http/seller-path.ts'
 import type { Parts } from './parts.ts'
 import { createStub } from './stubs.ts'
@@ -45,6 +46,7 @@ export function createApp(parts: Parts, handlers: Partial<Handlers>): H3 {
     )
       app.on('HEAD', route.path, handler)
   }
+  mountHealth(app, parts)
   app.all('/**', createFallback(parts))
   app.use(async (event, next) => {
     const response = await next()

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Resolver } from './ports/resolver.ts'
@@ -14,6 +15,8 @@ export interface Parts {
   log: Log
   resolver: Resolver
   limits: RateLimits
+  /** Clicks, sellers, claims: what must be remembered. */
+  ledger: Ledger
   /** The release being served right now; ask again for each request, a new build swaps it. */
   release: () => Release
 }

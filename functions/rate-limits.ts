@@ -95,7 +95,7 @@ function limitOf(config: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimi
 const MAX_NEW_KEYS = 50_000
 const SHARED_BUCKETS = 1024
 
-function createMemoryCounter({
+export function createMemoryCounter({
   requests,
   seconds,
 }: {

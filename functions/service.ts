@@ -3,16 +3,20 @@ import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from './call/relay.ts'
 import type { Config } from './config.ts'
+import { createLedgerHandlers } from './ledger-handlers.ts'
 import type { Log } from './log.ts'
 import { createOnDemandPages } from './on-demand-pages.ts'
+import { openLedger } from './open-ledger.ts'
 import type { Parts } from './parts.ts'
 import { type Clock, systemClock } from './ports/clock.ts'
+import type { Mailer } from './ports/mailer.ts'
 import { createResolver } from './ports/resolver.ts'
 import { createProblems } from './problem.ts'
 import { createRateLimits } from './rate-limits.ts'
 import { createReleaseHolder } from './release-holder.ts'
 import { createPageSearch, createSearchRoute } from './search-route.ts'
 import { createWaypostServer } from './server.ts'
+import { createSharedCounters } from './store-counter.ts'
 
 export interface Service {
   server: Server
@@ -27,6 +31,8 @@ export interface ServiceOptions {
   config: Config
   log: Log
   clock?: Clock
+  /** Instead of what the environment asks for. */
+  mailer?: Mailer
 }
 
 /** In-flight work may take this long after a stop was asked for (milliseconds). */
@@ -41,6 +47,7 @@ export async function createService({
   config,
   log,
   clock = systemClock,
+  mailer,
 }: ServiceOptions): Promise<Service> {
   const problem = createProblems(config.BASE_URL)
   const releases = createReleaseHolder({
@@ -48,18 +55,20 @@ export async function createService({
     baseUrl: config.BASE_URL,
     log,
   })
+  const ledger = await openLedger({ config, log, clock, ...(mailer && { mailer }) })
   const parts: Parts = {
     config,
     problem,
     clock,
     log,
     resolver: createResolver(config.DNS_SERVERS),
-    limits: createRateLimits(config),
+    limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
+    ledger,
     release: releases.current,
   }
   const server = createWaypostServer({
     parts,
-    handlers: { search: createSearchRoute(parts) },
+    handlers: { search: createSearchRoute(parts), ...createLedgerHandlers(parts) },
     relay: createRelay(parts),
     pages: createOnDemandPages({
       dir: releases.dir,
@@ -74,6 +83,7 @@ export async function createService({
     async close() {
       releases.close()
       await stopServer(server)
+      await ledger.close()
     },
   }
 }

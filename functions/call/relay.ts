@@ -19,7 +19,9 @@ import { writeResponse } from './write-response.ts'
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 /** Of a release, the relay knows the listings only. */
-export type RelayParts = Omit<Parts, 'release'> & { release: () => Pick<Release, 'listings'> }
+export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
+  release: () => Pick<Release, 'listings'>
+}
 
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
 

@@ -1,0 +1,14 @@
+import type { Usage } from './analytics/usage.ts'
+import type { ClickWriter } from './go-writer.ts'
+import type { MailQueue } from './mail/mail-queue.ts'
+import type { Store } from './ports/store.ts'
+
+/** Everything the service remembers, as its capabilities see it. */
+export interface Ledger {
+  store: Store
+  clicks: ClickWriter
+  usage: Usage
+  mail: MailQueue
+  /** Writes what is still in memory, then closes the store. */
+  close(): Promise<void>
+}

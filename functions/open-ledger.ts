@@ -1,0 +1,62 @@
+import { createUsage } from './analytics/usage.ts'
+import type { Config } from './config.ts'
+import { createClickWriter } from './go-writer.ts'
+import type { Ledger } from './ledger.ts'
+import type { Log } from './log.ts'
+import { createMailQueue } from './mail/mail-queue.ts'
+import { createMailWriter } from './mail/mail-writer.ts'
+import { openMailer } from './mail/open-mailer.ts'
+import { lockState } from './operations/state-lock.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Mailer } from './ports/mailer.ts'
+import type { Store } from './ports/store.ts'
+import { openStore } from './store/open-store.ts'
+
+export interface LedgerOptions {
+  config: Config
+  log: Log
+  clock: Clock
+  /** Instead of what the environment asks for. */
+  mailer?: Mailer
+}
+
+/**
+ * Opens the ledger for a server: takes the lock on local state, opens and migrates the store.
+ *
+ * @throws StateLockedError when another process serves from the same `STATE_DIR`
+ */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { config } = options
+  const lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
+  try {
+    const store = await openStore(config, options.log)
+    return createLedger(store, options, () => lock?.release())
+  } catch (error) {
+    lock?.release()
+    throw error
+  }
+}
+
+/** The ledger over a store that is open already. */
+export function createLedger(
+  store: Store,
+  { config, log, clock, mailer = openMailer(config) }: LedgerOptions,
+  onClosed: () => void = () => {},
+): Ledger {
+  const clicks = createClickWriter(store, log)
+  const usage = createUsage(store, clock, log)
+  const writeMail = createMailWriter(store, clock, config.BASE_URL)
+  const mail = createMailQueue({ store, mailer, clock, log, writeMail })
+  return {
+    store,
+    clicks,
+    usage,
+    mail,
+    close: async () => {
+      await Promise.all([clicks.close(), usage.close(), mail.close()])
+      mailer.close()
+      await store.close()
+      onClosed()
+    },
+  }
+}

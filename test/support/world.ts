@@ -1,0 +1,120 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toNodeHandler } from 'h3'
+import { createApp } from '../../functions/app.ts'
+import { type Config, parseConfig } from '../../functions/config.ts'
+import { createLedgerHandlers } from '../../functions/ledger-handlers.ts'
+import { createLog } from '../../functions/log.ts'
+import { openLedger } from '../../functions/open-ledger.ts'
+import type { Parts } from '../../functions/parts.ts'
+import type { Mail, Mailer } from '../../functions/ports/mailer.ts'
+import { createResolver, type Resolver } from '../../functions/ports/resolver.ts'
+import { createProblems } from '../../functions/problem.ts'
+import { createRateLimits } from '../../functions/rate-limits.ts'
+import type { Release } from '../../functions/release.ts'
+import { createSharedCounters } from '../../functions/store-counter.ts'
+import type { LiveListing } from '../../src/domain/live-listing.ts'
+
+/** A server with every ledger route over a real store, on a real socket; time, mail and DNS are ports. */
+export interface World {
+  /** Scheme, host and port: also `BASE_URL`. */
+  url: string
+  parts: Parts
+  clock: MovableClock
+  mails: Mail[]
+  logLines: string[]
+  close(): Promise<void>
+}
+
+export interface MovableClock {
+  now(): number
+  move(milliseconds: number): void
+}
+
+export interface WorldOptions {
+  env: Record<string, string | undefined>
+  listings?: readonly LiveListing[]
+  mailer?: Mailer
+  resolver?: Resolver
+  /** Use what the environment asks for instead of keeping mails in `mails`. */
+  realMailer?: boolean
+}
+
+export const ALL_LIMITS_OFF = JSON.stringify({
+  go: 'off',
+  login: 'off',
+  session: 'off',
+  claim: 'off',
+  check: 'off',
+})
+
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const { env, listings = [] } = options
+  const server = createServer((req, res) => void handle(req, res))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const url = env.BASE_URL ?? `http://127.0.0.1:${port}`
+  const config: Config = parseConfig({ ...env, BASE_URL: url })
+  const clock = createMovableClock()
+  const mails: Mail[] = []
+  const logLines: string[] = []
+  const log = createLog((line) => logLines.push(line), Date.now)
+  const mailer = options.mailer ?? { send: async (mail) => void mails.push(mail), close: () => {} }
+  const ledger = await openLedger({
+    config,
+    log,
+    clock,
+    ...(options.realMailer !== true && { mailer }),
+  })
+  const byId = new Map(listings.map((listing) => [listing.id, listing]))
+  const parts: Parts = {
+    config,
+    clock,
+    log,
+    ledger,
+    problem: createProblems(url),
+    resolver: options.resolver ?? createResolver(config.DNS_SERVERS),
+    limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
+    // The ledger's routes look at nothing of a release but its listings.
+    release: () => ({ listings: byId }) as Partial<Release> as Release,
+  }
+  const handle = toNodeHandler(createApp(parts, createLedgerHandlers(parts)))
+  return {
+    url: `http://127.0.0.1:${port}`,
+    parts,
+    clock,
+    mails,
+    logLines,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await ledger.close()
+    },
+  }
+}
+
+export function liveListing(id: string, url: string): LiveListing {
+  return {
+    id,
+    name: id,
+    kind: 'http_api',
+    url,
+    status: 'unclaimed',
+    first_party: false,
+    buy: 'link_out',
+    not_relayable_reason: 'not for this test',
+    methods: ['GET'],
+    pricing: { model: 'unknown' },
+    payout: [],
+  }
+}
+
+function createMovableClock(): MovableClock {
+  let offset = 0
+  return {
+    now: () => Date.now() + offset,
+    move: (milliseconds) => {
+      offset += milliseconds
+    },
+  }
+}
