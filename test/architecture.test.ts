@@ -78,8 +78,8 @@ describe('imports', () => {
     const seen = ways.flatMap((text) => toSourceFile('src/x.ts', text).specifiers)
     expect(seen).toEqual(ways.map((text) => /'(.*)'/.exec(text)?.[1]))
     const page =
-      "---\nimport A from './a.astro'\n---\n<p>from './no.ts'</p><script>import './b.ts'</script>"
-    expect(toSourceFile('src/x.astro', page).specifiers).toEqual(['./a.astro', './b.ts'])
+      "---\nimport A from './a.astro'\n---\n<p>from './no.ts'</p><script>import './b.ts'</script><script src=\"./c.ts\"></script>"
+    expect(toSourceFile('src/x.astro', page).specifiers).toEqual(['./a.astro', './b.ts', './c.ts'])
     expect(imports.length).toBeGreaterThan(200)
   })
 

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 
+const FORM = /^\d{4}-\d\d-\d\d$/
 const EXPECTED = 'expected a date that exists, such as 2026-11-20'
 
 /** A day as content files write it: `YYYY-MM-DD`, and on the calendar. */
 export const CalendarDateSchema = v.pipe(
   v.string(EXPECTED),
-  v.regex(/^\d{4}-\d\d-\d\d$/, EXPECTED),
-  v.check(isOnCalendar, EXPECTED),
+  v.regex(FORM, EXPECTED),
+  v.check((text) => !FORM.test(text) || isOnCalendar(text), EXPECTED),
 )
 
 /**

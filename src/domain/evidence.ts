@@ -8,16 +8,12 @@ export const MEASURED_PROVIDER = 'x402-list'
 /** Source id of settlements this service verified on-chain itself; no outside provider. */
 export const OWN_EVIDENCE = 'service_verified'
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+
 const instant = v.pipe(
   v.string(),
-  v.regex(
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/,
-    'expected an ISO 8601 UTC time such as 2026-11-01T00:00:00Z',
-  ),
-  v.check(
-    (text) => isOnCalendar(text) && !Number.isNaN(Date.parse(text)),
-    'expected a time that exists',
-  ),
+  v.regex(INSTANT, 'expected an ISO 8601 UTC time such as 2026-11-01T00:00:00Z'),
+  v.check((text) => !INSTANT.test(text) || doesExist(text), 'expected a time that exists'),
 )
 const count = v.pipe(
   v.number(),
@@ -70,11 +66,7 @@ export const MeasuredSchema = v.pipe(
     watch: v.array(WatchSchema),
   }),
   v.forward(
-    v.check(
-      (m) =>
-        m.last_settlement_at === null || Date.parse(m.last_settlement_at) <= Date.parse(m.as_of),
-      'expected a time not after as_of',
-    ),
+    v.check((m) => !isAfter(m.last_settlement_at, m.as_of), 'expected a time not after as_of'),
     ['last_settlement_at'],
   ),
 )
@@ -111,3 +103,12 @@ export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
+
+function doesExist(text: string): boolean {
+  return isOnCalendar(text) && !Number.isNaN(Date.parse(text))
+}
+
+/** False where either is no time at all: that is another fault, reported where it stands. */
+function isAfter(time: string | null, limit: string): boolean {
+  return time !== null && Date.parse(time) > Date.parse(limit)
+}

@@ -86,17 +86,21 @@ function toCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
+function findLineFault(text: string): string | null {
+  if (text.trim() === '') return 'expected text, got nothing'
+  if (text !== text.trim()) return 'expected no spaces at the start or the end'
+  return findTextFault(text)
+}
+
 function lineOfText(maxLength: number) {
   return v.pipe(
     v.string('expected text'),
-    v.check((text) => text.trim() !== '', 'expected text, got nothing'),
-    v.check((text) => text === text.trim(), 'expected no spaces at the start or the end'),
     v.maxLength(
       maxLength,
       ({ input }) => `expected at most ${maxLength} characters, got ${input.length}`,
     ),
     v.rawCheck(({ dataset, addIssue }) => {
-      const fault = dataset.typed ? findTextFault(dataset.value) : null
+      const fault = dataset.typed ? findLineFault(dataset.value) : null
       if (fault !== null) addIssue({ message: fault })
     }),
   )

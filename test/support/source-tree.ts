@@ -36,7 +36,7 @@ export function toSourceFile(path: string, text: string): SourceFile {
     path,
     text,
     lines: text.trimEnd().split('\n').length,
-    specifiers: importedFiles.map((file) => file.fileName),
+    specifiers: [...importedFiles.map((file) => file.fileName), ...findScriptFiles(path, text)],
   }
 }
 
@@ -72,10 +72,16 @@ function readEntries(folder: string) {
   return readdirSync(folder, { withFileTypes: true })
 }
 
+/** `<script src="../scripts/site.ts">` of an Astro file is an import too. */
+function findScriptFiles(path: string, text: string): string[] {
+  if (!path.endsWith('.astro')) return []
+  return [...text.matchAll(/<script[^>]*\bsrc="(\.[^"]+)"/g)].map(([, file]) => file ?? '')
+}
+
 /** Astro's front matter and `<script>` blocks are TypeScript; its markup imports nothing. */
 function toScript(path: string, text: string): string {
   if (!path.endsWith('.astro')) return text
   const frontMatter = /^---\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
-  const scripts = [...text.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)]
+  const scripts = [...text.matchAll(/<script(?![^>]*\bsrc=)[^>]*(?<!\/)>([\s\S]*?)<\/script>/g)]
   return [frontMatter, ...scripts.map(([, script]) => script ?? '')].join('\n')
 }

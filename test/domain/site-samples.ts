@@ -1,0 +1,19 @@
+import type { SiteTexts } from '../../src/domain/tables.ts'
+
+/** The texts of `tables/site.yaml`, as short as they may be. */
+export const SITE_TEXTS: SiteTexts = {
+  showcase: [],
+  featured_label: 'Ours, no fee paid.',
+  sponsored_policy: 'Not sold.',
+  ranking: 'BM25.',
+  attribution: [],
+  notes: [],
+  disclosure: 'Nobody paid.',
+  comparison_ranking: 'By trust.',
+  business_model: {
+    summary: 'Free.',
+    revenue: [{ id: 'reports', name: 'Reports', status: 'planned', note: 'Later.' }],
+    never: ['A payment never changes a score.'],
+    transaction_path: 'Never in it.',
+  },
+}
