@@ -4,8 +4,8 @@ import * as v from 'valibot'
 import { LiveListingSchema } from '../src/domain/live-listing.ts'
 import { StaticFileSchema } from '../src/domain/static-file.ts'
 import { AlsoSearchSchema, SiteTextsSchema } from '../src/domain/tables.ts'
-import { loadSearchIndex } from '../src/search/load-search-index.ts'
 import type { Release } from './release.ts'
+import { openSearchIndex } from './search/open-search-index.ts'
 import { createStaticFiles } from './static/static-files.ts'
 
 const ReleaseFileSchema = v.object({
@@ -39,7 +39,7 @@ export function loadRelease(dir: string, baseUrl: string): Release {
     listings: new Map(
       readRows(data('listings.ndjson'), LiveListingSchema).map((listing) => [listing.id, listing]),
     ),
-    search: loadSearchIndex(readFileSync(data('search.index'))),
+    search: openSearchIndex(data('search.index')),
     searchTexts: {
       featured: texts.showcase,
       featured_label: texts.featured_label,

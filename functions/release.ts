@@ -1,5 +1,5 @@
 import type { LiveListing } from '../src/domain/live-listing.ts'
-import type { SearchIndex } from '../src/search/load-search-index.ts'
+import type { SearchIndex } from '../src/search/loaded-index.ts'
 import type { SearchTexts } from './search/write-search-response.ts'
 import type { StaticFiles } from './static/static-files.ts'
 

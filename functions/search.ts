@@ -1,5 +1,5 @@
 import { type ParameterProblem, parseSearchParameters } from '../src/domain/search-parameters.ts'
-import type { SearchIndex } from '../src/search/load-search-index.ts'
+import type { SearchIndex } from '../src/search/loaded-index.ts'
 import { searchIndex } from '../src/search/search-index.ts'
 import { type SearchTexts, writeSearchResponse } from './search/write-search-response.ts'
 

@@ -1,6 +1,6 @@
 import type { SearchQuery } from '../../src/domain/search-query.ts'
 import { findRow, readBody, readId } from '../../src/search/index-rows.ts'
-import type { SearchIndex } from '../../src/search/load-search-index.ts'
+import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow, SearchOutcome } from '../../src/search/search-index.ts'
 
 /** The texts of a search response that come from the content. */

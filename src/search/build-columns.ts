@@ -1,4 +1,5 @@
 import { compareBrowsing, rankMultiplier } from '../domain/search-rank.ts'
+import { checksum } from './checksum.ts'
 import { valuesOf } from './filter-values.ts'
 import type { Section } from './index-file.ts'
 import { bitWords, NO_TRUST } from './index-part.ts'
@@ -25,6 +26,7 @@ export function buildColumns(
     idBytes: joinBytes(ids),
     idStarts: Uint32Array.from(startsOf(ids)),
     bodyStarts: startsOf(documents.map((document) => document.body)),
+    bodyChecksums: Uint32Array.from(documents, ({ body }) => checksum(body)),
   }
 }
 

@@ -21,9 +21,8 @@ export function filterRows(
     for (let i = 0; i < words; i += 1)
       passing[i] = (passing[i] ?? 0) & (part.filterBits[place * words + i] ?? 0)
   }
-  if (maxPrice !== undefined)
-    keepRows(part.rows, passing, (row) => (part.minUsd[row] ?? 0) <= maxPrice)
-  if (minTrust !== undefined) keepRows(part.rows, passing, (row) => hasTrust(part, row, minTrust))
+  if (maxPrice !== undefined) keepAffordable(part, passing, maxPrice)
+  if (minTrust !== undefined) keepTrusted(part, passing, minTrust)
   return passing
 }
 
@@ -37,16 +36,32 @@ function valuesAsked(query: SearchQuery): string[] {
   return values
 }
 
-function hasTrust({ trust }: IndexPart, row: number, atLeast: number): boolean {
-  const score = trust[row] ?? NO_TRUST
-  return score !== NO_TRUST && score >= atLeast
+/** An unknown price is NaN: no comparison holds for it, so it drops out. */
+function keepAffordable({ rows, minUsd }: IndexPart, passing: Uint32Array, most: number): void {
+  for (let word = 0; word < passing.length; word += 1) {
+    if (passing[word] === 0) continue
+    let kept = 0
+    const end = Math.min(rows, (word + 1) * 32)
+    for (let row = word * 32; row < end; row += 1) {
+      if ((minUsd[row] ?? Number.NaN) <= most) kept |= 1 << (row & 31)
+    }
+    passing[word] = (passing[word] ?? 0) & kept
+  }
 }
 
-function keepRows(rows: number, passing: Uint32Array, keep: (row: number) => boolean): void {
-  for (let row = 0; row < rows; row += 1) {
-    if (keep(row)) continue
-    passing[row >>> 5] = (passing[row >>> 5] ?? 0) & ~(1 << (row & 31))
+/** Rows lie in the order of trust, so those with enough are the first ones. */
+function keepTrusted({ rows, trust }: IndexPart, passing: Uint32Array, least: number): void {
+  let low = 0
+  let high = rows
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const score = trust[middle] ?? NO_TRUST
+    if (score !== NO_TRUST && score >= least) low = middle + 1
+    else high = middle
   }
+  const whole = low >>> 5
+  passing.fill(0, whole + 1)
+  passing[whole] = (passing[whole] ?? 0) & ((1 << (low & 31)) - 1)
 }
 
 export function passes(bits: Uint32Array | null, row: number): boolean {

@@ -8,8 +8,8 @@
  * 12  4  bytes of the table (JSON: where each section lies, and the facts of the index)
  * 16  8  bytes of the head: this header, the table and all sections
  * 24  8  bytes of the bodies, which follow the head
- * 32  4  checksum of the head from byte 40
- * 36  4  checksum of the bodies
+ * 32  4  checksum of the head from byte 40; a section of the head has one for each body
+ * 36  4  unused, 0
  * 40  …  table, then sections, each at a multiple of 8 so that typed arrays can lie on it
  * ```
  * All numbers are little-endian; a big-endian machine is refused, as typed arrays follow the machine.
@@ -39,7 +39,6 @@ export interface IndexHeader {
   bodyBytes: number
   tableBytes: number
   headChecksum: number
-  bodyChecksum: number
 }
 
 /** Writes the head (with `facts` as JSON) and the bodies into one file. */
@@ -94,7 +93,6 @@ function writeHeader(file: Uint8Array, tableBytes: number, headBytes: number, bo
   view.setFloat64(16, headBytes, true)
   view.setFloat64(24, bodyBytes, true)
   view.setUint32(32, checksum(file.subarray(INDEX_HEADER_BYTES, headBytes)), true)
-  view.setUint32(36, checksum(file.subarray(headBytes)), true)
 }
 
 /**
@@ -119,7 +117,6 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
     headBytes: view.getFloat64(16, true),
     bodyBytes: view.getFloat64(24, true),
     headChecksum: view.getUint32(32, true),
-    bodyChecksum: view.getUint32(36, true),
   }
 }
 
@@ -127,12 +124,15 @@ function startsWithMagic(bytes: Uint8Array): boolean {
   return [...MAGIC].every((letter, at) => bytes[at] === letter.charCodeAt(0))
 }
 
-/** @throws SearchIndexError when `bytes` is not what the checksum was taken of. */
-export function verifyPart(part: 'head' | 'bodies', bytes: Uint8Array, expected: number): void {
+/**
+ * @param part what the bytes are, for the message
+ * @throws SearchIndexError when `bytes` is not what the checksum was taken of.
+ */
+export function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
   const found = checksum(bytes)
   if (found === expected) return
   throw new SearchIndexError(
-    `The search index is damaged: its ${part} have checksum ${found.toString(16)}, written was ${expected.toString(16)}. Build it again.`,
+    `The search index is damaged: its ${part} has checksum ${found.toString(16)}, written was ${expected.toString(16)}. Build it again.`,
   )
 }
 

@@ -24,6 +24,8 @@ export interface IndexPart extends TermIndex {
   idBytes: Uint8Array
   idStarts: Uint32Array
   bodyStarts: Float64Array
+  /** `checksum` of each body, looked at when it is read. */
+  bodyChecksums: Uint32Array
   scratch: ScoreScratch
 }
 

@@ -1,5 +1,6 @@
+import { verifyBytes } from './index-file.ts'
 import type { IndexPart } from './index-part.ts'
-import type { SearchIndex } from './load-search-index.ts'
+import type { SearchIndex } from './loaded-index.ts'
 import { findTerm } from './term-dictionary.ts'
 
 const decoder = new TextDecoder()
@@ -9,16 +10,21 @@ export function readId({ idBytes, idStarts }: IndexPart, row: number): string {
   return decoder.decode(idBytes.subarray(idStarts[row], idStarts[row + 1]))
 }
 
-/** The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack. */
+/**
+ * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack.
+ * @throws SearchIndexError when they were damaged on the way
+ */
 export function readBody(
   index: SearchIndex,
   part: 'organic' | 'firstParty',
   row: number,
 ): Uint8Array {
-  const { bodyStarts } = index[part]
+  const { bodyStarts, bodyChecksums } = index[part]
   const base = part === 'organic' ? 0 : (index.organic.bodyStarts.at(-1) ?? 0)
   const start = bodyStarts[row] ?? 0
-  return index.bodies.read(base + start, (bodyStarts[row + 1] ?? 0) - start)
+  const body = index.bodies.read(base + start, (bodyStarts[row + 1] ?? 0) - start)
+  if (index.verifyReads) verifyBytes(`body of ${part} row ${row}`, body, bodyChecksums[row] ?? 0)
+  return body
 }
 
 /** The row of an id, or -1. Every id is a term of its own row, so its postings lead there. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type FilterVocabulary, filterValues } from './filter-values.ts'
+import { filterValues } from './filter-values.ts'
 import {
   INDEX_HEADER_BYTES,
   type IndexHead,
@@ -7,20 +7,11 @@ import {
   readIndexHead,
   readIndexHeader,
   SearchIndexError,
-  verifyPart,
+  verifyBytes,
 } from './index-file.ts'
 import { type BodyStore, createScratch, type IndexPart } from './index-part.ts'
-
-/** A loaded search index. Searching it is `searchIndex`; nothing in it changes but scratch space. */
-export interface SearchIndex {
-  filters: FilterVocabulary
-  /** Where the bit set of each filter value lies, counted in bit sets. */
-  filterPlaces: ReadonlyMap<string, number>
-  organic: IndexPart
-  firstParty: IndexPart
-  /** Bodies of the organic rows, then of our own. */
-  bodies: BodyStore
-}
+import { readBody } from './index-rows.ts'
+import type { SearchIndex } from './loaded-index.ts'
 
 const FactsSchema = v.object({
   categories: v.array(v.string()),
@@ -28,27 +19,41 @@ const FactsSchema = v.object({
 })
 
 /**
- * Loads an index file that is in memory as a whole, by laying typed arrays on it.
+ * Loads an index file that is in memory as a whole, by laying typed arrays on it, and verifies all
+ * of it.
  * @throws SearchIndexError when it is damaged, cut short, or of another version
  */
 export function loadSearchIndex(file: Uint8Array): SearchIndex {
   const aligned = file.byteOffset % 8 === 0 ? file : file.slice()
   const header = readIndexHeader(aligned)
-  const expected = header.headBytes + header.bodyBytes
-  if (aligned.byteLength !== expected) {
-    throw new SearchIndexError(
-      `The search index is damaged: it has ${aligned.byteLength} bytes, written were ${expected}. Build it again.`,
-    )
-  }
+  verifyLength(header, aligned.byteLength)
   const bodies = aligned.subarray(header.headBytes)
-  verifyPart('bodies', bodies, header.bodyChecksum)
-  return loadSearchIndexHead(aligned.subarray(0, header.headBytes), header, {
+  const index = loadSearchIndexHead(aligned.subarray(0, header.headBytes), header, {
     read: (at, length) => bodies.subarray(at, at + length),
   })
+  verifyBodies(index)
+  return { ...index, verifyReads: false }
+}
+
+/** @throws SearchIndexError when the file was cut short, or something was added to it */
+export function verifyLength(header: IndexHeader, bytes: number): void {
+  const expected = header.headBytes + header.bodyBytes
+  if (bytes === expected) return
+  throw new SearchIndexError(
+    `The search index is damaged: it has ${bytes} bytes, written were ${expected}. Build it again.`,
+  )
+}
+
+/** Reads every body once. @throws SearchIndexError at the first damaged one */
+export function verifyBodies(index: SearchIndex): void {
+  for (const part of ['organic', 'firstParty'] as const) {
+    for (let row = 0; row < index[part].rows; row += 1) readBody(index, part, row)
+  }
 }
 
 /**
- * As `loadSearchIndex`, for a reader that keeps only the head in memory.
+ * As `loadSearchIndex`, for a reader that keeps only the head in memory. Bodies are verified one by
+ * one as they are read.
  * @param head the first `headBytes` of the file, at an offset that is a multiple of 8
  */
 export function loadSearchIndexHead(
@@ -56,7 +61,7 @@ export function loadSearchIndexHead(
   header: IndexHeader,
   bodies: BodyStore,
 ): SearchIndex {
-  verifyPart('head', head.subarray(INDEX_HEADER_BYTES), header.headChecksum)
+  verifyBytes('head', head.subarray(INDEX_HEADER_BYTES), header.headChecksum)
   const table = readIndexHead(head, header)
   const filters = v.parse(FactsSchema, table.facts)
   const values = filterValues(filters)
@@ -66,6 +71,7 @@ export function loadSearchIndexHead(
     organic: loadPart(table, 'organic'),
     firstParty: loadPart(table, 'firstParty'),
     bodies,
+    verifyReads: true,
   }
 }
 
@@ -96,6 +102,7 @@ function loadPart(table: IndexHead, part: string): IndexPart {
     idBytes: u8('idBytes'),
     idStarts: u32('idStarts'),
     bodyStarts: f64('bodyStarts'),
+    bodyChecksums: u32('bodyChecksums'),
     scratch: createScratch(trust.length),
   }
 }

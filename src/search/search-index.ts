@@ -2,10 +2,10 @@ import type { SearchQuery } from '../domain/search-query.ts'
 import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
 import { countRows, filterRows, passes } from './filter-rows.ts'
 import type { IndexPart } from './index-part.ts'
-import type { SearchIndex } from './load-search-index.ts'
+import type { SearchIndex } from './loaded-index.ts'
 import { planQuery } from './plan-query.ts'
 import { clearScores, scoreTerms } from './score-terms.ts'
-import { createTopKeys } from './top-keys.ts'
+import { createTopKeys, type TopKeys } from './top-keys.ts'
 
 export interface RankedRow {
   row: number
@@ -79,22 +79,40 @@ function rank(
   bits: Uint32Array | null,
   terms: readonly string[],
 ): RankedPage {
-  const { scratch, multipliers } = part
   const rowSpan = 2 ** Math.ceil(Math.log2(Math.max(part.rows, 2)))
-  const matched = scoreTerms(part, terms, scratch)
+  const matched = scoreTerms(part, terms, part.scratch)
   const best = createTopKeys(Math.min(offset + limit, matched))
-  let total = 0
-  for (let at = 0; at < matched; at += 1) {
-    const row = scratch.matches[at] ?? 0
-    if (!passes(bits, row)) continue
-    total += 1
-    const score = (scratch.scores[row] ?? 0) * (multipliers[row] ?? 1)
-    best.offer(Math.round(score * RELEVANCE_STEPS) * rowSpan + (rowSpan - 1 - row))
-  }
-  clearScores(scratch, matched)
+  const total = offerMatches(part, matched, bits, best, rowSpan)
+  clearScores(part.scratch, matched)
   const rows = Array.from(best.take(offset), (key) => ({
     row: rowSpan - 1 - (key % rowSpan),
     relevance: Math.floor(key / rowSpan) / RELEVANCE_STEPS,
   }))
   return { total, rows }
+}
+
+/** @returns how many matches pass the filter */
+function offerMatches(
+  { scratch: { scores, matches }, multipliers }: IndexPart,
+  matched: number,
+  bits: Uint32Array | null,
+  best: TopKeys,
+  rowSpan: number,
+): number {
+  let total = 0
+  // Most matches of a broad query are far from the page: one comparison settles them, well before
+  // the rounding (a step of slack) and the key.
+  let hopeless = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < matched; at += 1) {
+    const row = matches[at] ?? 0
+    if (bits !== null && !passes(bits, row)) continue
+    total += 1
+    const score = (scores[row] ?? 0) * (multipliers[row] ?? 1)
+    if (score < hopeless) continue
+    const threshold = best.offer(
+      Math.round(score * RELEVANCE_STEPS) * rowSpan + (rowSpan - 1 - row),
+    )
+    hopeless = (threshold / rowSpan - 2) / RELEVANCE_STEPS
+  }
+  return total
 }

@@ -1,29 +1,36 @@
 const MIN_BUFFER = 256
 
+export interface TopKeys {
+  /** Offers a key; returns what the next one must exceed to be kept. */
+  offer(key: number): number
+  /** The largest keys in descending order, from the `offset`-th on. */
+  take(offset: number): Float64Array
+}
+
 /**
  * Keeps the `size` largest of any number of keys, in time linear in their number whatever the
  * size: keys above the threshold are buffered, and a full buffer is cut to its best half, which
  * raises the threshold. (A heap is as fast for a first page, but not for a deep one.)
  */
-export function createTopKeys(size: number) {
+export function createTopKeys(size: number): TopKeys {
   const capacity = Math.max(size * 2, MIN_BUFFER)
   let buffer = new Float64Array(Math.min(capacity, MIN_BUFFER))
   let length = 0
   let threshold = Number.NEGATIVE_INFINITY
   return {
-    offer(key: number): void {
-      if (key <= threshold) return
+    offer(key: number): number {
+      if (key <= threshold) return threshold
       if (length === buffer.length && length < capacity) buffer = grow(buffer, capacity)
       if (length === capacity) {
         partitionLargest(buffer, length, size)
         length = size
         threshold = smallest(buffer, size)
-        if (key <= threshold) return
+        if (key <= threshold) return threshold
       }
       buffer[length] = key
       length += 1
+      return threshold
     },
-    /** The largest keys in descending order, from the `offset`-th on. */
     take(offset: number): Float64Array {
       const kept = Math.min(size, length)
       partitionLargest(buffer, length, kept)

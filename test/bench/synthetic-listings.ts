@@ -1,0 +1,73 @@
+import type { SearchDocument } from '../../src/search/search-document.ts'
+import { sampleSummary } from './sample-summary.ts'
+import { toSlug } from './scale-listings.ts'
+import { createRandom, type SeededRandom } from './seeded-random.ts'
+
+/** How often a word gives way to one drawn from all texts, and how often to one never seen. */
+const REPLACED = 0.4
+const COINED = 0.02
+
+/**
+ * Listings beyond the real ones with the same text statistics: each takes the shape (kind, lengths,
+ * labels, price, filters) of a real listing; its words are partly kept, partly drawn from all real
+ * texts by their frequency, and now and then coined, as new listings bring new words.
+ */
+export function* syntheticListings(
+  real: readonly SearchDocument[],
+  count: number,
+): Generator<SearchDocument> {
+  const random = createRandom(8004)
+  const nameWords = real.flatMap(({ name }) => name.split(/\s+/))
+  const summaryWords = real.flatMap(({ summary }) => summary.split(/\s+/))
+  for (let at = 0; at < count; at += 1) {
+    const shape = random.pick(real)
+    const name = rewrite(shape.name, nameWords, random)
+    const { body: _body, ...rest } = shape
+    const document = {
+      ...rest,
+      id: `${shape.id.split('.')[0]}.${toSlug(name) || 'listing'}-s${at}`,
+      name,
+      summary: rewrite(shape.summary, summaryWords, random),
+      tags: shape.tags.map((tag) =>
+        random.next() < REPLACED ? random.pick(random.pick(real).tags.concat(tag)) : tag,
+      ),
+      url:
+        random.next() < 0.5
+          ? shape.url
+          : `https://${toSlug(name).slice(0, 40) || 'x'}-s${at}.example/mcp`,
+    }
+    yield { ...document, body: sampleSummary(document) }
+  }
+}
+
+function rewrite(text: string, words: readonly string[], random: SeededRandom): string {
+  return text
+    .split(/\s+/)
+    .map((word) => {
+      const chance = random.next()
+      if (chance < COINED) return coin(random)
+      return chance < REPLACED ? random.pick(words) : word
+    })
+    .join(' ')
+}
+
+function coin(random: SeededRandom): string {
+  const syllables = [
+    'ba',
+    'ce',
+    'di',
+    'fo',
+    'gu',
+    'ka',
+    'le',
+    'mi',
+    'no',
+    'pru',
+    'sta',
+    'tro',
+    'ven',
+    'xi',
+    'zor',
+  ]
+  return Array.from({ length: 3 + random.below(2) }, () => random.pick(syllables)).join('')
+}
