@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { startService } from '../support/running-service.ts'
+
+let root: string
+let content: string
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'waypost-releases-'))
+  content = join(root, 'content')
+  cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const outDirOf = (name: string) => join(root, name)
+
+function build(name: string, flags: string[] = []) {
+  const env = { ...process.env, ...FIXTURE_ENV, CONTENT_DIR: content, OUT_DIR: outDirOf(name) }
+  return spawnSync(process.execPath, ['functions/build.ts', ...flags], { env, encoding: 'utf8' })
+}
+
+function filesOf(name: string): Map<string, string> {
+  const dir = join(outDirOf(name), 'current')
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  return new Map(
+    files
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => [file.slice(dir.length), readFileSync(file, 'base64')]),
+  )
+}
+
+describe('a build', () => {
+  test('of the same content gives the same bytes, file by file', { timeout: 120_000 }, () => {
+    expect(build('one').status).toBe(0)
+    expect(build('two').status).toBe(0)
+    const [one, two] = [filesOf('one'), filesOf('two')]
+    expect([...two.keys()].sort()).toEqual([...one.keys()].sort())
+    expect(
+      [...one].filter(([file, bytes]) => two.get(file) !== bytes).map(([file]) => file),
+    ).toEqual([])
+  })
+
+  test('is left alone while nothing changed, and made again when something did', {
+    timeout: 120_000,
+  }, () => {
+    const before = readlinkSync(join(outDirOf('one'), 'current'))
+    expect(build('one', ['--if-stale']).stdout).toContain('is current')
+    const file = join(content, 'listings/api/open-parks.md')
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace('Free and without a key.', 'Free, and open at night.'),
+    )
+    expect(build('one', ['--if-stale']).status).toBe(0)
+    expect(readlinkSync(join(outDirOf('one'), 'current'))).not.toBe(before)
+  })
+
+  test('of bad content fails, says why, and leaves the release before it in place', {
+    timeout: 120_000,
+  }, () => {
+    const before = readlinkSync(join(outDirOf('one'), 'current'))
+    const bad = join(content, 'listings/api/bad.md')
+    writeFileSync(bad, '---js\n---\n')
+    const failed = build('one')
+    rmSync(bad)
+    expect(failed.status).toBe(1)
+    expect(failed.stdout).toContain('listings/api/bad.md:1')
+    expect(readlinkSync(join(outDirOf('one'), 'current'))).toBe(before)
+  })
+})
+
+describe('a running server', () => {
+  test('takes a new release without failing a request, and refuses a damaged one', {
+    timeout: 180_000,
+  }, async () => {
+    build('served')
+    const waypost = await startService({ OUT_DIR: outDirOf('served'), CONTENT_DIR: content })
+    const find = async () =>
+      (await (await fetch(`${waypost.url}/api/v1/search?q=lighthouse`)).json()).total
+    try {
+      expect(await find()).toBe(0)
+      const listing = readFileSync(join(content, 'listings/mcp/harbour.md'), 'utf8')
+      writeFileSync(
+        join(content, 'listings/mcp/lighthouse.md'),
+        listing.replace('name: Harbour', 'name: Lighthouse'),
+      )
+      const statuses = new Set<number>()
+      let isBuilding = true
+      const asking = (async () => {
+        while (isBuilding) {
+          statuses.add((await fetch(`${waypost.url}/api/v1/search?q=harbour`)).status)
+          statuses.add((await fetch(`${waypost.url}/api/v1/listings/mcp.harbour`)).status)
+          waypost.service.refresh()
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+      })()
+      expect(build('served').status).toBe(0)
+      waypost.service.refresh()
+      isBuilding = false
+      await asking
+      expect([...statuses]).toEqual([200])
+      expect(await find()).toBe(1)
+
+      writeFileSync(
+        join(content, 'listings/mcp/beacon.md'),
+        listing.replace('name: Harbour', 'name: Lighthouse Beacon'),
+      )
+      const serving = readlinkSync(join(outDirOf('served'), 'current'))
+      build('damaged')
+      const damaged = readlinkSync(join(outDirOf('damaged'), 'current'))
+      cpSync(join(outDirOf('damaged'), damaged), join(outDirOf('served'), damaged), {
+        recursive: true,
+      })
+      truncateSync(join(outDirOf('served'), damaged, 'data/search.index'), 500)
+      switchLink(outDirOf('served'), damaged)
+      waypost.service.refresh()
+      expect(await find()).toBe(1)
+      expect(waypost.log.join('')).toContain('release.refused')
+      switchLink(outDirOf('served'), serving)
+    } finally {
+      await waypost.close()
+    }
+  })
+
+  test('does not start over a release made for another address', async () => {
+    await expect(
+      startService({ OUT_DIR: outDirOf('one'), BASE_URL: 'https://other.example' }),
+    ).rejects.toThrow('BASE_URL is https://other.example')
+  })
+})
+
+function switchLink(outDir: string, target: string): void {
+  const moved = spawnSync('ln', ['-sfn', target, join(outDir, 'current')])
+  if (moved.status !== 0) throw new Error('the link could not be switched')
+}
