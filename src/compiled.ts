@@ -59,6 +59,13 @@ export function readCompiled(): Compiled {
   return cached
 }
 
+/** The OpenAPI document of this build; parse it with `toApiReference`. */
+export function readOpenApi(): unknown {
+  return JSON.parse(
+    readFileSync(join(process.env[COMPILED_DIR_VARIABLE] ?? '', 'openapi.json'), 'utf8'),
+  )
+}
+
 function readFrom(folder: string): Compiled {
   if (folder === '')
     throw new Error(`${COMPILED_DIR_VARIABLE} is not set: pages are rendered by "npm run build"`)

@@ -10,7 +10,7 @@ import { toRoadmapView } from '../domain/roadmap-view.ts'
 import { toStatsView } from '../domain/stats-view.ts'
 import { toTrustMethodView } from '../domain/trust-method-view.ts'
 import type { Catalogue } from './catalogue.ts'
-
+import { createOpenApi } from './openapi/create-openapi.ts'
 import type { ReleaseWriter } from './release-writer.ts'
 import { renderDescription } from './render-description.ts'
 import { createSimilarFinder } from './similar-listings.ts'
@@ -52,6 +52,7 @@ export function writeCompiled(
     listings.map((listing) => `${JSON.stringify(listing)}\n`).join(''),
   )
   writer.writeJson('site.json', site)
+  writer.writeJson('openapi.json', createOpenApi(site.base_url))
 }
 
 function toCompiledListing(

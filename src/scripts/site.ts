@@ -1,6 +1,4 @@
 /** On every page: copy buttons and the key that goes to the search box. */
-document.documentElement.dataset.js = ''
-
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
   if (button instanceof HTMLButtonElement) void copyFrom(button)
