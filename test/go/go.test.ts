@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
-import { ALL_LIMITS_OFF, liveListing, openWorld, type World } from '../support/world.ts'
+import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
 const WEATHER = liveListing('x402.weather', 'https://api.example.com/weather?units=si')
 const SID = '8d1b0f0e-7a1c-4c58-9b3a-3f6f0a9c1d2e'

@@ -93,22 +93,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-export function liveListing(id: string, url: string): LiveListing {
-  return {
-    id,
-    name: id,
-    kind: 'http_api',
-    url,
-    status: 'unclaimed',
-    first_party: false,
-    buy: 'link_out',
-    not_relayable_reason: 'not for this test',
-    methods: ['GET'],
-    pricing: { model: 'unknown' },
-    payout: [],
-  }
-}
-
 function createMovableClock(): MovableClock {
   let offset = 0
   return {

@@ -1,0 +1,50 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toNodeHandler } from 'h3'
+import { createApp } from '../../functions/app.ts'
+import { parseConfig } from '../../functions/config.ts'
+import { createGo } from '../../functions/go.ts'
+import { createClickWriter } from '../../functions/go-writer.ts'
+import type { Ledger } from '../../functions/ledger.ts'
+import { createLog } from '../../functions/log.ts'
+import type { Parts } from '../../functions/parts.ts'
+import { systemClock } from '../../functions/ports/clock.ts'
+import { createProblems } from '../../functions/problem.ts'
+import { createRateLimits } from '../../functions/rate-limits.ts'
+import type { Release } from '../../functions/release.ts'
+import { openStore } from '../../functions/store/open-store.ts'
+import { liveListing } from './live-listing.ts'
+
+/**
+ * A child process that answers `/go` over the store its environment names, for tests that kill it
+ * and benches that load it: the real handler, app, writer and store, and nothing that takes time to
+ * load. Prints its address once it listens; every second it prints its own CPU time and tally.
+ */
+const config = parseConfig({ RATE_LIMITS: '{"go":"off"}', ...process.env })
+const log = createLog((line) => process.stderr.write(line), Date.now)
+const store = await openStore(config, log)
+const clicks = createClickWriter(store, log)
+const listing = liveListing('x402.weather', 'https://api.example.com/weather')
+const listings = new Map([[listing.id, listing]])
+// The parts `/go` looks at; the rest is not there.
+const parts = {
+  config,
+  log,
+  clock: systemClock,
+  problem: createProblems(config.BASE_URL),
+  limits: createRateLimits(config),
+  ledger: { clicks } as Partial<Ledger> as Ledger,
+  release: () => ({ listings }) as Partial<Release> as Release,
+} as Partial<Parts> as Parts
+const app = createApp(parts, { go: createGo(parts) })
+// Beside it, for comparison: the same answer without the log.
+app.get('/unlogged', () => new Response(null, { status: 302, headers: { Location: listing.url } }))
+const server = createServer(toNodeHandler(app))
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  process.stdout.write(`http://127.0.0.1:${port}\n`)
+})
+process.stdin.on('data', () => {
+  process.stdout.write(`${JSON.stringify({ cpu: process.cpuUsage(), tally: clicks.tally() })}\n`)
+})
+process.stdin.on('end', () => process.exit(0))
