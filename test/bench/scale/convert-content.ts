@@ -1,0 +1,86 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import type { Refusal } from '../../../seeds/refusal.ts'
+import { convertRow } from './convert-row.ts'
+
+const FILES = ['merged_mcp.jsonl', 'merged_paid.jsonl', 'merged_a2a.jsonl']
+
+export interface Conversion {
+  rows: number
+  written: number
+  refused: Refusal[]
+}
+
+/**
+ * Writes a content folder of the project's tables and kits with a listing for every row.
+ *
+ * @param limit rows at most, spread evenly over the three files so that a tenth of the rows is a
+ *   tenth of each kind; null for all.
+ */
+export function convertContent(
+  scaleDir: string,
+  { contentDir, limit }: { contentDir: string; limit: number | null },
+): Conversion {
+  copyOwnContent(contentDir)
+  const lines = FILES.flatMap((file) =>
+    readFileSync(join(scaleDir, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== ''),
+  )
+  const step = limit === null ? 1 : Math.max(1, lines.length / limit)
+  const count = limit === null ? lines.length : Math.min(limit, lines.length)
+  const categories = new Set(readIds(contentDir, 'categories'))
+  const sources = new Set(readIds(contentDir, 'sources'))
+  const conversion: Conversion = { rows: count, written: 0, refused: [] }
+  const seen = new Set<string>()
+  const unknown = new Set<string>()
+  for (let i = 0; i < count; i++) {
+    const row = convertRow(JSON.parse(lines[Math.floor(i * step)] ?? 'null'), categories)
+    if (!row.ok) conversion.refused.push(row.refusal)
+    else if (seen.has(row.file))
+      conversion.refused.push({
+        reason: 'duplicate_name',
+        name: row.file,
+        detail: 'the same row twice',
+      })
+    else {
+      seen.add(row.file)
+      for (const source of row.sources) if (!sources.has(source)) unknown.add(source)
+      writeFileSync(join(contentDir, row.file), row.text)
+      conversion.written++
+    }
+  }
+  addSources(contentDir, [...unknown].sort())
+  return conversion
+}
+
+function copyOwnContent(contentDir: string): void {
+  const own = new URL('../../../content/', import.meta.url).pathname
+  for (const folder of ['mcp', 'x402', 'a2a', 'api', 'kit'])
+    mkdirSync(join(contentDir, 'listings', folder), { recursive: true })
+  for (const folder of ['tables', 'listings/kit', 'prose', 'schema'])
+    if (existsSync(join(own, folder)))
+      cpSync(join(own, folder), join(contentDir, folder), { recursive: true })
+}
+
+function readIds(contentDir: string, table: string): string[] {
+  const rows: { id: string }[] = parse(
+    readFileSync(join(contentDir, 'tables', `${table}.yaml`), 'utf8'),
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Lists that only the benchmark reads have no row in the project's own table. */
+function addSources(contentDir: string, ids: readonly string[]): void {
+  const file = join(contentDir, 'tables/sources.yaml')
+  const rows = ids.map((id) => ({
+    id,
+    name: id,
+    url: 'https://github.com/',
+    license: 'see the benchmark data',
+    decision: 'facts_only',
+    reason: 'Only the scale benchmark reads it.',
+  }))
+  if (rows.length > 0) writeFileSync(file, `${readFileSync(file, 'utf8')}\n${stringify(rows)}`)
+}

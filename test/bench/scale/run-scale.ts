@@ -1,0 +1,91 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { findSharedDir } from '../shared-data.ts'
+import { type Conversion, convertContent } from './convert-content.ts'
+import { findDifferences, hashFolder } from './hash-folder.ts'
+import { type Measured, measureCommand } from './measure-command.ts'
+
+/**
+ * Check and build at scale: `node test/bench/scale/run-scale.ts [--sizes 1000,5000,all] [--twice]
+ * [--keep]`. Every stage's own time comes from the commands' output; CPU time is there because wall
+ * time on a shared machine says little.
+ */
+const ROOT = join(import.meta.dirname, '../../..')
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '1000,5000,all' },
+    twice: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  },
+})
+
+const sharedDir = findSharedDir()
+const scaleDir = sharedDir === null ? '' : join(sharedDir, 'data/scale')
+if (!existsSync(scaleDir)) console.log('Skipped: no data/scale in ../shared (or SHARED_DIR).')
+else await runSizes(values.sizes.split(',').map((size) => (size === 'all' ? null : Number(size))))
+
+async function runSizes(sizes: readonly (number | null)[]): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), 'waypost-scale-'))
+  const costs: string[] = []
+  try {
+    for (const limit of sizes) costs.push(await runSize(work, limit))
+    if (values.twice) await compareBuilds(work)
+  } finally {
+    if (values.keep) console.log(`kept in ${work}`)
+    else rmSync(work, { recursive: true, force: true })
+  }
+  console.log(`\nCost of a listing\n${costs.join('\n')}`)
+}
+
+async function runSize(work: string, limit: number | null): Promise<string> {
+  const contentDir = join(work, 'content')
+  const outDir = join(work, 'dist')
+  for (const folder of [contentDir, outDir]) rmSync(folder, { recursive: true, force: true })
+  const conversion = convertContent(scaleDir, { contentDir, limit })
+  console.log(`\n== ${conversion.rows} rows: ${describeConversion(conversion)}`)
+  const env = { CONTENT_DIR: contentDir, OUT_DIR: outDir }
+  const check = await run('check', env)
+  const build = await run('build', env)
+  const { files, bytes } = hashFolder(outDir)
+  console.log(`files   ${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
+  const perListing = (seconds: number) => ((seconds * 1000) / conversion.written).toFixed(2)
+  return [
+    `  ${String(conversion.written).padStart(6)} listings`,
+    `check ${perListing(check.cpuSeconds)} ms CPU`,
+    `build ${perListing(build.cpuSeconds)} ms CPU, ${perListing(build.wallSeconds)} ms wall`,
+  ].join('  ')
+}
+
+async function run(script: 'check' | 'build', env: Record<string, string>): Promise<Measured> {
+  const measured = await measureCommand(
+    [process.execPath, join(ROOT, `functions/${script}.ts`)],
+    env,
+  )
+  console.log(measured.output.trimEnd().replace(/^/gm, '    '))
+  console.log(
+    `${script.padEnd(7)} ${measured.wallSeconds.toFixed(1)} s wall, ${measured.cpuSeconds.toFixed(1)} s CPU, peak ${Math.round(measured.peakMiB)} MiB (whole tree), exit ${measured.exitCode}`,
+  )
+  if (measured.exitCode !== 0) process.exitCode = 1
+  return measured
+}
+
+/** The last size once more, into another folder: the same content must give the same bytes. */
+async function compareBuilds(work: string): Promise<void> {
+  const again = join(work, 'again')
+  await run('build', { CONTENT_DIR: join(work, 'content'), OUT_DIR: again })
+  const differences = findDifferences(hashFolder(join(work, 'dist')), hashFolder(again))
+  console.log(
+    differences.length === 0
+      ? 'twice   identical bytes'
+      : `twice   ${differences.length} files differ: ${differences.slice(0, 5).join(', ')}`,
+  )
+  if (differences.length > 0) process.exitCode = 1
+}
+
+function describeConversion({ written, refused }: Conversion): string {
+  const counts = Map.groupBy(refused, ({ reason }) => reason)
+  const reasons = [...counts].map(([reason, list]) => `${reason} ${list.length}`).sort()
+  return `${written} content files, ${refused.length} refused (${reasons.join(', ')})`
+}
