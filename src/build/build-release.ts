@@ -6,6 +6,7 @@ import { buildSearchIndex } from '../search/build-search-index.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { compressFiles } from './compress-files.ts'
 import { indexPages } from './index-pages.ts'
+import { toNginxRules } from './nginx-rules.ts'
 import { createWorkDir, publishRelease } from './publish-release.ts'
 import type { Content } from './read-content.ts'
 import { createReleaseWriter } from './release-writer.ts'
@@ -60,6 +61,7 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     await timed('page search', () => indexPages({ siteDir: join(work, 'public') }))
     timed('json and badges', () => writeStatic(files, site, listings))
     const manifest = await timed('compress', () => compressFiles(join(work, 'public')))
+    createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules())
     data.write('files.ndjson', manifest.map((file) => `${JSON.stringify(file)}\n`).join(''))
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })
