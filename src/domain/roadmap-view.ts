@@ -29,7 +29,9 @@ export function isKnownEndpoint(endpoint: string): boolean {
 function statusOf(endpoint: string | null): (typeof FEATURE_STATUSES)[number] {
   if (endpoint === null) return 'planned'
   const [method = '', path = ''] = endpoint.split(' ')
-  if (!path.startsWith('/api/') && !path.startsWith('/go/')) return 'live'
+  // A page, of which the build knows; only reads stand outside the interface.
+  if (!path.startsWith('/api/') && !path.startsWith('/go/'))
+    return method === 'GET' ? 'live' : 'planned'
   const route = Object.values(ROUTES).find(
     (row) =>
       toTemplate(row.path) === toTemplate(path) &&

@@ -1,0 +1,266 @@
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { BusinessModelSchema, toBusinessModelView } from '../../src/domain/business-model-view.ts'
+import { LIVE_TESTED } from '../../src/domain/live-tested.ts'
+import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/market-view.ts'
+import {
+  CategoriesSchema,
+  SourcesSchema,
+  toCategoriesView,
+  toSourcesView,
+} from '../../src/domain/reference-views.ts'
+import { isKnownEndpoint, RoadmapSchema, toRoadmapView } from '../../src/domain/roadmap-view.ts'
+import { ROUTES } from '../../src/domain/route-table.ts'
+import { StatsSchema, toStatsView } from '../../src/domain/stats-view.ts'
+import { scoreTrust, TRUST } from '../../src/domain/trust.ts'
+import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/trust-method-view.ts'
+import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
+import { SITE_TEXTS } from './site-samples.ts'
+
+const KIT = { kind: 'kit', first_party: true, pricing: { model: 'unknown' } }
+const LISTINGS = [
+  toSold('x402.a', 12, { added: '2026-01-02' }),
+  toSold('x402.b', 0, priced(0.03, 'x402', 'mpp')),
+  toListing({ id: 'x402.c', facts: priced(0.02, 'mpp') }),
+  toListing({ id: 'mcp.d', facts: { kind: 'mcp_server', pricing: { model: 'unknown' } } }),
+  toSold('kit.e', 90, { ...KIT, categories: ['travel', 'data_weather'] }),
+]
+
+describe('stats', () => {
+  test('count every listing, ours too', () => {
+    const view = toStatsView(LISTINGS)
+    expect(v.parse(StatsSchema, view)).toEqual(view)
+    expect(view).toEqual({
+      listings: {
+        total: 5,
+        first_party: 1,
+        by_kind: { http_api: 3, kit: 1, mcp_server: 1 },
+        by_category: { data_weather: 5, travel: 1 },
+        by_rail: { mpp: 2, x402: 2 },
+        by_source: { mcp_registry: 5, 'x402-list': 3 },
+        by_status: { unclaimed: 5 },
+        relayable: 2,
+        with_trust: 2,
+      },
+      updated: '2026-11-20',
+    })
+  })
+
+  test('are as new as the newest fact: a listing, or a measurement', () => {
+    const old = { added: '2026-01-02' }
+    expect(toStatsView([toListing({ facts: old })]).updated).toBe('2026-01-02')
+    expect(toStatsView([toSold('x402.a', 1, old)]).updated).toBe('2026-11-01')
+    expect(toStatsView([]).updated).toBe('1970-01-01')
+  })
+
+  test('have the same bytes whatever the order of the content', () => {
+    expect(JSON.stringify(toStatsView(LISTINGS.toReversed()))).toBe(
+      JSON.stringify(toStatsView(LISTINGS)),
+    )
+  })
+})
+
+describe('categories and sources', () => {
+  test('say how many listings each has, none included', () => {
+    const rows = ['data_weather', 'travel', 'empty'].map((id) => ({
+      id,
+      name: id,
+      description: 'x',
+    }))
+    const view = toCategoriesView(rows, LISTINGS)
+    expect(v.parse(CategoriesSchema, view)).toEqual(view)
+    expect(view.categories.map(({ listings }) => listings)).toEqual([5, 1, 0])
+    expect(view.categories[0]).toEqual({
+      id: 'data_weather',
+      name: 'data_weather',
+      description: 'x',
+      listings: 5,
+      page: '/category/data_weather',
+    })
+  })
+
+  test('a provider’s evidence makes it a source', () => {
+    const view = toSourcesView([...SOURCES.values()], LISTINGS)
+    expect(v.parse(SourcesSchema, view)).toEqual(view)
+    expect(view.sources.map(({ id, listings }) => [id, listings])).toEqual([
+      ['mcp_registry', 5],
+      ['x402-list', 3],
+    ])
+  })
+})
+
+describe('market reports', () => {
+  test('preview prices by category and rail, without our own kits', () => {
+    const view = toMarketReportsView(LISTINGS)
+    expect(v.parse(MarketReportsSchema, view)).toEqual(view)
+    expect(view).toEqual({
+      preview: {
+        prices: [
+          { category: 'data_weather', rail: 'mpp', listings: 2, median_min_usd: 0.025 },
+          { category: 'data_weather', rail: 'x402', listings: 2, median_min_usd: 0.02 },
+        ],
+        paid_listings: 3,
+        priced_listings: 3,
+        measured: { listings: 2, settlements_30d: 680, volume_usd_30d: 25 },
+      },
+      paid: { status: 'stub', note: expect.any(String) },
+    })
+  })
+
+  test.each([
+    [[0.01], 0.01],
+    [[0.03, 0.01, 0.02], 0.02],
+    [[0.1, 0.2], 0.15],
+    [[5, 0, 1, 100], 3],
+  ])('the median of %j is %d', (prices, median) => {
+    const listings = prices.map((price, i) =>
+      toListing({ id: `x402.l${i}`, facts: priced(price, 'x402') }),
+    )
+    expect(toMarketReportsView(listings).preview.prices[0]?.median_min_usd).toBe(median)
+  })
+
+  test('add cents without dust', () => {
+    const listings = [0.1, 0.2].map((volume_usd_30d, i) =>
+      toListing({ id: `x402.l${i}`, evidence: { measured: toMeasured({ volume_usd_30d }) } }),
+    )
+    expect(toMarketReportsView(listings).preview.measured.volume_usd_30d).toBe(0.3)
+  })
+
+  test('of nothing are empty', () => {
+    expect(toMarketReportsView([]).preview).toEqual({
+      prices: [],
+      paid_listings: 0,
+      priced_listings: 0,
+      measured: { listings: 0, settlements_30d: 0, volume_usd_30d: 0 },
+    })
+  })
+})
+
+describe('the roadmap', () => {
+  test.each([
+    [null, 'planned'],
+    ['GET /api/v1/search', 'live'],
+    ['GET /api/v1/stats', 'live'],
+    ['GET /api/v1/listings/<listing_id>', 'live'],
+    ['GET /api/v1/listings/{listing_id}/kit.json', 'live'],
+    ['ALL /api/v1/call/:id', 'live'],
+    ['DELETE /api/v1/call/<listing_id>', 'live'],
+    ['GET /go/<listing_id>', 'live'],
+    ['GET /badges', 'live'],
+    ['GET /api/v1/sponsored', 'stub'],
+    ['POST /api/v1/sellers/verify', 'stub'],
+    ['POST /api/v1/tools/kit-builder', 'stub'],
+    ['GET /api/v1/buyers/account', 'stub'],
+    ['POST /api/v1/search', 'planned'],
+    ['GET /api/v1/sellers/verify', 'planned'],
+    ['GET /api/v1/teleport', 'planned'],
+    ['POST /badges', 'planned'],
+  ])('%s is %s, because the routes say so', (endpoint, status) => {
+    const view = toRoadmapView([{ id: 'a', name: 'A', endpoint, note: 'x' }])
+    expect(v.parse(RoadmapSchema, view)).toEqual(view)
+    expect(view.features).toEqual([{ id: 'a', name: 'A', endpoint, note: 'x', status }])
+    if (endpoint !== null) expect(isKnownEndpoint(endpoint)).toBe(status !== 'planned')
+  })
+
+  test('knows every route', () => {
+    for (const { methods, path } of Object.values(ROUTES))
+      for (const method of methods) expect(isKnownEndpoint(`${method} ${path}`)).toBe(true)
+  })
+})
+
+describe('the business model', () => {
+  test('states the money facts whatever the table says', () => {
+    const view = toBusinessModelView(SITE_TEXTS)
+    expect(v.parse(BusinessModelSchema, view)).toEqual(view)
+    expect(view).toMatchObject({
+      ...SITE_TEXTS.business_model,
+      fee_usd: 0,
+      custody: 'none',
+      in_transaction_path: false,
+      sponsored_placements: false,
+    })
+  })
+})
+
+describe('the trust method', () => {
+  const view = toTrustMethodView()
+  const { constants } = view
+
+  test('publishes the constants that compute', () => {
+    expect(v.parse(TrustMethodSchema, view)).toEqual(view)
+    expect(view.method).toBe('hub-trust-v0.1')
+    expect(constants).toEqual({
+      window_days: TRUST.windowDays,
+      weights: TRUST.weights,
+      saturation: { buyers: 100, settlements: 1000, volume_usd: TRUST.saturation.volumeUsd },
+      concentration_penalty: TRUST.concentrationPenalty,
+      recency: { fresh_days: TRUST.recency.freshDays, floor: TRUST.recency.floor },
+      shrink_buyers: TRUST.shrinkBuyers,
+      sample_gate: TRUST.sampleGate,
+      live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
+    })
+  })
+
+  test('is the contract’s method, number by number', () => {
+    expect(constants).toEqual({
+      window_days: 30,
+      weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },
+      saturation: { buyers: 100, settlements: 1000, volume_usd: 1000 },
+      concentration_penalty: 0.5,
+      recency: { fresh_days: 7, floor: 0.5 },
+      shrink_buyers: 3,
+      sample_gate: { buyers: 3, settlements: 5 },
+      live_tested: { probes: 3, span_hours: 24 },
+    })
+  })
+
+  test('lets anybody compute the score from what is published alone', () => {
+    const published = (b: number, n: number, usd: number, share: number, days: number) => {
+      const { weights, saturation, recency } = constants
+      const sat = (x: number, k: number) => Math.min(1, Math.log(1 + x) / Math.log(1 + k))
+      const base =
+        weights.buyers * sat(b, saturation.buyers) +
+        weights.settlements * sat(n, saturation.settlements) +
+        weights.volume * sat(usd, saturation.volume_usd)
+      const past = Math.max(0, days - recency.fresh_days)
+      const fade = (1 - recency.floor) * (past / (constants.window_days - recency.fresh_days))
+      const concentration = 1 - constants.concentration_penalty * share
+      return Math.round(
+        100 * base * concentration * (1 - fade) * (b / (b + constants.shrink_buyers)),
+      )
+    }
+    for (const [b, n, usd, share, days] of [
+      [12, 340, 12.5, 0.4, 0.125],
+      [3, 5, 1, 0.9, 29],
+      [80, 700, 900, 0.05, 12],
+    ] as const)
+      expect(published(b, n, usd, share, days)).toBe(
+        scoreTrust({
+          buyers: b,
+          settlements: n,
+          volumeUsd: usd,
+          topBuyerShare: share,
+          daysSinceLast: days,
+          sharers: 1,
+        }),
+      )
+  })
+
+  test('explains every kind of evidence and every exclusion of the contract', () => {
+    expect(view.evidence.map(({ id }) => id)).toEqual([
+      'verified_non_wash_payments',
+      'no_payment_data',
+      'no_independent_paid_usage_30d',
+    ])
+    expect(view.excluded.map(({ flag }) => flag)).toEqual([
+      'self_payment',
+      'payout_funded_payer',
+      'round_trip',
+      'burst',
+    ])
+  })
+})
+
+function priced(usd: number, ...rails: string[]) {
+  return { pricing: { ...SAMPLE_FACTS.pricing, min_usd: usd, max_usd: 200, rails } }
+}
