@@ -9,7 +9,7 @@
  * 16  8  bytes of the head: this header, the table and all sections
  * 24  8  bytes of the bodies, which follow the head
  * 32  4  checksum of the head from byte 40; a section of the head has one for each body
- * 36  4  unused, 0
+ * 36  4  checksum of the header up to here
  * 40  …  table, then sections, each at a multiple of 8 so that typed arrays can lie on it
  * ```
  * All numbers are little-endian; a big-endian machine is refused, as typed arrays follow the machine.
@@ -19,6 +19,7 @@ import { checksum } from './checksum.ts'
 
 export const INDEX_FORMAT_VERSION = 1
 export const INDEX_HEADER_BYTES = 40
+const HEADER_CHECKSUM_AT = 36
 const MAGIC = 'WAYPOSTX'
 const ALIGNMENT = 8
 
@@ -93,11 +94,12 @@ function writeHeader(file: Uint8Array, tableBytes: number, headBytes: number, bo
   view.setFloat64(16, headBytes, true)
   view.setFloat64(24, bodyBytes, true)
   view.setUint32(32, checksum(file.subarray(INDEX_HEADER_BYTES, headBytes)), true)
+  view.setUint32(HEADER_CHECKSUM_AT, checksum(file.subarray(0, HEADER_CHECKSUM_AT)), true)
 }
 
 /**
  * Reads the header alone, so that a reader of a file knows how much to load.
- * @throws SearchIndexError when this is no search index, or one of another version.
+ * @throws SearchIndexError when this is no search index, a damaged one, or of another version.
  */
 export function readIndexHeader(bytes: Uint8Array): IndexHeader {
   if (bytes.byteLength < INDEX_HEADER_BYTES || !startsWithMagic(bytes)) {
@@ -112,6 +114,8 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
       `The search index has format ${version}, this program reads format ${INDEX_FORMAT_VERSION}. Build it again.`,
     )
   }
+  const written = view.getUint32(HEADER_CHECKSUM_AT, true)
+  verifyBytes('header', bytes.subarray(0, HEADER_CHECKSUM_AT), written)
   return {
     tableBytes: view.getUint32(12, true),
     headBytes: view.getFloat64(16, true),

@@ -73,8 +73,9 @@ function toPostingsStore(index: AnyIndexStore): PostingsStore {
 function searchPostings({ builder }: PostingsStore, text: string): TokenScore[] {
   const postings = builder.finish()
   const index = toTermIndex(postings)
-  const scratch = createScratch(builder.statistics().rows)
-  const matched = scoreTerms(index, planQuery(index, text).terms, scratch)
+  const { rows } = builder.statistics()
+  const scratch = createScratch(rows)
+  const matched = scoreTerms(index, planQuery(index, text, rows).terms, scratch)
   return Array.from(scratch.matches.subarray(0, matched), (row) => [
     row + 1,
     scratch.scores[row] ?? 0,

@@ -15,18 +15,19 @@ export interface QueryPlan {
 export const MAX_QUERY_WORDS = 32
 /** Words, pairs and related terms together: the bound of a search's work. */
 const MAX_PLAN_TERMS = 64
-/** A word in this few listings or fewer is also searched as what it is related to. */
-const POORLY_KNOWN_ROWS = 5
+/** A word in at most one of this many listings is also searched as what it is related to. */
+const POORLY_KNOWN = 2500
 
 /**
  * Reads a query: which words the index knows, which were slips, which belong together. All of it
  * chooses terms; how terms are scored is the specification's.
  * @param part the organic rows: only their words decide, so that our own listings move nothing
+ * @param rows how many they are
  */
-export function planQuery(part: TermIndex, text: string): QueryPlan {
+export function planQuery(part: TermIndex, text: string, rows: number): QueryPlan {
   const units = queryUnits(part, firstCharacters(text), MAX_QUERY_WORDS)
   const terms = new Set(units.flatMap((unit) => unit.terms))
-  for (const term of neighbourTerms(part, units)) terms.add(term)
+  for (const term of neighbourTerms(part, units, rows)) terms.add(term)
   return { terms: [...terms].slice(0, MAX_PLAN_TERMS), notes: notesOf(units, terms.size) }
 }
 
@@ -36,12 +37,12 @@ function firstCharacters(text: string): string {
 }
 
 /** Pairs of neighbours, as asked and with a related word in the place of one. */
-function neighbourTerms(part: TermIndex, units: readonly QueryUnit[]): string[] {
+function neighbourTerms(part: TermIndex, units: readonly QueryUnit[], rows: number): string[] {
   const places = units.flatMap(({ term }) => (term === undefined ? [] : [term]))
   return places.flatMap((term, at) => {
     const next = places[at + 1]
     const related = relatedTerms(term)
-    const alone = related.length > 0 && rowsWith(part, term) <= POORLY_KNOWN_ROWS ? related : []
+    const alone = related.length > 0 && rowsWith(part, term) * POORLY_KNOWN <= rows ? related : []
     const pairs = next === undefined || next === term ? [] : pairsOf(term, next)
     return [...pairs, ...alone].filter((candidate) => rowsWith(part, candidate) > 0)
   })

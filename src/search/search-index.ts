@@ -32,7 +32,7 @@ const MAX_FIRST_PARTY = 50
  * the trust and Live-Tested multipliers, applied before the page is cut; `total` is exact.
  */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
-  const plan = query.q === undefined ? null : planQuery(index.organic, query.q)
+  const plan = query.q === undefined ? null : planQuery(index.organic, query.q, index.organic.rows)
   const own = { ...query, limit: MAX_FIRST_PARTY, offset: 0 }
   const search = (part: IndexPart, asked: SearchQuery) => {
     const bits = filterRows(part, asked, index.filterPlaces)

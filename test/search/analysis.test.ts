@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { readId } from '../../src/search/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { searchIndex } from '../../src/search/search-index.ts'
+import { stemWord } from '../../src/search/stem-word.ts'
+import { sampleDocument } from './search-samples.ts'
+
+/** A word must stand in a few listings before a slip is taken for it. */
+const many = (id: string, name: string) =>
+  Array.from({ length: 5 }, (_, at) => sampleDocument({ id: `${id}-${at}`, name }))
+
+const index = loadSearchIndex(
+  buildSearchIndex([
+    sampleDocument({ id: 'mcp.sheets', name: 'Google Sheets', summary: 'Edit spreadsheets.' }),
+    sampleDocument({ id: 'mcp.sheets-2', name: 'Tables for Google Sheets' }),
+    sampleDocument({ id: 'mcp.chat', name: 'WhatsApp bridge', summary: 'Send messages.' }),
+    sampleDocument({ id: 'mcp.chat-2', name: 'WhatsApp' }),
+    sampleDocument({ id: 'x402.voice', name: 'Voicemaker', summary: 'Natural text-to-speech.' }),
+    sampleDocument({ id: 'x402.ears', name: 'Earlistener', summary: 'Accurate speech-to-text.' }),
+    sampleDocument({ id: 'x402.postbox', name: 'Postbox', summary: 'Sends an e-mail for you.' }),
+    sampleDocument({ id: 'x402.bills', name: 'Bills', summary: 'Invoicing for small shops.' }),
+    sampleDocument({ id: 'x402.excel', name: 'Excel reader', summary: 'Opens workbooks.' }),
+    sampleDocument({ id: 'x402.great', name: 'Fine quotes', summary: 'Excellent sayings.' }),
+    sampleDocument({ id: 'api.foo', name: 'Foo', url: 'https://api.foocorp.example/v1' }),
+    sampleDocument({ id: 'mcp.weather-cn', name: '天気予報', summary: '明日の天気を調べる。' }),
+    sampleDocument({ id: 'mcp.korean', name: '날씨 정보' }),
+    sampleDocument({ id: 'mcp.cafe', name: 'Café Münster' }),
+    sampleDocument({ id: 'mcp.who', name: 'The Who' }),
+    sampleDocument({ id: 'mcp.db-1', name: 'InfluxDB', summary: 'A time-series database.' }),
+    sampleDocument({ id: 'mcp.db-2', name: 'Metrics', summary: 'Stores time series.' }),
+    sampleDocument({ id: 'mcp.cpp', name: 'Runner for C++' }),
+    sampleDocument({ id: 'mcp.repo', name: 'io.github.somebody/kanban-board' }),
+    ...many('mcp.notion', 'Notion'),
+    ...many('mcp.playwright', 'Playwright'),
+    ...many('mcp.discord', 'Discord'),
+  ]),
+)
+
+function find(q: string): { ids: string[]; notes: readonly string[] } {
+  const { organic, notes } = searchIndex(index, { q, limit: 50, offset: 0 })
+  return { ids: organic.rows.map(({ row }) => readId(index.organic, row)), notes }
+}
+
+test.each([
+  ['CamelCase finds the two words', 'GoogleSheets', 'mcp.sheets'],
+  ['the two words find CamelCase', 'whats app', 'mcp.chat-2'],
+  ['hyphens are no obstacle', 'google-sheets', 'mcp.sheets'],
+  ['a compound finds its parts side by side', 'timeseries metrics', 'mcp.db-2'],
+  ['text to speech is not speech to text', 'text to speech', 'x402.voice'],
+  ['speech to text is not text to speech', 'speech to text', 'x402.ears'],
+  ['email finds e-mail', 'email', 'x402.postbox'],
+  ['e-mail finds itself', 'e-mail', 'x402.postbox'],
+  ['invoices find invoicing', 'invoices', 'x402.bills'],
+  ['a plural finds the singular', 'spreadsheet', 'mcp.sheets'],
+  ['a whole id', 'x402.bills', 'x402.bills'],
+  ['an id with hyphens', 'mcp.weather-cn', 'mcp.weather-cn'],
+  ['a host', 'api.foocorp.example', 'api.foo'],
+  ['a domain', 'foocorp.example', 'api.foo'],
+  ['Japanese, a word inside a run', '天気', 'mcp.weather-cn'],
+  ['a single CJK character', '予', 'mcp.weather-cn'],
+  ['Korean', '날씨', 'mcp.korean'],
+  ['accents left out', 'cafe munster', 'mcp.cafe'],
+  ['accents typed', 'MÜNSTER', 'mcp.cafe'],
+  ['full-width letters', 'ｅｘｃｅｌ', 'x402.excel'],
+  ['nothing but stop words', 'the who', 'mcp.who'],
+  ['signs that are part of a name', 'C++', 'mcp.cpp'],
+  ['the start of the last word', 'google shee', 'mcp.sheets'],
+  ['a name behind a namespace', 'kanban board', 'mcp.repo'],
+])('%s', (_name, q, id) => {
+  expect(find(q).ids[0]).toBe(id)
+})
+
+test.each([
+  ['excel', 'x402.great', 'a stem does not reach another word'],
+  ['github', 'mcp.repo', 'a namespace is not a name'],
+])('%s does not find %s: %s', (q, id) => {
+  expect(find(q).ids).not.toContain(id)
+})
+
+test.each([
+  ['letters swapped', 'notoin', 'notion'],
+  ['a letter missing', 'noton', 'notion'],
+  ['a letter too many', 'nottion', 'notion'],
+  ['a wrong letter', 'notian', 'notion'],
+  ['spelt by ear', 'playwrite', 'playwright'],
+  ['letters swapped further on', 'discrod', 'discord'],
+])('a slip is found and said: %s', (_name, q, meant) => {
+  const { ids, notes } = find(q)
+  expect(ids[0]).toBe(`mcp.${meant}-0`)
+  expect(notes).toEqual([`Showing results for “${meant}”.`])
+})
+
+test('a word that is known is not taken for a slip', () => {
+  expect(find('voicemaker').notes).toEqual([])
+})
+
+test.each([
+  ['punctuation', '!!! ??? ***', 'The query has no word to search for.'],
+  ['unknown words', 'xqzzzzw vvkkkqqq', 'No listing has a word of the query.'],
+])('a query of %s finds nothing and says why', (_name, q, note) => {
+  expect(find(q)).toEqual({ ids: [], notes: [note] })
+})
+
+test.each([
+  ['invoices', 'invoicing'],
+  ['summarise', 'summarization'],
+  ['translator', 'translating'],
+  ['verified', 'verification'],
+  ['scraper', 'scraping'],
+  ['databases', 'database'],
+  ['companies', 'company'],
+  ['planning', 'plans'],
+])('%s and %s share a stem', (left, right) => {
+  expect(stemWord(left)).toBe(stemWord(right))
+})
+
+test.each([
+  ['excel', 'excellent'],
+  ['news', 'new'],
+  ['server', 'serve'],
+  ['docker', 'dock'],
+  ['string', 'str'],
+])('%s and %s stay apart', (left, right) => {
+  expect(stemWord(left)).not.toBe(stemWord(right))
+})

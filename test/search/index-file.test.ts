@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { SearchIndexError } from '../../src/search/index-file.ts'
+import { readBody } from '../../src/search/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { sampleDocument } from './search-samples.ts'
+
+const documents = ['alpha', 'beta', 'gamma'].map((name) =>
+  sampleDocument({ id: `mcp.${name}`, name, tags: ['greek'], summary: `The letter ${name}.` }),
+)
+const file = buildSearchIndex(documents)
+
+test('the same documents in any order give the same bytes', () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray(documents, { minLength: 3 }), (shuffled) => {
+      expect(buildSearchIndex(shuffled)).toEqual(file)
+    }),
+  )
+})
+
+test('every single changed byte is noticed', () => {
+  for (let at = 0; at < file.length; at += 1) {
+    const damaged = file.slice()
+    damaged[at] = (damaged[at] ?? 0) ^ 0x10
+    expect(() => loadSearchIndex(damaged), `byte ${at}`).toThrow(SearchIndexError)
+  }
+})
+
+test.each([0, 7, 39, 40, 41, 1000, file.length - 1])(
+  'a file cut to %i bytes is refused',
+  (length) => {
+    expect(() => loadSearchIndex(file.slice(0, length))).toThrow(SearchIndexError)
+  },
+)
+
+test('a file of another version is refused with both versions', () => {
+  const other = file.slice()
+  new DataView(other.buffer).setUint32(8, 99, true)
+  expect(() => loadSearchIndex(other)).toThrow(/format 99.*reads format \d+.*Build it again/s)
+})
+
+test('something else altogether is refused', () => {
+  expect(() => loadSearchIndex(new TextEncoder().encode('{"not": "an index"}'.repeat(9)))).toThrow(
+    /not a search index/,
+  )
+})
+
+test('a file at an odd place in memory loads all the same', () => {
+  const roomy = new Uint8Array(file.length + 3)
+  roomy.set(file, 3)
+  const index = loadSearchIndex(roomy.subarray(3))
+  expect(new TextDecoder().decode(readBody(index, 'organic', 0))).toContain('"id":"mcp.alpha"')
+})
+
+test('no listings at all make an index that answers', () => {
+  expect(loadSearchIndex(buildSearchIndex([])).organic.rows).toBe(0)
+})
+
+test.each([
+  ['an id twice', [documents[0], documents[0]], /mcp\.alpha comes twice/],
+  ['a body without links', [withBody({ id: 'mcp.x' })], /last member must be a filled `links`/],
+  ['a body whose links are empty', [withBody({ links: {} })], /last member must be a filled/],
+  ['a bad id', [sampleDocument({ id: 'mcp.Ü' })], /expected a listing id/],
+])('the builder refuses %s', (_name, bad, message) => {
+  expect(() => buildSearchIndex(bad.flatMap((document) => document ?? []))).toThrow(message)
+})
+
+function withBody(body: unknown) {
+  return sampleDocument({ id: 'mcp.x', body: new TextEncoder().encode(JSON.stringify(body)) })
+}
