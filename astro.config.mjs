@@ -22,9 +22,5 @@ export default defineConfig({
     // The content security policy allows no inline style or script.
     inlineStylesheets: 'never',
   },
-  vite: {
-    build: { assetsInlineLimit: 0 },
-    // A release stands alone: its folder may be anywhere, far from node_modules.
-    resolve: { noExternal: true },
-  },
+  vite: { build: { assetsInlineLimit: 0 } },
 })

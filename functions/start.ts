@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { compileWhatIsStale } from './compile-what-is-stale.ts'
 import { ConfigError, parseConfig } from './config.ts'
 import { ReleaseError } from './load-release.ts'
 import { createLog } from './log.ts'
@@ -31,15 +30,4 @@ async function start(): Promise<void> {
   const stop = () => void service.close().then(() => process.exit(0))
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-}
-
-/** In a process of its own: a build's memory is not the server's. */
-async function compileWhatIsStale(): Promise<void> {
-  const build = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('build.ts', import.meta.url)), '--if-stale'],
-    { stdio: 'inherit' },
-  )
-  const [code] = await once(build, 'exit')
-  if (code !== 0) throw new ConfigError('The content could not be compiled; see above.')
 }

@@ -27,7 +27,12 @@ export async function renderPages({ compiledDir, outDir, cacheDir }: RenderOptio
     outDir,
     cacheDir,
     logLevel: 'warn',
-    vite: { cacheDir: `${cacheDir}/vite`, logLevel: 'warn' },
+    vite: {
+      cacheDir: `${cacheDir}/vite`,
+      logLevel: 'warn',
+      // A release stands alone: its folder may be anywhere, far from node_modules.
+      resolve: { noExternal: true },
+    },
   })
   forgetFolders(join(outDir, 'server', 'entry.mjs'), [outDir, cacheDir])
 }
