@@ -91,6 +91,7 @@ export const CATEGORY_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 /** For what no word places: a server for agents is, before anything else, a developer's tool. */
 export const DEFAULT_CATEGORY = 'developer_tools'
 
+/** A phrase may be broken over two lines. */
 function toWords(list: string): string[] {
-  return list.split(',').map((word) => word.trim())
+  return list.split(',').map((word) => word.trim().replace(/\s+/g, ' '))
 }
