@@ -125,7 +125,7 @@ function oneOf<const T extends string>(text: string, allowed: readonly T[]): T {
 }
 
 function readHas(text: string): SearchQuery['has'] {
-  const files = text.split(',', DISCOVERY_FILES.length * 2)
+  const files = text.split(',')
   const asked = new Set(files.map((file) => oneOf(file, DISCOVERY_FILES)))
   return DISCOVERY_FILES.filter((file) => asked.has(file))
 }

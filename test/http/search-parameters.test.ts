@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { createSearch } from '../../functions/search.ts'
+import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { sampleDocument } from '../search/search-samples.ts'
+
+const index = loadSearchIndex(
+  buildSearchIndex(
+    [
+      ...Array.from({ length: 60 }, (_, at) =>
+        sampleDocument({ id: `x402.n${at}`, name: 'Weather', rails: ['x402'], minUsd: at / 100 }),
+      ),
+      sampleDocument({ id: 'kit.ours', name: 'Weather kit', kind: 'kit', firstParty: true }),
+    ],
+    { categories: ['travel'], sources: ['mcp_registry'] },
+  ),
+)
+const search = createSearch({
+  index: () => index,
+  texts: () => ({
+    featured: ['kit.ours', 'kit.gone', 'x402.n1'],
+    featured_label: 'Showcase',
+    sponsored_policy: 'None',
+    also_search: [],
+    ranking: 'BM25',
+    attribution: [],
+  }),
+  randomUuid: randomUUID,
+})
+
+function answer(rawQuery: string) {
+  const reply = search(rawQuery)
+  if (reply.status !== 200) throw new Error(`400: ${JSON.stringify(reply.problems)}`)
+  return JSON.parse(new TextDecoder().decode(reply.body))
+}
+
+function problemsOf(rawQuery: string) {
+  const reply = search(rawQuery)
+  return reply.status === 400 ? reply.problems : []
+}
+
+describe('what is refused, by name and with what is allowed', () => {
+  test.each([
+    ['limit=51', 'limit', /1 to 50/],
+    ['limit=1000000000', 'limit', /1 to 50/],
+    ['limit=0', 'limit', /1 to 50/],
+    ['limit=-1', 'limit', /whole number/],
+    ['limit=1.5', 'limit', /whole number/],
+    ['limit=1e3', 'limit', /whole number/],
+    ['limit=0x10', 'limit', /whole number/],
+    ['limit=NaN', 'limit', /whole number/],
+    ['limit=%EF%BC%91%EF%BC%90', 'limit', /whole number/],
+    ['limit=', 'limit', /whole number/],
+    ['limit=+5', 'limit', /whole number/],
+    ['offset=-1', 'offset', /whole number/],
+    ['offset=99999999999999999999', 'offset', /whole number/],
+    [`q=${'a'.repeat(513)}`, 'q', /at most/],
+    [`q=${'a'.repeat(15_000)}`, 'q', /at most/],
+    ['kind=KIT', 'kind', /unknown value "KIT"/],
+    ['rail=visa', 'rail', /unknown value/],
+    ['has=openapi,evil', 'has', /unknown value "evil"/],
+    ['has=', 'has', /unknown value/],
+    ['paid_only=maybe', 'paid_only', /unknown value/],
+    ['category=nope', 'category', /unknown value/],
+    ['source=__proto__', 'source', /unknown value/],
+    ['max_price_usd=1e309', 'max_price_usd', /plain number/],
+    ['max_price_usd=-1', 'max_price_usd', /plain number/],
+    ['min_trust=101', 'min_trust', /0 to 100/],
+    ['limit=5&limit=6', 'limit', /more than once/],
+    ['q=a&q=b', 'q', /more than once/],
+    ['page=2', 'page', /no such parameter/],
+    ['__proto__=1', '__proto__', /no such parameter/],
+    ['constructor=1', 'constructor', /no such parameter/],
+  ])('%s', (rawQuery, name, detail) => {
+    const [problem, ...others] = problemsOf(rawQuery)
+    expect(others).toEqual([])
+    expect(problem).toMatchObject({ in: 'query', name, detail: expect.stringMatching(detail) })
+  })
+
+  test('an unknown value comes with the known ones', () => {
+    expect(problemsOf('category=nope')[0]?.allowed).toEqual(['travel'])
+    expect(problemsOf('rail=visa')[0]?.allowed).toEqual(['x402', 'mpp'])
+  })
+
+  test('1,200 parameters are answered with a few problems', () => {
+    const flood = Array.from({ length: 1200 }, (_, at) => `p${at}=1`).join('&')
+    expect(problemsOf(flood).length).toBe(8)
+  })
+})
+
+describe('what is text and nothing else', () => {
+  test.each([
+    '(a+)+$',
+    'NEAR(a b, 1000000)',
+    '"unclosed',
+    'name:a',
+    'AND OR NOT',
+    "'; DROP TABLE",
+    '{{7*7}}',
+    '__proto__',
+    'constructor',
+    'hasOwnProperty toString',
+    '<script>alert(1)</script>',
+    'a'.repeat(512),
+    'a '.repeat(256),
+    `${'weather '.repeat(60)}`,
+    '\u0301'.repeat(100),
+    '\u202eevil',
+    '\u0000',
+    '👍'.repeat(400),
+    `${'x'.repeat(50)}-`.repeat(10),
+    ".-_'’".repeat(100),
+    'A'.repeat(255) + 'b'.repeat(257),
+    Array.from({ length: 100 }, (_, at) => `zq${at}`).join(' '),
+    '天'.repeat(512),
+  ])('%j answers quickly', (q) => {
+    const started = performance.now()
+    const body = answer(`q=${encodeURIComponent(q)}`)
+    expect(performance.now() - started).toBeLessThan(50)
+    expect(body.total).toBeGreaterThanOrEqual(0)
+  })
+
+  test.each(['%ED%A0%80', '%C0%AF', '%FF', '%zz', '%00', '%E2%80%AE', '%'])(
+    'the encoding q=%s answers',
+    (encoded) => {
+      expect(answer(`q=${encoded}`).results).toEqual([])
+    },
+  )
+})
+
+describe('the answer', () => {
+  test('has every member the specification names', () => {
+    expect(Object.keys(answer('q=weather')).sort()).toEqual(
+      [
+        'also_search',
+        'attribution',
+        'featured',
+        'featured_first_party',
+        'featured_label',
+        'notes',
+        'payments_enabled',
+        'query',
+        'ranking',
+        'results',
+        'search_id',
+        'sponsored',
+        'sponsored_policy',
+        'total',
+      ].sort(),
+    )
+  })
+
+  test('echoes the filters applied, normalised, with limit and offset', () => {
+    const raw =
+      'has=agent_card,openapi,openapi&paid_only=1&q=%20weather%20&max_price_usd=.5&rail=x402'
+    expect(answer(raw).query).toEqual({
+      q: 'weather',
+      rail: 'x402',
+      max_price_usd: 0.5,
+      paid_only: true,
+      has: ['openapi', 'agent_card'],
+      limit: 20,
+      offset: 0,
+    })
+  })
+
+  test('an empty q is no q; a q without a word finds nothing and says so', () => {
+    expect(answer('q=')).toMatchObject({ total: 60, query: { limit: 20, offset: 0 } })
+    expect(answer('q=%20')).toMatchObject({
+      total: 0,
+      results: [],
+      notes: ['The query has no word to search for.'],
+    })
+  })
+
+  test('each result has its click-through link, counted within the results', () => {
+    const { search_id: sid, results } = answer('q=weather&limit=2&offset=3')
+    expect(results.map(({ links }: { links: { go: string } }) => links.go)).toEqual(
+      results.map(
+        ({ id }: { id: string }, at: number) => `/go/${id}?sid=${sid}&pos=${at + 1}&src=api`,
+      ),
+    )
+  })
+
+  test('our own kits stand apart, in the showcase only those that exist and are ours', () => {
+    const { total, results, featured, featured_first_party } = answer('q=weather&limit=50')
+    expect(total).toBe(60)
+    expect(results.every(({ id }: { id: string }) => id.startsWith('x402.'))).toBe(true)
+    expect(featured.map(({ id }: { id: string }) => id)).toEqual(['kit.ours'])
+    expect(featured_first_party.map(({ id }: { id: string }) => id)).toEqual(['kit.ours'])
+  })
+
+  test('is fresh each time and kept by nobody', () => {
+    expect(answer('q=weather').search_id).not.toBe(answer('q=weather').search_id)
+    expect(search('').status === 200 && search('')).toMatchObject({
+      headers: { 'Cache-Control': 'no-store' },
+    })
+  })
+
+  test('any offset is allowed: past the end there is nothing, with the true total', () => {
+    expect(answer('q=weather&offset=999999999999999')).toMatchObject({ total: 60, results: [] })
+  })
+})
