@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let waypost: RunningService
+beforeAll(async () => {
+  waypost = await startService()
+})
+afterAll(() => waypost.close())
+
+const BASE_URL = 'https://waypost.example'
+/** More than the fixture has; a loop of links ends here. */
+const MAX_PAGES = 500
+
+/** Addresses of our own that a page links to, without fragments. */
+function linksOf(html: string): string[] {
+  const found = [...html.matchAll(/\s(?:href|src|action)="([^"]+)"/g)].map(([, link = '']) =>
+    link.replaceAll('&amp;', '&'),
+  )
+  return found
+    .map((link) => link.replace(BASE_URL, ''))
+    .filter((link) => link.startsWith('/') && !link.startsWith('//'))
+    .map((link) => link.replace(/#.*$/, ''))
+}
+
+test('every link from every page of our own leads somewhere, without a redirect', async () => {
+  const seen = new Set(['/'])
+  const queue = ['/']
+  const broken: string[] = []
+  for (
+    let path = queue.shift();
+    path !== undefined && seen.size < MAX_PAGES;
+    path = queue.shift()
+  ) {
+    const response = await fetch(waypost.url + path, { redirect: 'manual' })
+    const isClick = path.startsWith('/go/')
+    if (response.status !== (isClick ? 302 : 200)) broken.push(`${path} → ${response.status}`)
+    if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+    for (const link of linksOf(await response.text())) {
+      if (seen.has(link)) continue
+      seen.add(link)
+      queue.push(link)
+    }
+  }
+  expect(broken).toEqual([])
+  expect(seen.size).toBeGreaterThan(50)
+  expect(seen.size).toBeLessThan(MAX_PAGES)
+})
+
+test('every link a search result hands out is answered', async () => {
+  const { results } = await (await fetch(`${waypost.url}/api/v1/search?limit=50`)).json()
+  for (const { links } of results)
+    for (const [name, path] of Object.entries<string>(links)) {
+      const response = await fetch(`${waypost.url}${path}${name === 'call' ? '?relay_info' : ''}`, {
+        redirect: 'manual',
+      })
+      expect([path, response.status]).toEqual([path, name === 'go' ? 302 : 200])
+    }
+})
+
+test('no page loads anything from elsewhere', async () => {
+  for (const path of [
+    '/',
+    '/listing/api.hostile-text',
+    '/search',
+    '/docs',
+    '/kind/http_api',
+    '/compare/weather-and-tides',
+  ]) {
+    const html = await (await fetch(waypost.url + path)).text()
+    const outside = [
+      ...html.matchAll(
+        /<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)="(https?:[^"]+)"[^>]*>/g,
+      ),
+    ]
+      .filter(([tag]) => !/rel="(?:canonical|alternate)"/.test(tag))
+      .map(([, url]) => url)
+      .filter((url) => !url?.startsWith(BASE_URL))
+    expect([path, outside]).toEqual([path, []])
+  }
+})
+
+test('foreign markup stands in a page as text', async () => {
+  for (const path of [
+    '/listing/api.hostile-text',
+    '/kind/http_api',
+    '/category/security_verification',
+    '/',
+  ]) {
+    const html = await (await fetch(waypost.url + path)).text()
+    expect(html).not.toMatch(/\s(?:href|src|action)="\s*javascript:/)
+    // Inside a quoted attribute "<" is plain text; what is left are the tags a browser sees.
+    const tags = html.replace(/"[^"]*"/g, '""')
+    expect(tags).not.toMatch(/<script>|<img src=x|\sonerror=/)
+    expect(tags.match(/<\/script>/g)?.length ?? 0).toBe(tags.match(/<script\b/g)?.length ?? 0)
+  }
+})
