@@ -1,0 +1,77 @@
+import type { Parts } from '../parts.ts'
+import type { ClaimTable } from '../store/tables.ts'
+import { checkClaim } from './claim-check.ts'
+import { createProver } from './proof.ts'
+
+/** Every verified claim is looked at again once a day. */
+const RECHECK_AFTER_MS = 20 * 3_600_000
+const BATCH = 50
+const AT_ONCE = 4
+
+export interface ReverifyTally {
+  checked: number
+  failing: number
+  lapsed: number
+}
+
+/**
+ * Checks the verified claims that are due. A listing that is not in the release (opted out, or not
+ * built yet) is left alone. Instances may run this at the same time: a claim is taken by moving its
+ * `last_checked_at`, so each is checked once.
+ */
+export async function reverifyClaims(parts: Parts): Promise<ReverifyTally> {
+  const prove = createProver(parts)
+  const tally: ReverifyTally = { checked: 0, failing: 0, lapsed: 0 }
+  for (;;) {
+    const due = await takeDueClaims(parts)
+    if (due.length === 0) return tally
+    for (let at = 0; at < due.length; at += AT_ONCE) {
+      await Promise.all(
+        due.slice(at, at + AT_ONCE).map(async (claim) => {
+          if (!parts.release().listings.has(claim.listing_id)) return
+          const { claim: after } = await checkClaim(parts, prove, claim, claim.email)
+          tally.checked += 1
+          if (after.state === 'lapsed') tally.lapsed += 1
+          else if (after.failing_since !== null) tally.failing += 1
+        }),
+      )
+    }
+    parts.ledger.mail.deliver().catch(() => {})
+  }
+}
+
+async function takeDueClaims({
+  ledger,
+  clock,
+}: Parts): Promise<(ClaimTable & { email: string })[]> {
+  const now = clock.now()
+  const { db } = ledger.store
+  const isDue = now - RECHECK_AFTER_MS
+  const taken = await db
+    .updateTable('claim')
+    .set({ last_checked_at: now })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('claim as due')
+        .select('due.id')
+        .where('due.state', '=', 'verified')
+        .where('due.last_checked_at', '<', isDue)
+        .orderBy('due.last_checked_at')
+        .limit(BATCH),
+    )
+    .where('last_checked_at', '<', isDue)
+    .returningAll()
+    .execute()
+  if (taken.length === 0) return []
+  const sellers = await db
+    .selectFrom('seller')
+    .select(['id', 'email'])
+    .where(
+      'id',
+      'in',
+      taken.map(({ seller_id }) => seller_id),
+    )
+    .execute()
+  const emails = new Map(sellers.map(({ id, email }) => [id, email]))
+  return taken.map((claim) => ({ ...claim, email: emails.get(claim.seller_id) ?? '' }))
+}
