@@ -29,9 +29,9 @@ export function toFacets(view: ListingView): Record<Facet, readonly string[]> {
   }
 }
 
-/** The facets as Pagefind's inline attribute; every value is an identifier without a comma. */
-export function toFacetAttribute(view: ListingView): string {
-  return Object.entries(toFacets(view))
-    .flatMap(([facet, values]) => values.map((value) => `${facet}:${value}`))
-    .join(', ')
+/** The facets as Pagefind's inline attribute takes them, one value each: `kind:http_api`. */
+export function toFacetTexts(view: ListingView): string[] {
+  return Object.entries(toFacets(view)).flatMap(([facet, values]) =>
+    values.map((value) => `${facet}:${value}`),
+  )
 }

@@ -1,6 +1,8 @@
 import { KIND_LABELS, toPriceText } from './compare-row.ts'
 import type { ListingView } from './listing-view.ts'
 import { lowestPriceOf, railsOf } from './pricing.ts'
+import type { ListingSummary } from './summary-view.ts'
+import type { TrustSummary } from './trust-view.ts'
 import type { Kind, Rail } from './vocabulary.ts'
 
 /** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
@@ -21,7 +23,12 @@ export interface ListingRow {
   first_party: boolean
 }
 
-export function toListingRow(view: ListingView): ListingRow {
+type RowSubject = Pick<
+  ListingView,
+  'id' | 'name' | 'summary' | 'kind' | 'page' | 'pricing' | 'invoke' | 'first_party'
+> & { trust: TrustSummary }
+
+export function toListingRow(view: RowSubject): ListingRow {
   const { trust } = view
   return {
     id: view.id,
@@ -39,6 +46,15 @@ export function toListingRow(view: ListingView): ListingRow {
     remote: isRemote(view),
     first_party: view.first_party,
   }
+}
+
+/** A row of a search answer. */
+export function toSummaryRow(summary: ListingSummary): ListingRow {
+  return toListingRow({
+    ...summary,
+    page: summary.links.page,
+    first_party: summary.kind === 'kit',
+  })
 }
 
 /**

@@ -1,53 +1,26 @@
-import * as v from 'valibot'
+import { MCP_CLIENTS } from './kit-mcp-snippets.ts'
+import type { KitView } from './kit-view.ts'
 
 /** A piece of code or configuration to copy. */
 export interface Snippet {
-  id: string
   label: string
+  /** The client's file it goes into; null for code. */
+  file: string | null
   code: string
 }
 
-const LABELS: Readonly<Record<string, string>> = {
+const LANGUAGES: Readonly<Record<string, string>> = {
   curl: 'curl',
   typescript: 'TypeScript',
   python: 'Python',
-  claude_code: 'Claude Code',
-  claude_desktop: 'Claude Desktop',
-  cursor: 'Cursor',
-  vscode: 'VS Code',
-  vs_code: 'VS Code',
-  windsurf: 'Windsurf',
-  codex: 'Codex',
-  gemini_cli: 'Gemini CLI',
-  zed: 'Zed',
 }
+const CLIENTS: Readonly<Record<string, { label: string; file: string }>> = MCP_CLIENTS
 
-const KitSnippetsSchema = v.object({ snippets: v.record(v.string(), v.unknown()) })
-
-/**
- * The snippets of a kit manifest as flat text: nested groups (`mcp_clients`) are opened, and a
- * client configuration given as an object becomes the JSON one pastes into its file.
- */
-export function toSnippets(kit: Record<string, unknown>): Snippet[] {
-  const parsed = v.safeParse(KitSnippetsSchema, kit)
-  return parsed.success ? flatten(parsed.output.snippets) : []
-}
-
-function flatten(group: Record<string, unknown>): Snippet[] {
-  return Object.entries(group).flatMap(([id, value]): Snippet[] => {
-    const label = LABELS[id] ?? id.replaceAll('_', ' ')
-    if (typeof value === 'string') return value === '' ? [] : [{ id, label, code: value }]
-    if (!isRecord(value)) return []
-    if (isGroup(id, value)) return flatten(value)
-    return [{ id, label, code: JSON.stringify(value, null, 2) }]
-  })
-}
-
-/** A group names clients; a configuration is what one client reads. */
-function isGroup(id: string, value: Record<string, unknown>): boolean {
-  return !Object.hasOwn(LABELS, id) && Object.keys(value).some((key) => Object.hasOwn(LABELS, key))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** The snippets of a kit manifest with what people call them, in the manifest's order. */
+export function toSnippets({ snippets }: Pick<KitView, 'snippets'>): Snippet[] {
+  return Object.entries(snippets).map(([id, code]) => ({
+    label: CLIENTS[id]?.label ?? LANGUAGES[id] ?? id.replaceAll('_', ' '),
+    file: CLIENTS[id]?.file ?? null,
+    code: code.trimEnd(),
+  }))
 }
