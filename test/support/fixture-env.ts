@@ -4,7 +4,6 @@ export const FIXTURE_ENV = {
   OUT_DIR: '.cache/test-release',
   BASE_URL: 'https://waypost.example',
   RATE_LIMITS: '{"search":"off","go":"off","call":"off"}',
-  STATE_DIR: '.cache/test-state',
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'false',
   DATABASE_URL: '',
   SMTP_URL: '',

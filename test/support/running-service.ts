@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Config, parseConfig } from '../../functions/config.ts'
 import { createLog } from '../../functions/log.ts'
 import { createService, type Service } from '../../functions/service.ts'
@@ -18,7 +21,8 @@ export async function startService(
   overrides: Partial<Record<keyof Config, string>> = {},
 ): Promise<RunningService> {
   const lines: string[] = []
-  const config = parseConfig({ ...FIXTURE_ENV, ...overrides })
+  const stateDir = mkdtempSync(join(tmpdir(), 'waypost-state-'))
+  const config = parseConfig({ ...FIXTURE_ENV, STATE_DIR: stateDir, ...overrides })
   const service = await createService({
     config,
     log: createLog((line) => lines.push(line), Date.now),
@@ -31,6 +35,9 @@ export async function startService(
     url: `http://127.0.0.1:${address.port}`,
     service,
     log: lines,
-    close: () => service.close(),
+    async close() {
+      await service.close()
+      rmSync(stateDir, { recursive: true, force: true })
+    },
   }
 }
