@@ -2,6 +2,7 @@ import type { Usage } from './analytics/usage.ts'
 import type { ClickWriter } from './go-writer.ts'
 import type { MailQueue } from './mail/mail-queue.ts'
 import type { Store } from './ports/store.ts'
+import type { Settlements } from './settlements/settlements.ts'
 
 /** Everything the service remembers, as its capabilities see it. */
 export interface Ledger {
@@ -9,6 +10,7 @@ export interface Ledger {
   clicks: ClickWriter
   usage: Usage
   mail: MailQueue
+  settlements: Settlements
   /** Writes what is still in memory, then closes the store. */
   close(): Promise<void>
 }

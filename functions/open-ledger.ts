@@ -10,6 +10,7 @@ import { lockState } from './operations/state-lock.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Mailer } from './ports/mailer.ts'
 import type { Store } from './ports/store.ts'
+import { createSettlements } from './settlements/settlements.ts'
 import { openStore } from './store/open-store.ts'
 
 export interface LedgerOptions {
@@ -47,13 +48,15 @@ export function createLedger(
   const usage = createUsage(store, clock, log)
   const writeMail = createMailWriter(store, clock, config.BASE_URL)
   const mail = createMailQueue({ store, mailer, clock, log, writeMail })
+  const settlements = createSettlements({ store, config, clock, log })
   return {
     store,
     clicks,
     usage,
     mail,
+    settlements,
     close: async () => {
-      await Promise.all([clicks.close(), usage.close(), mail.close()])
+      await Promise.all([clicks.close(), usage.close(), mail.close(), settlements.close()])
       mailer.close()
       await store.close()
       onClosed()

@@ -49,13 +49,19 @@ export function createRateLimits(
   createCounter: CreateCounter = createMemoryCounter,
 ): RateLimits {
   const counters = new Map<LimitName, Counter>()
+  const spares = new Map<LimitName, Counter>()
+  const spare = (name: LimitName, limit: { requests: number; seconds: number }) => () => {
+    const counter = spares.get(name) ?? createMemoryCounter(limit)
+    spares.set(name, counter)
+    return counter
+  }
   return {
     async take(name, key) {
       const limit = limitOf(config, name)
       if (limit === null) return { allowed: true, headers: {} }
       const counter = counters.get(name) ?? createCounter({ name, ...limit })
       counters.set(name, counter)
-      const { used, msBeforeReset } = await counter.count(key)
+      const { used, msBeforeReset } = await countInsured(counter, spare(name, limit), key)
       const seconds = Math.max(1, Math.ceil(msBeforeReset / 1000))
       const allowed = used <= limit.requests
       const left = Math.max(0, limit.requests - used)
@@ -68,6 +74,15 @@ export function createRateLimits(
         },
       }
     },
+  }
+}
+
+/** While the store is down each instance counts for itself: a limit must not become an outage. */
+async function countInsured(counter: Counter, spare: () => Counter, key: string) {
+  try {
+    return await counter.count(key)
+  } catch {
+    return spare().count(key)
   }
 }
 

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toRelayInfoView } from '../../src/domain/relay-info-view.ts'
+import type { Usage } from '../analytics/usage.ts'
 import { clientKey } from '../client-key.ts'
 import type { Parts } from '../parts.ts'
 import { refusalOf } from '../rate-limits.ts'
 import type { Release } from '../release.ts'
+import type { Settlements } from '../settlements/settlements.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { forwardCall } from './forward-call.ts'
@@ -18,9 +20,10 @@ import { writeResponse } from './write-response.ts'
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
-/** Of a release, the relay knows the listings only. */
+/** Of a release, the relay knows the listings only; of the ledger, where to count. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
   release: () => Pick<Release, 'listings'>
+  ledger: { usage: Pick<Usage, 'called'>; settlements: Pick<Settlements, 'note'> }
 }
 
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
@@ -34,8 +37,8 @@ export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMIT
   const refuse = createCallProblems(parts.problem)
   const enter = createEntrance(parts, limits, refuse)
   return async function relay(req, res) {
-    const plan = planCall(req, { release: parts.release(), config, limits, refuse })
     try {
+      const plan = planCall(req, { release: parts.release(), config, limits, refuse })
       if (plan.kind === 'refused') await writeResponse(req, res, plan.response)
       else if (plan.kind === 'preflight') await writeResponse(req, res, answerPreflight(req))
       else if (plan.kind === 'info')
@@ -52,7 +55,7 @@ export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMIT
 
 /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
 function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCallProblem) {
-  const { config, resolver, log, clock } = parts
+  const { config, resolver, log, clock, ledger } = parts
   const inFlight = createInFlight(limits.inFlight)
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
     const forwarded = req.headers['x-forwarded-for']
@@ -64,6 +67,7 @@ function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCall
     }
     const leave = inFlight.enter(plan.listing.id, client)
     if (typeof leave === 'string') return writeResponse(req, res, toBusy(refuse, leave))
+    ledger.usage.called(plan.listing.id)
     const startedAt = clock.now()
     let status = 0
     try {
@@ -81,6 +85,7 @@ function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCall
         }),
         onHead: (head) => {
           status = head.status
+          ledger.settlements.note(plan.listing, req.rawHeaders, head.headers)
         },
       })
     } finally {

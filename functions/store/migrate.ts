@@ -5,6 +5,7 @@ import * as clicks from './migrations/0001-clicks.ts'
 import * as sellers from './migrations/0002-sellers.ts'
 import * as claims from './migrations/0003-claims.ts'
 import * as mail from './migrations/0004-mail.ts'
+import * as settlements from './migrations/0010-settlements.ts'
 
 /** In order; a number once landed is never edited, a change is a new number. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -12,6 +13,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-sellers': sellers,
   '0003-claims': claims,
   '0004-mail': mail,
+  '0010-settlements': settlements,
 }
 
 /**

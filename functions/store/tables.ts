@@ -16,6 +16,9 @@ export interface Tables {
   opt_out: OptOutTable
   mail_job: MailJobTable
   attempt: AttemptTable
+  settlement_check: SettlementCheckTable
+  settlement: SettlementTable
+  wallet_transfer: WalletTransferTable
 }
 
 export interface ClickTable {
@@ -108,4 +111,44 @@ export interface AttemptTable {
   key: string
   window_start: number
   tries: number
+}
+
+export const CHECK_STATES = ['waiting', 'counted', 'done', 'refused', 'given_up'] as const
+
+/** A settlement a seller reported, to be looked up on its chain. Holds no payment header. */
+export interface SettlementCheckTable {
+  id: string
+  listing_id: string
+  /** JSON of the claim, and of the payout addresses published when it was made. */
+  claim: string
+  payouts: string
+  state: (typeof CHECK_STATES)[number]
+  reason: string | null
+  created_at: number
+  not_before: number
+  lease_until: number
+  attempts: number
+}
+
+export interface SettlementTable {
+  network: string
+  transaction_id: string
+  log_index: number
+  listing_id: string
+  payer: string
+  payee: string
+  amount: string
+  micro_usd: number
+  settled_at: number
+}
+
+/** What payout wallets sent to payers: only the wash rules read it. */
+export interface WalletTransferTable {
+  network: string
+  transaction_id: string
+  log_index: number
+  sender: string
+  receiver: string
+  amount: string
+  sent_at: number
 }

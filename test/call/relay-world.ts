@@ -26,6 +26,7 @@ export interface RelayWorldOptions {
   env?: Record<string, string>
   limits?: Partial<RelayLimits>
   resolver?: Resolver
+  ledger?: RelayParts['ledger']
 }
 
 export const BASE_URL = 'https://waypost.example'
@@ -46,6 +47,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     log: createLog((line) => logged.push(line), Date.now),
     resolver: options.resolver ?? loopbackResolver,
     limits: createRateLimits(config),
+    ledger: options.ledger ?? { usage: { called: () => {} }, settlements: { note: () => {} } },
     release: () => ({ listings }),
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })

@@ -1,0 +1,25 @@
+import type { Settlement, SettlementVerdict, Transfer } from '../../src/domain/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/settlement-claim.ts'
+import type { UsdAsset } from '../../src/domain/usd-assets.ts'
+import type { JsonRpc } from './json-rpc.ts'
+
+/** What is to be looked up, and by which rules. */
+export interface LookUp<Claim extends SettlementClaim = SettlementClaim> {
+  claim: Claim
+  /** The listing's published addresses on the claim's chain. */
+  payouts: readonly string[]
+  asset: UsdAsset | null
+  /** Blocks that must stand before a payment counts (EVM). */
+  confirmations: number
+}
+
+/** One family of chains. Rejects with `RpcError` when the node cannot say. */
+export interface ChainReader<Claim extends SettlementClaim> {
+  readSettlement(rpc: JsonRpc, lookUp: LookUp<Claim>): Promise<SettlementVerdict>
+  /** What payout wallets sent to the payer, as far back as the node tells; for the wash rules. */
+  readReturns(
+    rpc: JsonRpc,
+    settled: Omit<Settlement, 'listing_id'>,
+    lookUp: Omit<LookUp, 'claim'>,
+  ): Promise<Transfer[]>
+}

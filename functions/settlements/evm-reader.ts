@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import {
+  type EvmLog,
+  judgeEvmSettlement,
+  LogSchema,
+  QuantitySchema,
+  ReceiptSchema,
+  TRANSFER_TOPIC,
+  toAddress,
+  toTopic,
+} from '../../src/domain/evm-settlement.ts'
+import type { Transfer } from '../../src/domain/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/settlement-claim.ts'
+import type { ChainReader } from './chain-reader.ts'
+import { type JsonRpc, RpcError } from './json-rpc.ts'
+
+const BlockSchema = v.object({ hash: v.string(), timestamp: QuantitySchema })
+
+/** How far back returns are looked for, in blocks: a node that refuses a range is asked for less. */
+const RANGES = [1_500_000, 100_000, 9_000, 900]
+/** Returns looked at; each costs a block's timestamp. */
+const MAX_RETURNS = 50
+
+export const evmReader: ChainReader<Extract<SettlementClaim, { family: 'evm' }>> = {
+  async readSettlement(rpc, { claim, payouts, asset, confirmations }) {
+    await assertChain(rpc, claim.network)
+    const receipt = await rpc.call(
+      'eth_getTransactionReceipt',
+      [claim.transaction],
+      v.nullable(ReceiptSchema),
+    )
+    if (receipt === null) return { outcome: 'wait', reason: 'not_mined' }
+    const head = await rpc.call('eth_blockNumber', [], QuantitySchema)
+    const block = await readBlock(rpc, receipt.blockNumber)
+    if (block === null) return { outcome: 'wait', reason: 'reorganised' }
+    return judgeEvmSettlement(claim, receipt, { head, block, confirmations }, { payouts, asset })
+  },
+
+  async readReturns(rpc, settled, { payouts, asset }) {
+    if (asset === null || payouts.length === 0) return []
+    const head = await rpc.call('eth_blockNumber', [], QuantitySchema)
+    const topics = [TRANSFER_TOPIC, payouts.map(toTopic), toTopic(settled.payer)]
+    const logs = await readLogs(rpc, head, { address: asset.address, topics })
+    const transfers: Transfer[] = []
+    for (const log of logs.slice(-MAX_RETURNS)) {
+      const block = await readBlock(rpc, log.blockNumber)
+      if (block !== null) transfers.push(toTransfer(settled.network, log, block.timestamp))
+    }
+    return transfers
+  },
+}
+
+/** A URL under the wrong chain would look up right hashes in the wrong place. */
+async function assertChain(rpc: JsonRpc, network: string): Promise<void> {
+  const chain = await rpc.call('eth_chainId', [], QuantitySchema)
+  if (`eip155:${chain}` !== network)
+    throw new RpcError(`RPC_URLS: the node under ${network} says it is eip155:${chain}`)
+}
+
+async function readBlock(rpc: JsonRpc, number: number) {
+  const height = `0x${number.toString(16)}`
+  return rpc.call('eth_getBlockByNumber', [height, false], v.nullable(BlockSchema))
+}
+
+async function readLogs(rpc: JsonRpc, head: number, filter: object): Promise<EvmLog[]> {
+  for (const range of RANGES) {
+    const fromBlock = `0x${Math.max(0, head - range).toString(16)}`
+    try {
+      return await rpc.call('eth_getLogs', [{ ...filter, fromBlock }], v.array(LogSchema))
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+    }
+  }
+  return []
+}
+
+function toTransfer(network: string, log: EvmLog, timestamp: number): Transfer {
+  return {
+    network,
+    transaction: log.transactionHash,
+    log_index: log.logIndex,
+    from: toAddress(log.topics[1]),
+    to: toAddress(log.topics[2]),
+    amount: BigInt(log.data === '0x' ? 0 : log.data).toString(),
+    at: timestamp * 1000,
+  }
+}

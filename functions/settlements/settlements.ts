@@ -1,0 +1,110 @@
+import type { LiveListing } from '../../src/domain/live-listing.ts'
+import type { RawHeaders } from '../../src/domain/relayed-headers.ts'
+import { readSettlementClaim } from '../../src/domain/settlement-claim.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import { insertCheck, leaseChecks } from './check-store.ts'
+import { type CreateJsonRpc, createJsonRpc, type JsonRpc } from './json-rpc.ts'
+import { verifyCheck } from './verify-check.ts'
+
+/**
+ * Settlements that sellers report on relayed calls, looked up on their chains. A seller's header is
+ * its word and proves nothing (contract §7); only what a chain shows is counted. The queue is in the
+ * store: a crash or a node that is down for hours loses none.
+ */
+export interface Settlements {
+  /** Notes a relayed answer. Returns at once; the answer is not held up by the queue. */
+  note(listing: LiveListing, request: RawHeaders, response: RawHeaders): void
+  /** Looks up what is due. Resolves when nothing more is due now. */
+  verify(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SettlementsParts {
+  store: Store
+  config: Pick<Config, 'RPC_URLS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
+  clock: Clock
+  log: Log
+  createRpc?: CreateJsonRpc
+}
+
+const LOOK_EVERY_MS = 3_000
+const AT_ONCE = 4
+
+export function createSettlements(parts: SettlementsParts): Settlements {
+  const { store, clock, log, config } = parts
+  const nodes = createNodes(config.RPC_URLS, parts.createRpc ?? createJsonRpc)
+  const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const writing = new Set<Promise<unknown>>()
+  let verifying: Promise<void> | null = null
+  const verify = () => {
+    verifying ??= Promise.all(writing)
+      .then(() => verifyDue())
+      .finally(() => {
+        verifying = null
+      })
+    return verifying
+  }
+  const verifyDue = async () => {
+    for (;;) {
+      const checks = await leaseChecks(store, clock.now(), AT_ONCE)
+      if (checks.length === 0) return
+      await Promise.all(
+        checks.map((check) => verifyCheck({ store, clock, log, nodes, allowTestCoins }, check)),
+      )
+    }
+  }
+  const timer = setInterval(() => {
+    verify().catch((error) => log.error('settlement.queue_unreadable', { error: nameOf(error) }))
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  return {
+    note(listing, request, response) {
+      const claim = readSettlementClaim(request, response)
+      const payouts = claim === null ? [] : payoutsOn(claim.network, listing.payout)
+      // Without a published payout address there is nothing a chain could prove.
+      if (claim === null || payouts.length === 0) return
+      const write = insertCheck(store, listing.id, claim, payouts, clock.now())
+        .then((isQueued) => {
+          if (!isQueued) log.error('settlement.queue_full', { listing: listing.id })
+        })
+        .catch((error) =>
+          log.error('settlement.not_queued', { listing: listing.id, error: nameOf(error) }),
+        )
+        .finally(() => writing.delete(write))
+      writing.add(write)
+    },
+    verify,
+    close: async () => {
+      clearInterval(timer)
+      await Promise.all(writing)
+      await verifying?.catch(() => {})
+    },
+  }
+}
+
+/** @returns the addresses on one chain, without their chain. */
+function payoutsOn(network: string, payouts: readonly string[]): string[] {
+  return payouts
+    .filter((payout) => payout.startsWith(`${network}:`))
+    .map((payout) => payout.slice(network.length + 1))
+    .map((address) => (address.startsWith('0x') ? address.toLowerCase() : address))
+}
+
+/** Clients of the configured nodes, made when first asked for. */
+function createNodes(urls: Config['RPC_URLS'], createRpc: CreateJsonRpc) {
+  const nodes = new Map<string, JsonRpc>()
+  return (network: string): JsonRpc | null => {
+    const url = urls[network]
+    if (url === undefined) return null
+    const node = nodes.get(network) ?? createRpc(url)
+    nodes.set(network, node)
+    return node
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown'
+}

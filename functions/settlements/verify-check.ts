@@ -1,0 +1,127 @@
+import * as v from 'valibot'
+import type { Settlement, SettlementVerdict } from '../../src/domain/settlement.ts'
+import { usdAssetOf } from '../../src/domain/usd-assets.ts'
+import type { Log } from '../log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import type { SettlementCheckTable } from '../store/tables.ts'
+import type { LookUp } from './chain-reader.ts'
+import { insertSettlement, insertTransfers, updateCheck } from './check-store.ts'
+import { evmReader } from './evm-reader.ts'
+import { type JsonRpc, RpcError } from './json-rpc.ts'
+import { solanaReader } from './solana-reader.ts'
+
+export interface VerifyParts {
+  store: Store
+  clock: Clock
+  log: Log
+  nodes: (network: string) => JsonRpc | null
+  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`: test networks count, and one block is enough. */
+  allowTestCoins: boolean
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const RETRY_MS = [2_000, 5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 6 * HOUR_MS]
+/** A settlement that cannot be found for so long never happened. */
+const GIVE_UP_MS = 7 * 24 * HOUR_MS
+/** When money that went back to the payer is looked for once more. */
+const REVISIT_MS = 24 * HOUR_MS
+
+/** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */
+const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
+const USUAL_CONFIRMATIONS = 24
+
+const StringsSchema = v.array(v.string())
+const EvmClaimSchema = v.object({
+  family: v.literal('evm'),
+  network: v.string(),
+  transaction: v.string(),
+  payer: v.string(),
+  amount: v.string(),
+  nonce: v.string(),
+})
+const SolanaClaimSchema = v.object({
+  family: v.literal('solana'),
+  network: v.string(),
+  transaction: v.string(),
+  authorised: v.string(),
+})
+const ClaimSchema = v.variant('family', [EvmClaimSchema, SolanaClaimSchema])
+
+/** One look at one check: counted, refused, or put back with a longer wait. */
+export async function verifyCheck(parts: VerifyParts, check: SettlementCheckTable): Promise<void> {
+  const { store, clock, log, nodes, allowTestCoins } = parts
+  const claim = v.parse(ClaimSchema, JSON.parse(check.claim))
+  const lookUp = {
+    claim,
+    payouts: v.parse(StringsSchema, JSON.parse(check.payouts)),
+    asset: usdAssetOf(claim.network, { allowTestCoins }),
+    confirmations: allowTestCoins ? 1 : (CONFIRMATIONS[claim.network] ?? USUAL_CONFIRMATIONS),
+  }
+  const node = nodes(claim.network)
+  const verdict = await lookAt(node, lookUp, log)
+  if (verdict.outcome === 'wait') return putBack(store, check, verdict.reason, clock.now())
+  if (verdict.outcome === 'refused')
+    return updateCheck(store, check.id, { state: 'refused', reason: verdict.reason })
+  const settlement = { ...verdict.settlement, listing_id: check.listing_id }
+  await noteReturns(parts, node, settlement, lookUp)
+  if (check.state === 'counted') return updateCheck(store, check.id, { state: 'done' })
+  const isNew = await insertSettlement(store, settlement)
+  await updateCheck(
+    store,
+    check.id,
+    isNew
+      ? { state: 'counted', reason: null, not_before: clock.now() + REVISIT_MS, attempts: 0 }
+      : { state: 'refused', reason: 'already_counted' },
+  )
+  if (isNew) log.info('settlement.counted', { listing: check.listing_id, network: claim.network })
+}
+
+async function lookAt(node: JsonRpc | null, lookUp: LookUp, log: Log): Promise<SettlementVerdict> {
+  if (node === null) return { outcome: 'wait', reason: 'rpc_unavailable' }
+  const { claim } = lookUp
+  try {
+    return claim.family === 'evm'
+      ? await evmReader.readSettlement(node, { ...lookUp, claim })
+      : await solanaReader.readSettlement(node, { ...lookUp, claim })
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    log.error('settlement.rpc', { network: claim.network, reason: error.message })
+    return { outcome: 'wait', reason: 'rpc_unavailable' }
+  }
+}
+
+/** Wash rules want to know what went back. A node that will not tell costs no settlement. */
+async function noteReturns(
+  { store, log }: VerifyParts,
+  node: JsonRpc | null,
+  settlement: Settlement,
+  lookUp: LookUp,
+): Promise<void> {
+  if (node === null) return
+  const reader = lookUp.claim.family === 'evm' ? evmReader : solanaReader
+  try {
+    await insertTransfers(store, await reader.readReturns(node, settlement, lookUp))
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    log.error('settlement.returns', { network: settlement.network, reason: error.message })
+  }
+}
+
+async function putBack(
+  store: Store,
+  check: SettlementCheckTable,
+  reason: string,
+  now: number,
+): Promise<void> {
+  if (check.state === 'counted') return updateCheck(store, check.id, { state: 'done', reason })
+  if (now - check.created_at > GIVE_UP_MS)
+    return updateCheck(store, check.id, { state: 'given_up', reason })
+  const wait = RETRY_MS[Math.min(check.attempts, RETRY_MS.length - 1)] ?? HOUR_MS
+  await updateCheck(store, check.id, {
+    reason,
+    not_before: now + wait,
+    attempts: check.attempts + 1,
+  })
+}

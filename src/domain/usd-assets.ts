@@ -1,0 +1,53 @@
+/**
+ * Tokens that count as US dollars, by chain: only what their issuer redeems one for one. Anybody can
+ * deploy a token named USDC; an allow list of contracts is the only proof of what was paid.
+ */
+export interface UsdAsset {
+  /** Contract (lower case) or mint. */
+  address: string
+  decimals: number
+}
+
+const USDC_DECIMALS = 6
+
+/** USD Coin, issued natively, on chains payments are seen on. */
+const USD_COIN: Record<string, string> = {
+  'eip155:1': '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+  'eip155:10': '0x0b2c639c533813f4aa9d7837caf62653d097ff85',
+  'eip155:137': '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359',
+  'eip155:8453': '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  'eip155:42161': '0xaf88d065e77c8cc2239327c5edb3a432268e5831',
+  'eip155:42220': '0xceba9300f2b948710d2653dd7b07f33a8b32118c',
+  'eip155:43114': '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e',
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+}
+
+/** Coins of test networks cost nothing: they count only under the trial setting. */
+const TEST_COIN: Record<string, string> = {
+  'eip155:43113': '0x5425890298aed601595a70ab815c96711a31bc65',
+  'eip155:84532': '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+}
+
+/** Protocol v1 names its networks, v2 uses CAIP-2. */
+const V1_NETWORKS: Record<string, string> = {
+  base: 'eip155:8453',
+  'base-sepolia': 'eip155:84532',
+  avalanche: 'eip155:43114',
+  'avalanche-fuji': 'eip155:43113',
+  polygon: 'eip155:137',
+  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+}
+
+/** @returns null where no token of the chain counts. */
+export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }): UsdAsset | null {
+  const address = USD_COIN[network] ?? (rules.allowTestCoins ? TEST_COIN[network] : undefined)
+  return address === undefined ? null : { address, decimals: USDC_DECIMALS }
+}
+
+/** @example toCaip2('base-sepolia') → 'eip155:84532'; toCaip2('eip155:1') → 'eip155:1' */
+export function toCaip2(network: string): string | null {
+  if (/^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/.test(network)) return network
+  return Object.hasOwn(V1_NETWORKS, network) ? (V1_NETWORKS[network] ?? null) : null
+}

@@ -1,0 +1,92 @@
+import type { Settlement, Transfer } from './settlement.ts'
+import { findBursts } from './wash-burst.ts'
+import { normalizeWallet, WASH } from './wash-rules.ts'
+
+export const WASH_FLAGS = [
+  'self_payment',
+  'funded_by_payout',
+  'round_trip',
+  'burst_cohort',
+] as const
+export type WashFlagId = (typeof WASH_FLAGS)[number]
+
+export interface WashResult {
+  independent: Settlement[]
+  /** One entry a flag that excluded something, in the order of `WASH_FLAGS`. */
+  flags: { flag: WashFlagId; settlements: number }[]
+}
+
+/**
+ * Wash exclusions of `hub-trust-v0.1` (contract §5), for one listing whose transactions are known.
+ * Whoever pays himself is no buyer. What is excluded here is counted nowhere; only its flag shows.
+ *
+ * @param settlements of one listing, in any order.
+ * @param wallets the seller's: published payouts and claimed ones, on any chain.
+ * @param transfers between wallets we know of; what is unknown excludes nothing.
+ */
+export function excludeWash(
+  settlements: readonly Settlement[],
+  wallets: readonly string[],
+  transfers: readonly Transfer[],
+): WashResult {
+  const own = new Set(wallets.map(normalizeWallet))
+  const fromSeller = transfers.filter(
+    (transfer) => own.has(normalizeWallet(transfer.from)) && !own.has(normalizeWallet(transfer.to)),
+  )
+  const flags = new Map<WashFlagId, number>()
+  let rest = [...settlements]
+  const exclude = (flag: WashFlagId, isWash: (settlement: Settlement) => boolean) => {
+    const kept = rest.filter((settlement) => !isWash(settlement))
+    if (kept.length < rest.length) flags.set(flag, rest.length - kept.length)
+    rest = kept
+  }
+  exclude('self_payment', ({ payer, payee }) => {
+    const wallet = normalizeWallet(payer)
+    return own.has(wallet) || wallet === normalizeWallet(payee)
+  })
+  const funded = findFunded(rest, fromSeller)
+  exclude('funded_by_payout', ({ payer }) => funded.has(normalizeWallet(payer)))
+  const returned = findReturned(rest, fromSeller)
+  exclude('round_trip', ({ payer }) => returned.has(normalizeWallet(payer)))
+  const burst = findBursts(rest, transfers)
+  exclude('burst_cohort', (settlement) => burst.has(settlement))
+  return {
+    independent: rest,
+    flags: WASH_FLAGS.flatMap((flag) => {
+      const count = flags.get(flag)
+      return count === undefined ? [] : [{ flag, settlements: count }]
+    }),
+  }
+}
+
+/** Payers that had money of the seller's before they first paid. */
+function findFunded(settlements: readonly Settlement[], fromSeller: readonly Transfer[]) {
+  const firstPaid = new Map<string, number>()
+  for (const { payer, at } of settlements) {
+    const wallet = normalizeWallet(payer)
+    firstPaid.set(wallet, Math.min(firstPaid.get(wallet) ?? Number.POSITIVE_INFINITY, at))
+  }
+  const funded = new Set<string>()
+  for (const { to, at } of fromSeller) {
+    const first = firstPaid.get(normalizeWallet(to))
+    if (first !== undefined && at <= first) funded.add(normalizeWallet(to))
+  }
+  return funded
+}
+
+/** Payers that got back most of what they paid. */
+function findReturned(settlements: readonly Settlement[], fromSeller: readonly Transfer[]) {
+  const paid = new Map<string, bigint>()
+  for (const { payer, amount } of settlements) add(paid, normalizeWallet(payer), BigInt(amount))
+  const back = new Map<string, bigint>()
+  for (const { to, amount } of fromSeller) add(back, normalizeWallet(to), BigInt(amount))
+  const percent = BigInt(Math.round(WASH.roundTripShare * 100))
+  const returned = new Set<string>()
+  for (const [wallet, sum] of paid)
+    if ((back.get(wallet) ?? 0n) * 100n >= sum * percent) returned.add(wallet)
+  return returned
+}
+
+function add(sums: Map<string, bigint>, key: string, value: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + value)
+}

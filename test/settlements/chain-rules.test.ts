@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import { judgeEvmSettlement } from '../../src/domain/evm-settlement.ts'
+import {
+  judgeSolanaSettlement,
+  type SolanaTransaction,
+} from '../../src/domain/solana-settlement.ts'
+import { usdAssetOf } from '../../src/domain/usd-assets.ts'
+import {
+  BLOCK_HASH,
+  CLAIM,
+  HASH,
+  NETWORK,
+  NONCE,
+  PAYER,
+  PAYOUT,
+  parseLogs,
+  type rawLog,
+  TOKEN,
+  transferLog,
+  usedLog,
+  wallet,
+} from './samples.ts'
+
+const asset = { address: TOKEN, decimals: 6 }
+const FACTS = {
+  head: 111,
+  block: { hash: BLOCK_HASH, timestamp: 1_700_000_000 },
+  confirmations: 12,
+}
+
+function judge(
+  logs: ReturnType<typeof rawLog>[],
+  changes: Partial<Parameters<typeof judgeEvmSettlement>[1]> = {},
+  facts = FACTS,
+  rules: Parameters<typeof judgeEvmSettlement>[3] = { payouts: [PAYOUT], asset },
+) {
+  const receipt = {
+    transactionHash: HASH,
+    blockHash: BLOCK_HASH,
+    blockNumber: 100,
+    status: '0x1',
+    logs: parseLogs(logs),
+    ...changes,
+  }
+  const verdict = judgeEvmSettlement(CLAIM, receipt, facts, rules)
+  return verdict.outcome === 'counted' ? verdict.settlement : `${verdict.outcome} ${verdict.reason}`
+}
+
+describe('an EVM settlement', () => {
+  const TRUE = [usedLog(0), transferLog(1)]
+
+  test('counts what the logs show', () => {
+    expect(judge(TRUE)).toEqual({
+      network: NETWORK,
+      transaction: HASH,
+      log_index: 1,
+      payer: PAYER,
+      payee: PAYOUT,
+      usd: 0.001,
+      amount: '1000',
+      at: 1_700_000_000_000,
+    })
+  })
+
+  test.each([
+    ['no transfer', [usedLog(0)], 'refused no_matching_transfer'],
+    [
+      'a transfer without the authorisation’s use',
+      [transferLog(1)],
+      'refused authorization_not_used',
+    ],
+    [
+      'another nonce',
+      [usedLog(0, `0x${'11'.repeat(32)}`), transferLog(1)],
+      'refused authorization_not_used',
+    ],
+    [
+      'a nonce used by another',
+      [usedLog(0, NONCE, wallet(1)), transferLog(1)],
+      'refused authorization_not_used',
+    ],
+    [
+      'a nonce used at another token',
+      [usedLog(0, NONCE, PAYER, wallet(2)), transferLog(1)],
+      'refused authorization_not_used',
+    ],
+    [
+      'another payer',
+      [usedLog(0), transferLog(1, { from: wallet(1) })],
+      'refused no_matching_transfer',
+    ],
+    [
+      'another payee',
+      [usedLog(0), transferLog(1, { to: wallet(1) })],
+      'refused no_matching_transfer',
+    ],
+    ['less', [usedLog(0), transferLog(1, { amount: 999 })], 'refused no_matching_transfer'],
+    ['more', [usedLog(0), transferLog(1, { amount: 1001 })], 'refused no_matching_transfer'],
+    [
+      'a token of the seller’s own',
+      [usedLog(0), transferLog(1, { address: wallet(3) })],
+      'refused no_matching_transfer',
+    ],
+    [
+      'an older transfer in the same batch',
+      [transferLog(0), usedLog(1)],
+      'refused no_matching_transfer',
+    ],
+    ['nothing', [], 'refused authorization_not_used'],
+  ])('with %s does not', (_name, logs, expected) => {
+    expect(judge(logs)).toBe(expected)
+  })
+
+  test('a transfer with an indexed amount is no ERC-20 transfer', () => {
+    const nft = transferLog(1)
+    nft.topics.push(`0x${'0'.repeat(63)}1`)
+    expect(judge([usedLog(0), nft])).toBe('refused no_matching_transfer')
+  })
+
+  test('a failed transaction does not count', () => {
+    expect(judge(TRUE, { status: '0x0' })).toBe('refused transaction_failed')
+  })
+
+  test('a chain without an allowed coin does not count', () => {
+    expect(judge(TRUE, {}, FACTS, { payouts: [PAYOUT], asset: null })).toBe(
+      'refused asset_not_allowed',
+    )
+  })
+
+  test('the last confirmation makes it count', () => {
+    expect(judge(TRUE, {}, { ...FACTS, head: 110 })).toBe('wait too_few_confirmations')
+    expect(judge(TRUE, {}, { ...FACTS, head: 111 })).toMatchObject({ amount: '1000' })
+  })
+
+  test('a reorganised block waits', () => {
+    const block = { ...FACTS.block, hash: `0x${'00'.repeat(32)}` }
+    expect(judge(TRUE, {}, { ...FACTS, block })).toBe('wait reorganised')
+  })
+
+  test('in a batch each authorisation has the transfer after it', () => {
+    const other = `0x${'11'.repeat(32)}`
+    const logs = [usedLog(0, other), transferLog(1), usedLog(2), transferLog(3)]
+    expect(judge(logs)).toMatchObject({ log_index: 3 })
+  })
+
+  test('test coins count only under the trial setting', () => {
+    expect(usdAssetOf(NETWORK, { allowTestCoins: false })).toBeNull()
+    expect(usdAssetOf(NETWORK, { allowTestCoins: true })).toEqual(asset)
+    expect(usdAssetOf('eip155:8453', { allowTestCoins: false })).not.toBeNull()
+  })
+})
+
+describe('a Solana settlement', () => {
+  const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+  const coin = { address: MINT, decimals: 6 }
+  const message = 'the message, byte for byte'
+  const signed = (filler: string, text = message) => btoa(`\x02${filler.repeat(128)}${text}`)
+  const claim = {
+    family: 'solana' as const,
+    network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    transaction: '5'.repeat(88),
+    authorised: signed('\0'),
+  }
+  const balance = (owner: string, amount: string, mint = MINT) => ({
+    mint,
+    owner,
+    uiTokenAmount: { amount },
+  })
+  const found: SolanaTransaction = {
+    blockTime: 1_700_000_000,
+    meta: {
+      err: null,
+      preTokenBalances: [balance('buyer', '5000'), balance('seller', '100')],
+      postTokenBalances: [balance('buyer', '4000'), balance('seller', '1100')],
+    },
+    transaction: [signed('s'), 'base64'],
+  }
+  const judgeIt = (
+    changes: Partial<SolanaTransaction> = {},
+    rules = { payouts: ['seller'], asset: coin },
+  ) => {
+    const verdict = judgeSolanaSettlement(claim, { ...found, ...changes }, rules)
+    return verdict.outcome === 'counted'
+      ? verdict.settlement
+      : `${verdict.outcome} ${verdict.reason}`
+  }
+
+  test('counts what the balances show', () => {
+    expect(judgeIt()).toMatchObject({ payer: 'buyer', payee: 'seller', amount: '1000', usd: 0.001 })
+  })
+
+  test('of another message than the caller signed does not count', () => {
+    expect(judgeIt({ transaction: [signed('s', 'another message'), 'base64'] })).toBe(
+      'refused message_differs',
+    )
+    expect(judgeIt({ transaction: ['', 'base64'] })).toBe('refused message_differs')
+    expect(judgeIt({ transaction: ['!', 'base64'] })).toBe('refused message_differs')
+  })
+
+  test('that failed, or paid nobody we know, does not count', () => {
+    const meta = found.meta
+    expect(judgeIt({ meta: { ...meta, err: { InstructionError: [] } } })).toBe(
+      'refused transaction_failed',
+    )
+    expect(judgeIt({}, { payouts: ['other'], asset: coin })).toBe('refused no_matching_transfer')
+    expect(judgeIt({ meta: { ...meta, postTokenBalances: meta.preTokenBalances } })).toBe(
+      'refused no_matching_transfer',
+    )
+  })
+
+  test('in another token does not count', () => {
+    const swap = ({ owner, uiTokenAmount }: { owner: string; uiTokenAmount: { amount: string } }) =>
+      balance(owner, uiTokenAmount.amount, 'FakeMint')
+    const meta = {
+      err: null,
+      preTokenBalances: found.meta.preTokenBalances.map(swap),
+      postTokenBalances: found.meta.postTokenBalances.map(swap),
+    }
+    expect(judgeIt({ meta })).toBe('refused no_matching_transfer')
+  })
+})

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { readSettlementClaim } from '../../src/domain/settlement-claim.ts'
+import { CLAIM, encode, HASH, NETWORK, NONCE, PAYER, PAYMENT_V2, SETTLED } from './samples.ts'
+
+const PAYMENT_V1 = {
+  x402Version: 1,
+  scheme: 'exact',
+  network: 'base-sepolia',
+  payload: PAYMENT_V2.payload,
+}
+
+test('x402 v2: the claim is the seller’s hash with the caller’s authorisation', () => {
+  const claim = readSettlementClaim(
+    ['PAYMENT-SIGNATURE', encode(PAYMENT_V2)],
+    ['PAYMENT-RESPONSE', encode(SETTLED)],
+  )
+  expect(claim).toEqual(CLAIM)
+})
+
+test('x402 v1 names its networks', () => {
+  const settled = { ...SETTLED, network: 'base-sepolia' }
+  const claim = readSettlementClaim(
+    ['X-PAYMENT', encode(PAYMENT_V1)],
+    ['X-PAYMENT-RESPONSE', encode(settled)],
+  )
+  expect(claim).toEqual(CLAIM)
+})
+
+test('MPP: chain and terms are the challenge’s', () => {
+  const challenge = { method: 'evm', request: encode({ methodDetails: { chainId: 84532 } }) }
+  const payload = { type: 'authorization', from: PAYER, value: '1000', nonce: NONCE }
+  const url = (value: object) =>
+    encode(value).replaceAll('=', '').replaceAll('+', '-').replaceAll('/', '_')
+  const claim = readSettlementClaim(
+    ['Authorization', `Payment ${url({ challenge, payload })}`],
+    ['Payment-Receipt', url({ method: 'evm', status: 'success', reference: HASH })],
+  )
+  expect(claim).toEqual(CLAIM)
+})
+
+test('Solana: the caller’s own transaction goes along', () => {
+  const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+  const transaction = '5'.repeat(88)
+  const payment = { accepted: { network }, payload: { transaction: 'AQID' } }
+  const claim = readSettlementClaim(
+    ['PAYMENT-SIGNATURE', encode(payment)],
+    ['PAYMENT-RESPONSE', encode({ success: true, transaction, network })],
+  )
+  expect(claim).toEqual({ family: 'solana', network, transaction, authorised: 'AQID' })
+})
+
+test.each([
+  ['a failure', PAYMENT_V2, { ...SETTLED, success: false }],
+  ['success as text', PAYMENT_V2, { ...SETTLED, success: 'true' }],
+  ['no transaction', PAYMENT_V2, { success: true }],
+  ['an empty transaction', PAYMENT_V2, { ...SETTLED, transaction: '' }],
+  ['a short hash', PAYMENT_V2, { ...SETTLED, transaction: '0xabcd' }],
+  ['another chain than was paid on', PAYMENT_V2, { ...SETTLED, network: 'eip155:1' }],
+  ['an unknown chain', { ...PAYMENT_V1, network: 'dogecoin' }, { ...SETTLED, network: 'dogecoin' }],
+  ['no authorisation', { ...PAYMENT_V2, payload: { permit2Authorization: {} } }, SETTLED],
+  [
+    'an amount of nothing',
+    { ...PAYMENT_V2, payload: { authorization: { from: PAYER, value: '0', nonce: NONCE } } },
+    SETTLED,
+  ],
+  ['a Solana hash on an EVM chain', PAYMENT_V2, { ...SETTLED, transaction: '5'.repeat(88) }],
+])('%s is no claim', (_name, payment, settled) => {
+  expect(
+    readSettlementClaim(
+      ['PAYMENT-SIGNATURE', encode(payment)],
+      ['PAYMENT-RESPONSE', encode(settled)],
+    ),
+  ).toBeNull()
+})
+
+test.each([
+  [[], ['PAYMENT-RESPONSE', encode(SETTLED)]],
+  [['PAYMENT-SIGNATURE', encode(PAYMENT_V2)], []],
+  [
+    ['PAYMENT-SIGNATURE', 'not base64 !'],
+    ['PAYMENT-RESPONSE', encode(SETTLED)],
+  ],
+  [
+    ['PAYMENT-SIGNATURE', encode(PAYMENT_V2)],
+    ['PAYMENT-RESPONSE', 'e30='],
+  ],
+  [
+    ['PAYMENT-SIGNATURE', encode(PAYMENT_V2)],
+    ['PAYMENT-RESPONSE', `${'A'.repeat(70_000)}`],
+  ],
+  [
+    ['PAYMENT-SIGNATURE', 'bnVsbA=='],
+    ['PAYMENT-RESPONSE', 'bnVsbA=='],
+  ],
+])('half a story is no claim', (request, response) => {
+  expect(readSettlementClaim(request, response)).toBeNull()
+})
+
+test('the network is the payment’s when the seller names none', () => {
+  const { network: _, ...settled } = SETTLED
+  const claim = readSettlementClaim(
+    ['PAYMENT-SIGNATURE', encode(PAYMENT_V2)],
+    ['PAYMENT-RESPONSE', encode(settled)],
+  )
+  expect(claim?.network).toBe(NETWORK)
+})

@@ -1,0 +1,252 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { toMeasured, windowEnd } from '../../src/domain/measured-settlements.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement.ts'
+import { judgeTrust } from '../../src/domain/trust.ts'
+import { excludeWash } from '../../src/domain/wash.ts'
+import { aSettlement, DAY_MS, NETWORK, NOON, PAYOUT, wallet } from './samples.ts'
+
+const MINUTE = 60_000
+const OWN = [PAYOUT]
+
+const transfer = (changes: Partial<Transfer>): Transfer => ({
+  network: NETWORK,
+  transaction: '0x1',
+  log_index: 0,
+  from: PAYOUT,
+  to: wallet(0),
+  amount: '10000',
+  at: NOON - DAY_MS,
+  ...changes,
+})
+
+const flagsOf = (settlements: Settlement[], transfers: Transfer[] = []) =>
+  excludeWash(settlements, OWN, transfers).flags
+
+/** Buyers nobody could object to: different times, amounts and days. */
+const honest = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    aSettlement({ at: NOON - n * 7 * 3_600_000, amount: String(10_000 + n * 17), usd: 0.01 }),
+  )
+
+describe('self payment', () => {
+  test.each([PAYOUT, PAYOUT.toUpperCase().replace('0X', '0x')])('from %s is excluded', (payer) => {
+    const result = excludeWash([aSettlement({ payer }), ...honest(2)], OWN, [])
+    expect(result.flags).toEqual([{ flag: 'self_payment', settlements: 1 }])
+    expect(result.independent).toHaveLength(2)
+  })
+
+  test('from another wallet of the seller’s is excluded', () => {
+    const result = excludeWash([aSettlement({ payer: wallet(9) })], [PAYOUT, wallet(9)], [])
+    expect(result.independent).toEqual([])
+  })
+})
+
+describe('money from the payout wallet', () => {
+  const buyer = wallet(5000)
+  const paid = [
+    aSettlement({ payer: buyer, at: NOON }),
+    aSettlement({ payer: buyer, at: NOON + 1 }),
+  ]
+
+  test('before the first payment is funding', () => {
+    expect(flagsOf(paid, [transfer({ to: buyer, at: NOON - 1, amount: '1' })])).toEqual([
+      { flag: 'funded_by_payout', settlements: 2 },
+    ])
+  })
+
+  test('after it is a refund, unless most comes back', () => {
+    const back = (amount: string) => flagsOf(paid, [transfer({ to: buyer, at: NOON + 2, amount })])
+    expect(back('16999')).toEqual([])
+    expect(back('17000')).toEqual([{ flag: 'round_trip', settlements: 2 }])
+  })
+
+  test('to others changes nothing', () => {
+    expect(
+      flagsOf(paid, [transfer({ to: wallet(7) }), transfer({ from: wallet(8), to: buyer })]),
+    ).toEqual([])
+  })
+})
+
+describe('a burst of same-amount first-time payers', () => {
+  const burst = (count: number, gap: (n: number) => number) => {
+    let at = NOON - DAY_MS
+    return Array.from({ length: count }, (_, n) => {
+      at += gap(n)
+      return aSettlement({ at, amount: '20000' })
+    })
+  }
+  const irregular = (n: number) => (n % 3 === 0 ? 3 * MINUTE : n % 3 === 1 ? 10_000 : 70_000)
+  const regulars = honest(12).flatMap((one) => [
+    one,
+    aSettlement({ payer: one.payer, at: one.at + 1 }),
+  ])
+
+  test.each([
+    [9, []],
+    [10, [{ flag: 'burst_cohort', settlements: 10 }]],
+  ])('%i wallets at even gaps: %j', (count, flags) => {
+    expect(flagsOf([...burst(count, () => 2 * MINUTE), ...regulars])).toEqual(flags)
+  })
+
+  test('spread over hours is none', () => {
+    expect(flagsOf([...burst(20, () => 10 * MINUTE), ...regulars])).toEqual([])
+  })
+
+  test('alone is no proof: a second sign is needed', () => {
+    expect(flagsOf([...burst(12, irregular), ...regulars])).toEqual([])
+  })
+
+  test('whose wallets were funded by one address', () => {
+    const cohort = burst(12, irregular)
+    const funded = cohort.map(({ payer }, n) =>
+      transfer({ from: wallet(1), to: payer, transaction: `0x${n}` }),
+    )
+    expect(flagsOf([...cohort, ...regulars], funded)).toEqual([
+      { flag: 'burst_cohort', settlements: 12 },
+    ])
+    expect(flagsOf([...cohort, ...regulars], funded.slice(0, 8))).toEqual([])
+  })
+
+  test('who are all the buyers there are, and never come back', () => {
+    expect(flagsOf(burst(12, irregular))).toEqual([{ flag: 'burst_cohort', settlements: 12 }])
+    expect(flagsOf([...burst(12, irregular), ...honest(2)])).toEqual([])
+  })
+})
+
+describe('as evidence', () => {
+  const asOf = windowEnd(NOON)
+  const measure = (settlements: Settlement[], transfers: Transfer[] = []) =>
+    toMeasured(settlements, { wallets: OWN, transfers, asOf })
+
+  test('no settlement, no evidence', () => {
+    expect(measure([])).toBeUndefined()
+    expect(measure([aSettlement({ at: asOf - 30 * DAY_MS })])).toBeUndefined()
+    expect(measure([aSettlement({ at: asOf - 30 * DAY_MS + 1 })])?.settlements_30d).toBe(1)
+  })
+
+  test('aggregates', () => {
+    const one = wallet(1)
+    const measured = measure([
+      aSettlement({ payer: one, usd: 0.3, at: NOON - DAY_MS }),
+      aSettlement({ payer: one, usd: 0.1, at: NOON }),
+      aSettlement({ payer: wallet(2), usd: 0.1, at: NOON - 2 * DAY_MS }),
+      aSettlement({ payer: PAYOUT, usd: 99, at: NOON }),
+    ])
+    expect(measured).toEqual({
+      source: 'service_verified',
+      as_of: '2026-11-21T00:00:00.000Z',
+      verified_buyers_30d: 2,
+      settlements_30d: 3,
+      volume_usd_30d: 0.5,
+      top_buyer_share_30d: 0.8,
+      last_settlement_at: '2026-11-20T12:00:00.000Z',
+      shared_payout: false,
+      wash_flags: [{ flag: 'self_payment', settlements: 1 }],
+      watch: [],
+    })
+  })
+
+  test('of wash alone is no independent usage', () => {
+    const trust = judgeTrust(measure([aSettlement({ payer: PAYOUT })]), 1)
+    expect(trust).toMatchObject({
+      evidence: 'no_independent_paid_usage_30d',
+      measured: { wash_flags: [{ flag: 'self_payment', settlements: 1 }] },
+    })
+  })
+
+  test('two builds of one day see the same window', () => {
+    expect(windowEnd(Date.UTC(2026, 10, 20))).toBe(Date.UTC(2026, 10, 21))
+    expect(windowEnd(Date.UTC(2026, 10, 21) - 1)).toBe(Date.UTC(2026, 10, 21))
+  })
+})
+
+describe('properties', () => {
+  const anyPayments = fc.array(
+    fc.record({
+      payer: fc.integer({ min: 0, max: 30 }).map(wallet),
+      amount: fc.integer({ min: 1, max: 4 }).map((n) => String(n * 10_000)),
+      at: fc.integer({ min: NOON - 29 * DAY_MS, max: NOON }),
+    }),
+    { maxLength: 60 },
+  )
+  const toSettlements = (rows: { payer: string; amount: string; at: number }[]) =>
+    rows.map((row) => aSettlement({ ...row, usd: Number(row.amount) / 1e6 }))
+  const asOf = windowEnd(NOON)
+  const numbers = (settlements: Settlement[], transfers: Transfer[] = []) => {
+    const measured = toMeasured(settlements, { wallets: OWN, transfers, asOf })
+    const { wash_flags: _, ...rest } = measured ?? { wash_flags: [] }
+    return rest
+  }
+
+  test('what is excluded and what is left are all there was', () => {
+    fc.assert(
+      fc.property(anyPayments, (rows) => {
+        const settlements = toSettlements(rows)
+        const { independent, flags } = excludeWash(settlements, OWN, [])
+        const excluded = flags.reduce((sum, flag) => sum + flag.settlements, 0)
+        expect(independent.length + excluded).toBe(settlements.length)
+      }),
+    )
+  })
+
+  test('a seller who pays himself changes nothing but flags', () => {
+    fc.assert(
+      fc.property(anyPayments, fc.nat(50), (rows, selfPayments) => {
+        const settlements = toSettlements(rows)
+        const own = Array.from({ length: selfPayments }, () =>
+          aSettlement({ payer: PAYOUT, at: NOON, usd: 5 }),
+        )
+        fc.pre(settlements.length > 0)
+        expect(numbers([...settlements, ...own])).toEqual(numbers(settlements))
+      }),
+    )
+  })
+
+  test('a funded wallet changes nothing but flags', () => {
+    fc.assert(
+      fc.property(anyPayments, fc.integer({ min: 1, max: 40 }), (rows, count) => {
+        const settlements = toSettlements(rows)
+        fc.pre(settlements.length > 0)
+        const shill = wallet(999)
+        const paid = Array.from({ length: count }, (_, n) =>
+          aSettlement({ payer: shill, at: NOON - n, usd: 5 }),
+        )
+        const funding = [transfer({ to: shill, at: NOON - 2 * DAY_MS })]
+        expect(numbers([...settlements, ...paid], funding)).toEqual(numbers(settlements, funding))
+      }),
+    )
+  })
+
+  test('the order in which settlements were seen does not matter', () => {
+    fc.assert(
+      fc.property(anyPayments, (rows) => {
+        const settlements = toSettlements(rows)
+        const one = toMeasured(settlements, { wallets: OWN, transfers: [], asOf })
+        expect(toMeasured(settlements.toReversed(), { wallets: OWN, transfers: [], asOf })).toEqual(
+          one,
+        )
+      }),
+    )
+  })
+
+  test('one more transfer back to a payer never adds to what counts', () => {
+    fc.assert(
+      fc.property(
+        anyPayments,
+        fc.integer({ min: 0, max: 30 }),
+        fc.nat(100_000),
+        (rows, n, amount) => {
+          const settlements = toSettlements(rows)
+          const before = excludeWash(settlements, OWN, []).independent.length
+          const back = [transfer({ to: wallet(n), amount: String(amount), at: NOON })]
+          const after = excludeWash(settlements, OWN, back)
+          const removed = after.flags.find(({ flag }) => flag === 'burst_cohort')
+          fc.pre(removed === undefined)
+          fc.pre(excludeWash(settlements, OWN, []).flags.length === 0)
+          expect(after.independent.length).toBeLessThanOrEqual(before)
+        },
+      ),
+    )
+  })
+})
