@@ -56,9 +56,13 @@ const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
       },
     ]),
   ),
-  // The two commands that compile; the server never does.
-  'functions/build.ts': { ours: ['functions', 'src/build', 'src/domain'], packages: ['node:*'] },
-  'functions/check.ts': { ours: ['functions', 'src/build', 'src/domain'], packages: ['node:*'] },
+  // The commands, which read content; the server never does.
+  ...Object.fromEntries(
+    ['build', 'check', 'dev', 'schema'].map((command) => [
+      `functions/${command}.ts`,
+      { ours: ['functions', 'src/build', 'src/domain', 'src/compiled.ts'], packages: RUNTIME },
+    ]),
+  ),
   functions: { ours: ['src/domain', 'src/search', 'src/compiled.ts'], packages: RUNTIME },
   seeds: { ours: ['src/domain'], packages: RUNTIME },
   test: { ours: [''], packages: ['*'] },

@@ -1,18 +1,9 @@
-import * as v from 'valibot'
 import { ID_PREFIXES, type IdPrefix, type Kind } from './vocabulary.ts'
 
 /** Longest id, prefix and dot included (contract §4). */
 export const MAX_ID_LENGTH = 120
 
 const ID_PATTERN = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.[a-z0-9]+(?:[._-][a-z0-9]+)*$`)
-
-export const ListingIdSchema = v.pipe(
-  v.string(),
-  v.check(
-    isListingId,
-    `expected <prefix>.<slug> with prefix ${ID_PREFIXES.join(', ')}, such as x402.example-weather`,
-  ),
-)
 
 /**
  * @example isListingId('x402.foo.bar') → true; isListingId('x402..foo') → false

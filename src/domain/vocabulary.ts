@@ -14,8 +14,6 @@ export type IdPrefix = (typeof ID_PREFIXES)[number]
 export const RAILS = ['x402', 'mpp'] as const
 export type Rail = (typeof RAILS)[number]
 
-export const PRICING_MODELS = ['per_call', 'unknown'] as const
-
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type HttpMethod = (typeof HTTP_METHODS)[number]
 
