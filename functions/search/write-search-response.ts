@@ -1,5 +1,5 @@
 import type { SearchQuery } from '../../src/domain/search-query.ts'
-import { findRow, readBody, readId } from '../../src/search/index-rows.ts'
+import { findOwnRow, idIn, readBody } from '../../src/search/index-rows.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow, SearchOutcome } from '../../src/search/search-index.ts'
 
@@ -36,11 +36,13 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
   const text = (part: string) => pieces.push(Buffer.from(part))
   const list = (part: 'organic' | 'firstParty', rows: readonly RankedRow[], counted: boolean) =>
     rows.forEach(({ row, relevance }, at) => {
-      const id = readId(index[part], row)
+      const body = readBody(index, part, row)
       const position = counted ? `&pos=${at + 1}` : ''
       if (at > 0) text(',')
-      pieces.push(readBody(index, part, row).subarray(0, -BODY_ENDING_BYTES))
-      text(`,"go":"/go/${id}?sid=${searchId}${position}&src=api"},"relevance":${relevance}}`)
+      pieces.push(body.subarray(0, -BODY_ENDING_BYTES))
+      text(
+        `,"go":"/go/${idIn(body)}?sid=${searchId}${position}&src=api"},"relevance":${relevance}}`,
+      )
     })
 
   text(
@@ -60,7 +62,7 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
   const { firstParty } = index
   return ids
-    .map((id) => findRow(firstParty, id))
+    .map((id) => findOwnRow(index, id))
     .filter((row) => row >= 0)
     .map((row) => ({ row, relevance: firstParty.multipliers[row] ?? 1 }))
 }

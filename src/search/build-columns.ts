@@ -1,9 +1,11 @@
-import { compareBrowsing, rankMultiplier } from '../domain/search-rank.ts'
+import { compareBrowsing } from '../domain/search-rank.ts'
 import { checksum } from './checksum.ts'
 import { valuesOf } from './filter-values.ts'
 import type { Section } from './index-file.ts'
 import { bitWords, NO_TRUST } from './index-part.ts'
 import type { SearchDocument } from './search-document.ts'
+
+const MAX_BODY_BYTES = 2 ** 32 - 1
 
 /**
  * What a search reads of a row besides its text, one typed array for each.
@@ -14,17 +16,12 @@ export function buildColumns(
   documents: readonly SearchDocument[],
   values: readonly string[],
 ): Record<string, Section> {
-  const ids = documents.map((document) => new TextEncoder().encode(document.id))
   return {
     browseOrder: browseOrder(documents),
-    multipliers: Float64Array.from(documents, ({ trustScore, liveTested }) =>
-      rankMultiplier(trustScore, liveTested),
-    ),
     trust: Uint8Array.from(documents, ({ trustScore }) => trustScore ?? NO_TRUST),
     minUsd: Float64Array.from(documents, ({ minUsd }) => minUsd ?? Number.NaN),
     filterBits: filterBits(documents, values),
-    idBytes: joinBytes(ids),
-    idStarts: Uint32Array.from(startsOf(ids)),
+    liveTested: Uint8Array.from(documents, ({ liveTested }) => Number(liveTested)),
     bodyStarts: startsOf(documents.map((document) => document.body)),
     bodyChecksums: Uint32Array.from(documents, ({ body }) => checksum(body)),
   }
@@ -49,20 +46,14 @@ function filterBits(documents: readonly SearchDocument[], values: readonly strin
   return bits
 }
 
-/** Where each chunk starts when they lie one behind the other, and where the last one ends. */
-function startsOf(chunks: readonly Uint8Array[]): Float64Array {
-  const starts = new Float64Array(chunks.length + 1)
-  chunks.forEach((chunk, at) => {
-    starts[at + 1] = (starts[at] ?? 0) + chunk.byteLength
+/** Where each body starts when they lie one behind the other, and where the last one ends. */
+function startsOf(bodies: readonly Uint8Array[]): Uint32Array {
+  const starts = new Uint32Array(bodies.length + 1)
+  let end = 0
+  bodies.forEach((body, at) => {
+    end += body.byteLength
+    if (end > MAX_BODY_BYTES) throw new Error('The listing bodies take more than 4 GiB in all.')
+    starts[at + 1] = end
   })
   return starts
-}
-
-function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
-  const starts = startsOf(chunks)
-  const bytes = new Uint8Array(starts.at(-1) ?? 0)
-  chunks.forEach((chunk, at) => {
-    bytes.set(chunk, starts[at] ?? 0)
-  })
-  return bytes
 }

@@ -40,8 +40,8 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     termSlots: index.dictionary.slots,
     soundSlots: index.sounds,
     postingStarts: index.postingStarts,
-    postingRows: index.postingRows,
-    postingImpacts: index.postingImpacts,
+    postingBytes: index.postingBytes,
+    palette: index.palette,
     ...buildColumns(documents, context.values),
   }
   return { statistics, sections }

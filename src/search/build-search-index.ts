@@ -4,6 +4,7 @@ import { buildIndexPart, type PartSections } from './build-index-part.ts'
 import { documentFields } from './document-fields.ts'
 import { type FilterVocabulary, filterValues } from './filter-values.ts'
 import { writeIndexFile } from './index-file.ts'
+import { BODY_START } from './index-rows.ts'
 import { type Vocabulary, vocabularyTerms } from './index-tokens.ts'
 import type { SearchDocument } from './search-document.ts'
 
@@ -31,7 +32,7 @@ export function buildSearchIndex(
   const main = buildIndexPart(organic, context)
   const own = buildIndexPart(firstParty, { ...context, statistics: main.statistics })
   return writeIndexFile(
-    filters,
+    { ...filters, rows: organic.length },
     { ...prefixed('organic', main.sections), ...prefixed('firstParty', own.sections) },
     [...organic, ...firstParty].map((document) => document.body),
   )
@@ -45,9 +46,10 @@ function checkDocuments(documents: readonly SearchDocument[]): void {
     seen.add(id)
     const text = new TextDecoder().decode(body)
     const names = Object.keys(JSON.parse(text))
-    if (names.at(-1) === 'links' && text.endsWith('"}}')) continue
+    const completable = names.at(-1) === 'links' && text.endsWith('"}}')
+    if (completable && text.startsWith(`${BODY_START}${id}"`)) continue
     throw new Error(
-      `${id}: the body's last member must be a filled \`links\` object, so that a response can complete it; got the members ${names.join(', ')}`,
+      `${id}: the body's first member must be the id, and its last a filled \`links\` object, so that a response can complete it; got the members ${names.join(', ')}`,
     )
   }
 }

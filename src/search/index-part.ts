@@ -21,9 +21,7 @@ export interface IndexPart extends TermIndex {
   minUsd: Float64Array
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
-  idBytes: Uint8Array
-  idStarts: Uint32Array
-  bodyStarts: Float64Array
+  bodyStarts: Uint32Array
   /** `checksum` of each body, looked at when it is read. */
   bodyChecksums: Uint32Array
   scratch: ScoreScratch

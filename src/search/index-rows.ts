@@ -1,24 +1,32 @@
-import { verifyBytes } from './index-file.ts'
-import type { IndexPart } from './index-part.ts'
+import { SearchIndexError, verifyBytes } from './index-file.ts'
+import { createScratch } from './index-part.ts'
 import type { SearchIndex } from './loaded-index.ts'
-import { findTerm } from './term-dictionary.ts'
+import { scoreTerms } from './score-terms.ts'
+
+export type PartName = 'organic' | 'firstParty'
 
 const decoder = new TextDecoder()
+/** How every body starts; the id follows, up to the next quotation mark. */
+export const BODY_START = '{"id":"'
+const QUOTATION_MARK = 0x22
 
-/** The listing id of a row. */
-export function readId({ idBytes, idStarts }: IndexPart, row: number): string {
-  return decoder.decode(idBytes.subarray(idStarts[row], idStarts[row + 1]))
+/** The listing id of a row. It is not stored twice: the body starts with it. */
+export function readId(index: SearchIndex, part: PartName, row: number): string {
+  return idIn(readBody(index, part, row))
+}
+
+/** The id a body starts with. */
+export function idIn(body: Uint8Array): string {
+  const end = body.indexOf(QUOTATION_MARK, BODY_START.length)
+  if (end < 0) throw new SearchIndexError('A listing body of the search index lacks its id.')
+  return decoder.decode(body.subarray(BODY_START.length, end))
 }
 
 /**
  * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack.
  * @throws SearchIndexError when they were damaged on the way
  */
-export function readBody(
-  index: SearchIndex,
-  part: 'organic' | 'firstParty',
-  row: number,
-): Uint8Array {
+export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
   const { bodyStarts, bodyChecksums } = index[part]
   const base = part === 'organic' ? 0 : (index.organic.bodyStarts.at(-1) ?? 0)
   const start = bodyStarts[row] ?? 0
@@ -27,14 +35,10 @@ export function readBody(
   return body
 }
 
-/** The row of an id, or -1. Every id is a term of its own row, so its postings lead there. */
-export function findRow(part: IndexPart, id: string): number {
-  const term = findTerm(part.dictionary, id)
-  if (term < 0) return -1
-  const end = part.postingStarts[term + 1] ?? 0
-  for (let at = part.postingStarts[term] ?? 0; at < end; at += 1) {
-    const row = part.postingRows[at] ?? 0
-    if (readId(part, row) === id) return row
-  }
-  return -1
+/** The row of one of our own listings, or -1. Every id is a term of its row. */
+export function findOwnRow(index: SearchIndex, id: string): number {
+  const scratch = createScratch(index.firstParty.rows)
+  const matched = scoreTerms(index.firstParty, [id], scratch)
+  const rows = [...scratch.matches.subarray(0, matched)]
+  return rows.find((row) => readId(index, 'firstParty', row) === id) ?? -1
 }

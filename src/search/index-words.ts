@@ -1,15 +1,10 @@
 import { findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
-import type { TermIndex } from './term-index.ts'
+import { rowsOf, type TermIndex } from './term-index.ts'
 
 /** How many rows hold a term; 0 for one that is not in the index. */
 export function rowsWith(part: TermIndex, term: string): number {
   const number = findTerm(part.dictionary, term)
   return number < 0 ? 0 : rowsOf(part, number)
-}
-
-/** How many rows hold the term of a number. */
-export function rowsOf({ postingStarts }: TermIndex, number: number): number {
-  return (postingStarts[number + 1] ?? 0) - (postingStarts[number] ?? 0)
 }
 
 /** The terms that start with `prefix`, the most frequent first. */

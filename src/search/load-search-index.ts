@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { rankMultiplier } from '../domain/search-rank.ts'
 import { filterValues } from './filter-values.ts'
 import {
   INDEX_HEADER_BYTES,
@@ -9,13 +10,15 @@ import {
   SearchIndexError,
   verifyBytes,
 } from './index-file.ts'
-import { type BodyStore, createScratch, type IndexPart } from './index-part.ts'
+import { type BodyStore, createScratch, type IndexPart, NO_TRUST } from './index-part.ts'
 import { readBody } from './index-rows.ts'
 import type { SearchIndex } from './loaded-index.ts'
 
 const FactsSchema = v.object({
   categories: v.array(v.string()),
   sources: v.array(v.string()),
+  /** Organic rows: what document frequencies were taken over. */
+  rows: v.number(),
 })
 
 /**
@@ -68,19 +71,20 @@ export function loadSearchIndexHead(
   return {
     filters,
     filterPlaces: new Map(values.map((value, at) => [value, at])),
-    organic: loadPart(table, 'organic'),
-    firstParty: loadPart(table, 'firstParty'),
+    organic: loadPart(table, 'organic', filters.rows),
+    firstParty: loadPart(table, 'firstParty', filters.rows),
     bodies,
     verifyReads: true,
   }
 }
 
-function loadPart(table: IndexHead, part: string): IndexPart {
+function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart {
   const u8 = (name: string) => new Uint8Array(...placeOf(table, part, name, 1))
   const u32 = (name: string) => new Uint32Array(...placeOf(table, part, name, 4))
   const f32 = (name: string) => new Float32Array(...placeOf(table, part, name, 4))
   const f64 = (name: string) => new Float64Array(...placeOf(table, part, name, 8))
   const trust = u8('trust')
+  const liveTested = u8('liveTested')
   const termStarts = u32('termStarts')
   return {
     rows: trust.length,
@@ -92,19 +96,25 @@ function loadPart(table: IndexHead, part: string): IndexPart {
     },
     sounds: u32('soundSlots'),
     postingStarts: u32('postingStarts'),
-    postingRows: u32('postingRows'),
-    postingImpacts: f32('postingImpacts'),
+    postingBytes: u8('postingBytes'),
+    palette: f32('palette'),
+    scoredRows,
     browseOrder: u32('browseOrder'),
-    multipliers: f64('multipliers'),
+    multipliers: multipliersOf(trust, liveTested),
     trust,
     minUsd: f64('minUsd'),
     filterBits: u32('filterBits'),
-    idBytes: u8('idBytes'),
-    idStarts: u32('idStarts'),
-    bodyStarts: f64('bodyStarts'),
+    bodyStarts: u32('bodyStarts'),
     bodyChecksums: u32('bodyChecksums'),
     scratch: createScratch(trust.length),
   }
+}
+
+/** A few operations a row are quicker than eight bytes a row to load. */
+function multipliersOf(trust: Uint8Array, liveTested: Uint8Array): Float64Array {
+  return Float64Array.from(trust, (score, row) =>
+    rankMultiplier(score === NO_TRUST ? null : score, liveTested[row] === 1),
+  )
 }
 
 function placeOf(

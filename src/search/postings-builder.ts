@@ -1,20 +1,25 @@
-import {
-  FIELD_WEIGHTS,
-  inverseDocumentFrequency,
-  SEARCH_FIELDS,
-  type SearchField,
-  termSaturation,
-} from '../domain/search-rank.ts'
+import { SEARCH_FIELDS, type SearchField } from '../domain/search-rank.ts'
+import { createByteList } from './byte-list.ts'
 import { ALIAS_MARK } from './index-tokens.ts'
 import { createNumberList } from './number-list.ts'
+import { createSaturationPalette, type SaturationPalette } from './saturation-palette.ts'
 
-/** What a term weighs in a row, summed over the fields: sorted by term, then row. */
+/**
+ * Which rows hold a term and how often, in bytes (see `score-terms.ts`, which reads them): for each
+ * term as varints how many rows hold it, its document frequency in each field, then for each row
+ * the distance to the one before and a number of the palette.
+ */
 export interface Postings {
   terms: readonly string[]
-  /** Where the rows of each term start; one more than there are terms. */
+  /** Where each term starts in `bytes`; one more than there are terms. */
   starts: Uint32Array
-  rows: Uint32Array
-  impacts: Float32Array
+  bytes: Uint8Array
+  /** Saturations in name, labels and summary, three for each number a posting may hold. */
+  palette: Float32Array
+  /** How many rows hold each term. */
+  counts: Uint32Array
+  /** Rows the document frequencies were taken over. */
+  scoredRows: number
 }
 
 /** Row count, lengths and document frequencies of the organic rows: every score is made of them. */
@@ -152,55 +157,85 @@ function documentFrequencies(collected: Collected): Record<SearchField, Uint32Ar
   return { name: count('name'), labels: count('labels'), summary: count('summary') }
 }
 
-/** Counting sort by term keeps the rows ascending, as they were added. */
+/** Terms in order, their rows ascending as they were added. */
 function scorePostings(collected: Collected, statistics: Statistics): Postings {
   const terms = [...collected.numbers.keys()].sort()
+  const sorted = sortByTerm(collected, terms)
+  const palette = createSaturationPalette(
+    SEARCH_FIELDS.map((field) => statistics.averageLength[field]),
+  )
+  const codes = codesOf(collected, sorted, palette)
+  const ranks = palette.rank()
+  const bytes = createByteList()
+  const starts = new Uint32Array(terms.length + 1)
+  const counts = new Uint32Array(terms.length)
+  terms.forEach((term, at) => {
+    const [first, end] = [sorted.starts[at] ?? 0, sorted.starts[at + 1] ?? 0]
+    counts[at] = end - first
+    bytes.pushVarint(end - first)
+    for (const field of SEARCH_FIELDS) bytes.pushVarint(statistics.documentFrequency(field, term))
+    let row = 0
+    for (let from = first; from < end; from += 1) {
+      const posting = sorted.postings[from] ?? 0
+      bytes.pushVarint((sorted.rowOf[posting] ?? 0) - row)
+      bytes.pushVarint(ranks[codes[posting] ?? 0] ?? 0)
+      row = sorted.rowOf[posting] ?? 0
+    }
+    starts[at + 1] = bytes.length()
+  })
+  const { rows: scoredRows } = statistics
+  return { terms, starts, bytes: bytes.values(), palette: palette.values(), counts, scoredRows }
+}
+
+interface SortedPostings {
+  /** Where the postings of each term start in `postings`. */
+  starts: Uint32Array
+  /** Numbers of postings, by term and then as they were added. */
+  postings: Uint32Array
+  rowOf: Uint32Array
+}
+
+/** Counting sort: linear, and it keeps the rows of a term in the order they came. */
+function sortByTerm(collected: Collected, terms: readonly string[]): SortedPostings {
   const places = new Uint32Array(terms.length)
-  const weights = terms.map((term, at) => {
+  terms.forEach((term, at) => {
     places[collected.numbers.get(term) ?? 0] = at
-    return SEARCH_FIELDS.map((field) => termWeight(statistics, field, term))
   })
   const termOf = collected.termOf.values()
   const starts = new Uint32Array(terms.length + 1)
-  for (const term of termOf)
-    starts[(places[term] ?? 0) + 1] = (starts[(places[term] ?? 0) + 1] ?? 0) + 1
-  for (let at = 0; at < terms.length; at += 1)
-    starts[at + 1] = (starts[at + 1] ?? 0) + (starts[at] ?? 0)
+  for (const term of termOf) increase(starts, (places[term] ?? 0) + 1, 1)
+  for (let at = 0; at < terms.length; at += 1) increase(starts, at + 1, starts[at] ?? 0)
   const next = starts.slice()
-  const rows = new Uint32Array(termOf.length)
-  const impacts = new Float32Array(termOf.length)
-  const rowOf = collected.rowOf.values()
-  const packed = collected.frequenciesOf.values()
+  const postings = new Uint32Array(termOf.length)
   for (let from = 0; from < termOf.length; from += 1) {
     const place = places[termOf[from] ?? 0] ?? 0
-    const to = next[place] ?? 0
-    next[place] = to + 1
-    const row = rowOf[from] ?? 0
-    rows[to] = row
-    impacts[to] = impactOf(collected, statistics, row, packed[from] ?? 0, weights[place] ?? [])
+    postings[next[place] ?? 0] = from
+    increase(next, place, 1)
   }
-  return { terms, starts, rows, impacts }
+  return { starts, postings, rowOf: collected.rowOf.values() }
 }
 
-/** Field weight × idf: what a term's saturation is multiplied with. */
-function termWeight(statistics: Statistics, field: SearchField, term: string): number {
-  const frequency = statistics.documentFrequency(field, term)
-  return FIELD_WEIGHTS[field] * inverseDocumentFrequency(statistics.rows, frequency)
+function increase(numbers: Uint32Array, at: number, by: number): void {
+  numbers[at] = (numbers[at] ?? 0) + by
 }
 
-function impactOf(
-  { lengths }: Collected,
-  { averageLength }: Statistics,
-  row: number,
-  frequencies: number,
-  weights: readonly number[],
-): number {
-  let impact = 0
-  for (const [at, field] of SEARCH_FIELDS.entries()) {
-    const frequency = frequencyIn(frequencies, at * FREQUENCY_BITS)
-    if (frequency === 0) continue
-    const length = lengths[field][row] ?? 0
-    impact += (weights[at] ?? 0) * termSaturation(frequency, length, averageLength[field])
+/** The palette number of each posting, in the order they were added. */
+function codesOf(
+  { frequenciesOf, lengths }: Collected,
+  { rowOf }: SortedPostings,
+  palette: SaturationPalette,
+): Uint32Array {
+  const packed = frequenciesOf.values()
+  const codes = new Uint32Array(packed.length)
+  for (let at = 0; at < packed.length; at += 1) {
+    const row = rowOf[at] ?? 0
+    const frequencies = SEARCH_FIELDS.map((_, field) =>
+      frequencyIn(packed[at] ?? 0, field * FREQUENCY_BITS),
+    )
+    codes[at] = palette.codeOf(
+      frequencies,
+      SEARCH_FIELDS.map((field) => lengths[field][row] ?? 0),
+    )
   }
-  return impact
+  return codes
 }

@@ -1,8 +1,7 @@
 import { correctWord } from './correct-word.ts'
-import { rowsOf } from './index-words.ts'
 import { findBySound } from './sound-table.ts'
 import { termAt } from './term-dictionary.ts'
-import type { TermIndex } from './term-index.ts'
+import { rowsOf, type TermIndex } from './term-index.ts'
 
 /** A word in this many listings or fewer may be a slip that somebody else made too. */
 export const RARE_ROWS = 2

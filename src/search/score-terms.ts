@@ -1,3 +1,4 @@
+import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
 import type { ScoreScratch } from './index-part.ts'
 import { findTerm } from './term-dictionary.ts'
 import type { TermIndex } from './term-index.ts'
@@ -19,23 +20,80 @@ export function scoreTerms(
   return count
 }
 
-/** The innermost loop of the engine: three array reads and a write for each posting. */
+/** Reads varints of a term's postings, one after the other. */
+function createReader(bytes: Uint8Array, start: number) {
+  let at = start
+  return {
+    at: () => at,
+    next(): number {
+      let number = 0
+      for (let shift = 0; ; shift += 7) {
+        const byte = bytes[at] ?? 0
+        at += 1
+        number |= (byte & 0x7f) << shift
+        if (byte < 0x80) return number
+      }
+    },
+  }
+}
+
 function addTerm(
-  { postingStarts, postingRows, postingImpacts }: TermIndex,
+  { postingStarts, postingBytes, palette, scoredRows }: TermIndex,
   number: number,
-  { scores, matches }: ScoreScratch,
+  scratch: ScoreScratch,
   matched: number,
 ): number {
-  const end = postingStarts[number + 1] ?? 0
+  const reader = createReader(postingBytes, postingStarts[number] ?? 0)
+  const rows = reader.next()
+  const weigh = (weight: number) => weight * inverseDocumentFrequency(scoredRows, reader.next())
+  const weights = {
+    name: weigh(FIELD_WEIGHTS.name),
+    labels: weigh(FIELD_WEIGHTS.labels),
+    summary: weigh(FIELD_WEIGHTS.summary),
+  }
+  return addRows({ bytes: postingBytes, at: reader.at(), rows, palette, weights }, scratch, matched)
+}
+
+interface RowRun {
+  bytes: Uint8Array
+  at: number
+  rows: number
+  palette: Float32Array
+  weights: { name: number; labels: number; summary: number }
+}
+
+/**
+ * The innermost loop of the engine: for each row a distance and a palette number, mostly a byte
+ * each, read in place because a call for each would cost more than the reading.
+ */
+function addRows(run: RowRun, { scores, matches }: ScoreScratch, matched: number): number {
+  const { bytes, palette } = run
+  const { name, labels, summary } = run.weights
+  let { at } = run
+  let row = 0
   let count = matched
-  for (let at = postingStarts[number] ?? 0; at < end; at += 1) {
-    const row = postingRows[at] ?? 0
-    const score = scores[row] ?? 0
-    if (score === 0) {
-      matches[count] = row
-      count += 1
+  for (let left = run.rows; left > 0; left -= 1) {
+    let byte = bytes[at++] ?? 0
+    let distance = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[at++] ?? 0
+      distance |= (byte & 0x7f) << shift
     }
-    scores[row] = score + (postingImpacts[at] ?? 0)
+    row += distance
+    byte = bytes[at++] ?? 0
+    let code = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[at++] ?? 0
+      code |= (byte & 0x7f) << shift
+    }
+    const place = code * 3
+    const score = scores[row] ?? 0
+    if (score === 0) matches[count++] = row
+    scores[row] =
+      score +
+      name * (palette[place] ?? 0) +
+      labels * (palette[place + 1] ?? 0) +
+      summary * (palette[place + 2] ?? 0)
   }
   return count
 }

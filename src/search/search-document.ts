@@ -8,8 +8,8 @@ import { DISCOVERY_FILES, KINDS, RAILS } from '../domain/vocabulary.ts'
  * written once at build time so that a response only copies bytes. Two members differ in every
  * response and are added then, so the builder leaves both out: `relevance`, and `go` inside
  * `links`. For that to be a plain append, `links` is the **last** member of the object and is not
- * empty: `{"id":…,"buy":"link_out","links":{"listing":"…",…}}`. `buildSearchIndex` refuses
- * anything else. Key order means nothing in JSON, so readers see the specified object.
+ * empty. `id` is the **first**, written without spaces: `{"id":"…","buy":"link_out","links":{"listing":"…",…}}`. `buildSearchIndex`
+ * refuses anything else. Key order means nothing in JSON, so readers see the specified object.
  */
 export const SearchDocumentSchema = v.object({
   id: v.string(),

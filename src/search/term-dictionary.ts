@@ -4,7 +4,7 @@ export interface TermDictionary {
   bytes: Uint8Array
   /** Where each term's UTF-8 starts in `bytes`; one more than there are terms. */
   starts: Uint32Array
-  /** Open addressing; a slot holds a term's number plus one, or 0. Its size is a power of two. */
+  /** Open addressing; a slot holds a term's number plus one, or 0. */
   slots: Uint32Array
 }
 
@@ -12,8 +12,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const FNV_SEED = 0x811c9dc5
 const FNV_PRIME = 0x01000193
-/** Slots for each term, so that a miss ends after one or two looks. */
-const SLOTS_PER_TERM = 2
+/** Slots for each term: a miss ends after two or three looks. */
+const SLOTS_PER_TERM = 1.5
 /** UTF-8 of the word being looked up; words are far shorter (split-text caps them). */
 const scratch = new Uint8Array(1024)
 
@@ -28,11 +28,11 @@ export function buildTermDictionary(terms: readonly string[]): TermDictionary {
   encoded.forEach((term, at) => {
     bytes.set(term, starts[at] ?? 0)
   })
-  const size = 2 ** Math.ceil(Math.log2(Math.max(terms.length * SLOTS_PER_TERM, 2)))
+  const size = Math.ceil(terms.length * SLOTS_PER_TERM) + 1
   const slots = new Uint32Array(size)
   encoded.forEach((term, at) => {
-    let slot = hashBytes(term, term.byteLength) & (size - 1)
-    while (slots[slot] !== 0) slot = (slot + 1) & (size - 1)
+    let slot = hashBytes(term, term.byteLength) % size
+    while (slots[slot] !== 0) slot = (slot + 1) % size
     slots[slot] = at + 1
   })
   return { count: terms.length, bytes, starts, slots }
@@ -56,12 +56,12 @@ export function findTermBytes(
   length: number,
 ): number {
   const { slots } = dictionary
-  const mask = slots.length - 1
-  let slot = hashBytes(word, length) & mask
+  const size = slots.length
+  let slot = hashBytes(word, length) % size
   for (;;) {
     const term = (slots[slot] ?? 0) - 1
     if (term < 0 || sameBytes(dictionary, term, word, length)) return term
-    slot = (slot + 1) & mask
+    slot = slot + 1 === size ? 0 : slot + 1
   }
 }
 

@@ -2,22 +2,37 @@ import type { Postings } from './postings-builder.ts'
 import { buildSoundTable, type SoundTable } from './sound-table.ts'
 import { buildTermDictionary, type TermDictionary } from './term-dictionary.ts'
 
-/** The searchable words of a set of rows. */
+/** The searchable words of a set of rows; `Postings` says what the bytes hold. */
 export interface TermIndex {
   dictionary: TermDictionary
   sounds: SoundTable
-  /** Where the postings of each term start in `postingRows` and `postingImpacts`. */
+  /** Where the postings of each term start in `postingBytes`. */
   postingStarts: Uint32Array
-  postingRows: Uint32Array
-  postingImpacts: Float32Array
+  postingBytes: Uint8Array
+  palette: Float32Array
+  scoredRows: number
 }
 
-export function toTermIndex({ terms, starts, rows, impacts }: Postings): TermIndex {
+export function toTermIndex(postings: Postings): TermIndex {
+  const { terms, starts, bytes, palette, counts, scoredRows } = postings
   return {
     dictionary: buildTermDictionary(terms),
-    sounds: buildSoundTable(terms, (term) => (starts[term + 1] ?? 0) - (starts[term] ?? 0)),
+    sounds: buildSoundTable(terms, (term) => counts[term] ?? 0),
     postingStarts: starts,
-    postingRows: rows,
-    postingImpacts: impacts,
+    postingBytes: bytes,
+    palette,
+    scoredRows,
+  }
+}
+
+/** How many rows hold the term of a number: the first varint of its postings. */
+export function rowsOf({ postingStarts, postingBytes }: TermIndex, number: number): number {
+  let at = postingStarts[number] ?? 0
+  let rows = 0
+  for (let shift = 0; ; shift += 7) {
+    const byte = postingBytes[at] ?? 0
+    rows |= (byte & 0x7f) << shift
+    if (byte < 0x80) return rows
+    at += 1
   }
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { readId } from '../../src/search/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
 import { searchIndex } from '../../src/search/search-index.ts'
 import { findSharedDir, readCorpus } from './shared-data.ts'
@@ -16,7 +17,6 @@ if (sharedDir === null) {
 const index = loadSearchIndex(buildSearchIndex(readCorpus(sharedDir)))
 const split = process.argv[2] ?? join(sharedDir, 'data/relevance/dev')
 const queries = readFileSync(join(split, 'queries.tsv'), 'utf8').split('\n').slice(1)
-const decoder = new TextDecoder()
 const lines: string[] = []
 for (const line of queries) {
   const [id, , q] = line.split('\t')
@@ -24,8 +24,7 @@ for (const line of queries) {
   const { organic, notes } = searchIndex(index, { q, limit: 50, offset: 0 })
   if (process.env.SHOW) console.log(`\n${id} ${q}`, organic.total, notes)
   organic.rows.forEach(({ row, relevance }, at) => {
-    const { idBytes, idStarts } = index.organic
-    const doc = decoder.decode(idBytes.subarray(idStarts[row], idStarts[row + 1]))
+    const doc = readId(index, 'organic', row)
     lines.push(`${id}\t${at + 1}\t${doc}`)
     if (process.env.SHOW && at < 12) console.log(' ', doc, relevance)
   })

@@ -8,6 +8,7 @@ import { readJsonLines } from './shared-data.ts'
 
 const FILES = ['merged_mcp.jsonl', 'merged_paid.jsonl', 'merged_a2a.jsonl']
 const MAX_SUMMARY = 200
+const CATEGORIES = 24
 
 const RowSchema = v.object({
   kind: v.picklist(['http_api', 'mcp_server', 'a2a_agent']),
@@ -54,7 +55,7 @@ function toDocument(
     summary: row.description.slice(0, MAX_SUMMARY),
     url: row.url,
     tags: row.tags,
-    categories: row.categories.map(toSlug).filter((id) => id !== ''),
+    categories: [...new Set(row.categories.map(toCategory))],
     rails: row.rails,
     sources: [...new Set(row.sources.map(({ source }) => source))],
     has: DISCOVERY_FILES.filter((file: DiscoveryFile) => Object.hasOwn(row.discovery, file)),
@@ -66,6 +67,12 @@ function toDocument(
     firstParty: false,
   }
   return { ...document, body: sampleSummary(document) }
+}
+
+/** The sources name hundreds of categories; a directory has a table of some two dozen. */
+function toCategory(label: string): string {
+  const sum = [...label].reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0)
+  return `category_${sum % CATEGORIES}`
 }
 
 function freeId(

@@ -6,6 +6,8 @@ import { createRandom, type SeededRandom } from './seeded-random.ts'
 /** How often a word gives way to one drawn from all texts, and how often to one never seen. */
 const REPLACED = 0.4
 const COINED = 0.02
+/** Most listings stand on a host that others share: a code host, a platform, a seller's domain. */
+const _SAME_HOST = 0.85
 
 /**
  * Listings beyond the real ones with the same text statistics: each takes the shape (kind, lengths,

@@ -39,7 +39,7 @@ const index = loadSearchIndex(
 
 function find(q: string): { ids: string[]; notes: readonly string[] } {
   const { organic, notes } = searchIndex(index, { q, limit: 50, offset: 0 })
-  return { ids: organic.rows.map(({ row }) => readId(index.organic, row)), notes }
+  return { ids: organic.rows.map(({ row }) => readId(index, 'organic', row)), notes }
 }
 
 test.each([

@@ -59,8 +59,8 @@ test('no listings at all make an index that answers', () => {
 
 test.each([
   ['an id twice', [documents[0], documents[0]], /mcp\.alpha comes twice/],
-  ['a body without links', [withBody({ id: 'mcp.x' })], /last member must be a filled `links`/],
-  ['a body whose links are empty', [withBody({ links: {} })], /last member must be a filled/],
+  ['a body without links', [withBody({ id: 'mcp.x' })], /its last a filled `links`/],
+  ['a body whose links are empty', [withBody({ links: {} })], /its last a filled/],
   ['a bad id', [sampleDocument({ id: 'mcp.Ü' })], /expected a listing id/],
 ])('the builder refuses %s', (_name, bad, message) => {
   expect(() => buildSearchIndex(bad.flatMap((document) => document ?? []))).toThrow(message)

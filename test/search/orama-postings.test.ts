@@ -25,7 +25,7 @@ test("Orama's own search over our component gives the score the engine serves", 
   const index = loadSearchIndex(buildSearchIndex(documents))
   const { organic } = searchIndex(index, { q: 'weather forecasts', limit: 20, offset: 0 })
   expect(hits.map(({ id }) => id)).toEqual(
-    organic.rows.map(({ row }) => readId(index.organic, row)),
+    organic.rows.map(({ row }) => readId(index, 'organic', row)),
   )
   hits.forEach(({ score }, at) => {
     expect(score).toBeCloseTo(organic.rows[at]?.relevance ?? 0, 5)

@@ -66,7 +66,7 @@ function indexOf(documents: SearchDocument[]) {
 function ask(index: ReturnType<typeof indexOf>, query: Partial<SearchQuery>) {
   const { organic, firstParty } = searchIndex(index, { ...page, ...query })
   const named = (part: 'organic' | 'firstParty', rows: typeof organic.rows) =>
-    rows.map(({ row, relevance }) => ({ id: readId(index[part], row), relevance }))
+    rows.map(({ row, relevance }) => ({ id: readId(index, part, row), relevance }))
   return {
     total: organic.total,
     results: named('organic', organic.rows),
