@@ -7,7 +7,7 @@ import { createRandom, type SeededRandom } from './seeded-random.ts'
 const REPLACED = 0.4
 const COINED = 0.02
 /** Most listings stand on a host that others share: a code host, a platform, a seller's domain. */
-const _SAME_HOST = 0.85
+const SAME_HOST = 0.85
 
 /**
  * Listings beyond the real ones with the same text statistics: each takes the shape (kind, lengths,
@@ -34,7 +34,7 @@ export function* syntheticListings(
         random.next() < REPLACED ? random.pick(random.pick(real).tags.concat(tag)) : tag,
       ),
       url:
-        random.next() < 0.5
+        random.next() < SAME_HOST
           ? shape.url
           : `https://${toSlug(name).slice(0, 40) || 'x'}-s${at}.example/mcp`,
     }
