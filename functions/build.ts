@@ -3,8 +3,9 @@ import { formatFault } from '../src/build/fault.ts'
 import { readCurrentRelease } from '../src/build/publish-release.ts'
 import { readContent } from '../src/build/read-content.ts'
 import { nameRelease } from '../src/build/release-name.ts'
-import { NO_LEDGER_FACTS } from '../src/domain/ledger-facts.ts'
 import { parseConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { readFactsForBuild } from './operations/read-facts.ts'
 
 /**
  * `npm run build`: compiles the content into a release and publishes it. With `--if-stale` a
@@ -13,7 +14,8 @@ import { parseConfig } from './config.ts'
 const config = parseConfig(process.env)
 const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
 const { CONTENT_DIR: contentDir, OUT_DIR: outDir, BASE_URL: baseUrl } = config
-const ledger = NO_LEDGER_FACTS
+const log = createLog((line) => process.stderr.write(line), Date.now)
+const ledger = await readFactsForBuild(config, log)
 const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
 
 if (process.argv.includes('--if-stale') && readCurrentRelease(outDir) === name)

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { type H3Event, HTTPResponse } from 'h3'
+import type { ClickSource } from '../src/domain/vocabulary.ts'
 import { clientKey } from './client-key.ts'
 import { splitTarget } from './http/find-request-fault.ts'
 import type { Parts } from './parts.ts'
 import { refusalOf } from './rate-limits.ts'
 import { createSearch } from './search.ts'
 
-type SearchRouteParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config'>
+type SearchRouteParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
 /** `GET /api/v1/search` as h3 mounts it. */
 export function createSearchRoute(parts: SearchRouteParts) {
   const { problem, limits, config } = parts
-  const search = createPlainSearch(parts)
+  const search = createPlainSearch(parts, 'api')
   return async function searchRoute({ req }: H3Event): Promise<Response | HTTPResponse> {
     const taken = await limits.take(
       'search',
@@ -35,7 +36,7 @@ export function createSearchRoute(parts: SearchRouteParts) {
 
 /** The same search for a page rendered on demand: the parsed answer, or the problems found. */
 export function createPageSearch(parts: SearchRouteParts) {
-  const search = createPlainSearch(parts)
+  const search = createPlainSearch(parts, 'web')
   return (rawQuery: string): unknown => {
     const reply = search(rawQuery)
     return reply.status === 200
@@ -44,10 +45,11 @@ export function createPageSearch(parts: SearchRouteParts) {
   }
 }
 
-function createPlainSearch({ release }: Pick<Parts, 'release'>) {
+function createPlainSearch({ release, ledger }: SearchRouteParts, src: ClickSource) {
   return createSearch({
     index: () => release().search,
     texts: () => release().searchTexts,
     randomUuid: randomUUID,
+    onShown: (listingIds) => ledger.usage.searched(listingIds, src),
   })
 }

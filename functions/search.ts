@@ -1,4 +1,5 @@
 import { type ParameterProblem, parseSearchParameters } from '../src/domain/search-parameters.ts'
+import { readId } from '../src/search/index-rows.ts'
 import type { SearchIndex } from '../src/search/loaded-index.ts'
 import { searchIndex } from '../src/search/search-index.ts'
 import { type SearchTexts, writeSearchResponse } from './search/write-search-response.ts'
@@ -8,6 +9,8 @@ export interface SearchParts {
   index: () => SearchIndex
   texts: () => SearchTexts
   randomUuid: () => string
+  /** Told which organic listings a search showed; it must not slow the search down. */
+  onShown?: (listingIds: readonly string[]) => void
 }
 
 export type SearchReply =
@@ -25,7 +28,7 @@ const HEADERS = {
  * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
  * parameters come back as `problems` for the one formatter of errors (`invalid-parameter`).
  */
-export function createSearch({ index, texts, randomUuid }: SearchParts) {
+export function createSearch({ index, texts, randomUuid, onShown }: SearchParts) {
   return function search(rawQuery: string): SearchReply {
     const serving = index()
     const parsed = parseSearchParameters(rawQuery, serving.filters)
@@ -38,6 +41,7 @@ export function createSearch({ index, texts, randomUuid }: SearchParts) {
       outcome,
       texts: texts(),
     })
+    onShown?.(outcome.organic.rows.map(({ row }) => readId(serving.organic, row)))
     return { status: 200, headers: HEADERS, body }
   }
 }

@@ -7,6 +7,7 @@ import { createLedgerHandlers } from './ledger-handlers.ts'
 import type { Log } from './log.ts'
 import { createOnDemandPages } from './on-demand-pages.ts'
 import { openLedger } from './open-ledger.ts'
+import { startChores } from './operations/chores.ts'
 import type { Parts } from './parts.ts'
 import { type Clock, systemClock } from './ports/clock.ts'
 import type { Mailer } from './ports/mailer.ts'
@@ -76,13 +77,16 @@ export async function createService({
       log,
     }),
   })
+  const chores = startChores(parts)
   return {
     server,
     parts,
     refresh: releases.refresh,
     async close() {
       releases.close()
+      chores.stop()
       await stopServer(server)
+      await chores.idle()
       await ledger.close()
     },
   }

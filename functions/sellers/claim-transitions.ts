@@ -99,13 +99,16 @@ async function recordFailure(
 ): Promise<void> {
   await trx.updateTable('claim').set({ last_checked_at: now }).where('id', '=', claim.id).execute()
   if (claim.state !== 'verified') return
-  const isLapsing = claim.failing_since !== null && now - claim.failing_since >= LAPSE_AFTER_MS
+  // Proof covers exactly one host: a listing that now points elsewhere was never proved.
+  const isElsewhere = reason === 'host_changed'
+  const isOverdue = claim.failing_since !== null && now - claim.failing_since >= LAPSE_AFTER_MS
+  const isLapsing = isElsewhere || isOverdue
   const changed = await trx
     .updateTable('claim')
     .set(isLapsing ? { state: 'lapsed' } : { failing_since: now })
     .where('id', '=', claim.id)
     .where('state', '=', 'verified')
-    .where('failing_since', isLapsing ? 'is not' : 'is', null)
+    .$if(!isLapsing, (query) => query.where('failing_since', 'is', null))
     .returning('id')
     .execute()
   if (changed.length === 0) return

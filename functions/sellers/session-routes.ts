@@ -45,11 +45,14 @@ export function createSessionStart(parts: Parts): SellerRoute {
   })
 }
 
-/** `DELETE /api/v1/sellers/session`: signs out; also answers 200 when nobody was signed in. */
+/** `DELETE /api/v1/sellers/session`: signs out; the same when nobody was signed in. */
 export function createSessionEnd(parts: Parts): SellerRoute {
   const sessions = sessionsOf(parts)
   return createSellerRoute(parts, async (event) => {
     await sessions.end(event.req.headers.get('cookie'))
-    return jsonAnswer({ status: 'signed_out' }, { 'Set-Cookie': sessions.blankCookie() })
+    return new Response(null, {
+      status: 204,
+      headers: { 'Cache-Control': 'no-store', 'Set-Cookie': sessions.blankCookie() },
+    })
   })
 }

@@ -1,19 +1,19 @@
 import type { Kysely } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import type { Store } from '../ports/store.ts'
-import * as clicks from './migrations/0001-clicks.ts'
-import * as sellers from './migrations/0002-sellers.ts'
-import * as claims from './migrations/0003-claims.ts'
-import * as mail from './migrations/0004-mail.ts'
-import * as settlements from './migrations/0010-settlements.ts'
+import { up as clicks } from './migrations/0001-clicks.ts'
+import { up as sellers } from './migrations/0002-sellers.ts'
+import { up as claims } from './migrations/0003-claims.ts'
+import { up as mail } from './migrations/0004-mail.ts'
+import { up as settlements } from './migrations/0010-settlements.ts'
 
 /** In order; a number once landed is never edited, a change is a new number. */
 const MIGRATIONS: Record<string, Migration> = {
-  '0001-clicks': clicks,
-  '0002-sellers': sellers,
-  '0003-claims': claims,
-  '0004-mail': mail,
-  '0010-settlements': settlements,
+  '0001-clicks': { up: clicks },
+  '0002-sellers': { up: sellers },
+  '0003-claims': { up: claims },
+  '0004-mail': { up: mail },
+  '0010-settlements': { up: settlements },
 }
 
 /**

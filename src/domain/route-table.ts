@@ -38,6 +38,7 @@ export const ROUTES = {
   claim_start: { methods: ['POST'], path: '/api/v1/sellers/claim', answer: 'live' },
   claim_check: { methods: ['POST'], path: '/api/v1/sellers/claim/:claim_id/check', answer: 'live' },
   analytics: { methods: ['GET'], path: '/api/v1/sellers/me/analytics', answer: 'live' },
+  opt_out: { methods: ['POST'], path: '/api/v1/sellers/opt-out', answer: 'live' },
   sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
   seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },
   kit_builder: { methods: ['POST'], path: '/api/v1/tools/kit-builder', answer: 'stub' },

@@ -63,6 +63,18 @@ export const ClaimCheckedSchema = v.object({
 })
 export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 
+/** Takes an owned listing out of the directory at the next build, or brings it back. */
+export const OptOutBodySchema = v.object({
+  listing_id: v.string(),
+  /** Default true. */
+  removed: v.optional(v.boolean()),
+})
+export const OptOutSchema = v.object({
+  listing_id: v.string(),
+  removed: v.boolean(),
+  effective: v.literal('next_build'),
+})
+
 export const ListingAnalyticsSchema = v.object({
   listing_id: v.string(),
   clicks: v.object({

@@ -143,6 +143,14 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     answer: 'Analytics',
     problems: ['not-signed-in'],
   },
+  opt_out: {
+    summary:
+      'Take an owned listing out of the directory, or bring it back; effective at the next build.',
+    tag: 'Sellers',
+    answer: 'OptOut',
+    body: 'OptOutBody',
+    problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
+  },
   sponsored: stub('Sponsored placements: not sold, not built.'),
   seller_verify: stub('Seller verification beyond the domain.'),
   kit_builder: stub('Build a kit from an endpoint.'),

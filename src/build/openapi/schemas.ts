@@ -18,6 +18,8 @@ import {
   LoginBodySchema,
   LoginSentSchema,
   MeSchema,
+  OptOutBodySchema,
+  OptOutSchema,
   SessionBodySchema,
   SessionSchema,
 } from '../../domain/seller-views.ts'
@@ -45,6 +47,8 @@ export const SCHEMAS = {
   Me: MeSchema,
   Claims: ClaimsSchema,
   ClaimBody: ClaimBodySchema,
+  OptOutBody: OptOutBodySchema,
+  OptOut: OptOutSchema,
   ClaimStarted: ClaimStartedSchema,
   ClaimChecked: ClaimCheckedSchema,
   Analytics: AnalyticsSchema,

@@ -1,0 +1,44 @@
+import type { Demand } from '../../src/domain/compare-view.ts'
+import type { LedgerFacts } from '../../src/domain/ledger-facts.ts'
+import type { Store } from '../ports/store.ts'
+import { toDay } from '../store/click.ts'
+import { readClickCounts, readUsageCounts } from './read-clicks.ts'
+
+const DEMAND_DAYS = 90
+
+/** What the next build needs to know: owners, removals, and ninety days of searches and clicks. */
+export async function readLedgerFacts(
+  store: Store,
+  now: number,
+): Promise<Omit<LedgerFacts, 'settlements'>> {
+  const claims = await store.db
+    .selectFrom('claim')
+    .select('listing_id')
+    .where('state', '=', 'verified')
+    .execute()
+  const removals = await store.db.selectFrom('opt_out').select('listing_id').execute()
+  return {
+    claimed: new Set(claims.map(({ listing_id }) => listing_id)),
+    optedOut: new Set(removals.map(({ listing_id }) => listing_id)),
+    demand: await readDemand(store, toDay(now) - DEMAND_DAYS + 1),
+  }
+}
+
+/** `outside` counts what did not come from our own pages (`src` other than `web`). */
+async function readDemand(store: Store, sinceDay: number): Promise<Map<string, Demand>> {
+  const clicks = await readClickCounts(store, null, sinceDay)
+  const usage = await readUsageCounts(store, null, sinceDay)
+  const shown = usage.filter(({ kind }) => kind === 'impression')
+  const counts = [
+    ...clicks.map(({ listing_id, src, clicks: count }) => ({ listing_id, src, count })),
+    ...shown.map(({ listing_id, src, uses: count }) => ({ listing_id, src, count })),
+  ]
+  const demand = new Map<string, Demand>()
+  for (const { listing_id, src, count } of counts) {
+    const sum = demand.get(listing_id) ?? { all: 0, outside: 0 }
+    sum.all += count
+    if (src !== 'web') sum.outside += count
+    demand.set(listing_id, sum)
+  }
+  return demand
+}

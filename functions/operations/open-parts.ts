@@ -1,0 +1,45 @@
+import { resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import { createLedger } from '../open-ledger.ts'
+import type { Parts } from '../parts.ts'
+import { systemClock } from '../ports/clock.ts'
+import { createResolver } from '../ports/resolver.ts'
+import { createProblems } from '../problem.ts'
+import { createRateLimits } from '../rate-limits.ts'
+import { createReleaseHolder } from '../release-holder.ts'
+import { openStore } from '../store/open-store.ts'
+
+/**
+ * The parts for a command that works beside a running server: same store, no lock, no socket. Both
+ * databases take a second writer; SQLite makes it wait its turn.
+ */
+export async function openParts(
+  config: Config,
+  log: Log,
+): Promise<{ parts: Parts; close(): Promise<void> }> {
+  const releases = createReleaseHolder({
+    outDir: resolve(config.OUT_DIR),
+    baseUrl: config.BASE_URL,
+    log,
+  })
+  const store = await openStore(config, log)
+  const ledger = createLedger(store, { config, log, clock: systemClock })
+  const parts: Parts = {
+    config,
+    log,
+    ledger,
+    problem: createProblems(config.BASE_URL),
+    clock: systemClock,
+    resolver: createResolver(config.DNS_SERVERS),
+    limits: createRateLimits(config),
+    release: releases.current,
+  }
+  return {
+    parts,
+    close: async () => {
+      releases.close()
+      await ledger.close()
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/ledger-facts.ts'
+import { readLedgerFacts } from '../analytics/ledger-facts.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import { openStore } from '../store/open-store.ts'
+import { SQLITE_FILE } from '../store/sqlite/store.ts'
+
+/** What the ledger says to a build; nothing where there is no ledger yet. */
+export async function readFactsForBuild(config: Config, log: Log): Promise<LedgerFacts> {
+  const hasLedger =
+    config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
+  if (!hasLedger) return NO_LEDGER_FACTS
+  const store = await openStore(config, log)
+  try {
+    return { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,16 @@
+import { type Config, parseConfig } from '../config.ts'
+import { createLog, type Log } from '../log.ts'
+
+/** A command-line step: what it prints is its result; what goes wrong is one line and exit code 1. */
+export async function runCommand(
+  command: (config: Config, log: Log) => Promise<string>,
+): Promise<void> {
+  try {
+    const config = parseConfig(process.env)
+    const log = createLog((line) => process.stderr.write(line), Date.now)
+    console.log(await command(config, log))
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { SQLITE_FILE } from '../store/sqlite/store.ts'
+import { lockState } from './state-lock.ts'
+
+/**
+ * A consistent copy of the SQLite state while the server runs (SQLite's online backup), checked
+ * before it gets its name: a backup that exists is one that can be restored.
+ *
+ * @throws when the target exists, the source does not, or the copy fails its integrity check
+ */
+export async function backupState(stateDir: string, target: string): Promise<void> {
+  const source = join(stateDir, SQLITE_FILE)
+  if (!existsSync(source)) throw new Error(`There is no ${source} to back up; check STATE_DIR.`)
+  if (existsSync(target)) throw new Error(`${target} exists already; name another file.`)
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  const part = `${target}.part`
+  await rm(part, { force: true })
+  const database = new DatabaseSync(source, { readOnly: true })
+  try {
+    await backup(database, part)
+  } finally {
+    database.close()
+  }
+  findDamage(part)
+  await flush(part)
+  await rename(part, target)
+}
+
+/**
+ * Puts a backup in the place of the SQLite state. The state it replaces is kept beside it.
+ *
+ * @returns where the old state went, or null when there was none
+ * @throws StateLockedError while a server runs on this `STATE_DIR`
+ */
+export async function restoreState(
+  stateDir: string,
+  source: string,
+  now: number,
+): Promise<string | null> {
+  if (!existsSync(source)) throw new Error(`There is no backup at ${source}.`)
+  findDamage(source)
+  const lock = await lockState(stateDir)
+  try {
+    const file = join(stateDir, SQLITE_FILE)
+    const part = `${file}.restoring`
+    await copyFile(source, part)
+    await flush(part)
+    const kept = await setAside(file, now)
+    await rename(part, file)
+    return kept
+  } finally {
+    lock.release()
+  }
+}
+
+/** The write-ahead log belongs to its database: left behind, it would be replayed into the wrong one. */
+async function setAside(file: string, now: number): Promise<string | null> {
+  if (!existsSync(file)) return null
+  const kept = `${file}.before-${new Date(now).toISOString().replaceAll(':', '')}`
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(file + suffix)) await rename(file + suffix, kept + suffix)
+  return kept
+}
+
+/** Opened for writing, because a read-only SQLite may not build the index of a WAL file. */
+function findDamage(file: string): void {
+  const database = new DatabaseSync(file)
+  try {
+    const row = database.prepare('PRAGMA integrity_check').get()
+    const verdict = String(row?.integrity_check)
+    if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict}`)
+    const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'click'").all()
+    if (tables.length === 0) throw new Error(`${file} is no Waypost state: it has no clicks table.`)
+  } finally {
+    database.close()
+  }
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  await file.sync()
+  await file.close()
+}

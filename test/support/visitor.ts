@@ -1,0 +1,52 @@
+import { expect } from 'vitest'
+import type { World } from './world.ts'
+
+/** A client of the seller endpoints that keeps its cookie, as a browser or a cookie jar would. */
+export interface Visitor {
+  get(path: string, headers?: Record<string, string>): Promise<Response>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+  send(method: string, path: string, init?: RequestInit): Promise<Response>
+  /** @returns the `Set-Cookie` line */
+  signIn(email: string): Promise<string>
+}
+
+export function createVisitor(world: World, url = world.url): Visitor {
+  let cookie = ''
+  const send: Visitor['send'] = async (method, path, init = {}) => {
+    const headers = { ...(cookie !== '' && { Cookie: cookie }), ...init.headers }
+    const answer = await fetch(`${url}/api/v1/sellers${path}`, {
+      method,
+      redirect: 'manual',
+      ...init,
+      headers,
+    })
+    const given = answer.headers.get('set-cookie')
+    if (given !== null) cookie = given.split(';')[0] ?? ''
+    return answer
+  }
+  const post: Visitor['post'] = (path, body, headers = {}) =>
+    send('POST', path, {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    })
+  return {
+    send,
+    post,
+    get: (path, headers = {}) => send('GET', path, { headers }),
+    signIn: async (email) => {
+      const before = world.mails.length
+      await post('/login', { email })
+      const token = await tokenOf(world, email, before + 1)
+      const answer = await post('/session', { token })
+      expect(answer.status).toBe(200)
+      return answer.headers.get('set-cookie') ?? ''
+    },
+  }
+}
+
+/** The token of the newest link mailed to the address, once at least `count` mails are out. */
+export async function tokenOf(world: World, email: string, count = 1): Promise<string> {
+  await expect.poll(() => world.mails.length, { timeout: 5000 }).toBeGreaterThanOrEqual(count)
+  const mail = world.mails.findLast(({ to, link }) => to === email && link !== undefined)
+  return new URL(mail?.link ?? 'about:blank').searchParams.get('token') ?? ''
+}
