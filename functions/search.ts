@@ -41,7 +41,7 @@ export function createSearch({ index, texts, randomUuid, onShown }: SearchParts)
       outcome,
       texts: texts(),
     })
-    onShown?.(outcome.organic.rows.map(({ row }) => readId(serving.organic, row)))
+    onShown?.(outcome.organic.rows.map(({ row }) => readId(serving, 'organic', row)))
     return { status: 200, headers: HEADERS, body }
   }
 }

@@ -4,6 +4,7 @@ import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/ledger-facts
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
+import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
 import { SQLITE_FILE } from '../store/sqlite/store.ts'
 
@@ -14,7 +15,11 @@ export async function readFactsForBuild(config: Config, log: Log): Promise<Ledge
   if (!hasLedger) return NO_LEDGER_FACTS
   const store = await openStore(config, log)
   try {
-    return { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
+    const now = Date.now()
+    return {
+      ...(await readLedgerFacts(store, now)),
+      settlements: await readVerifiedSettlements(store, now),
+    }
   } finally {
     await store.close()
   }
