@@ -15,7 +15,9 @@ const config = parseConfig(process.env)
 const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
 const { CONTENT_DIR: contentDir, OUT_DIR: outDir, BASE_URL: baseUrl } = config
 const log = createLog((line) => process.stderr.write(line), Date.now)
-const ledger = await readFactsForBuild(config, log)
+/** Read once; a release that is current needs it only where the ledger has settlements. */
+let contentRead: ReturnType<typeof readContent> | undefined
+const ledger = await readFactsForBuild(config, log, findPayouts)
 const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
 
 if (process.argv.includes('--if-stale') && readCurrentRelease(outDir) === name)
@@ -24,7 +26,7 @@ else await build()
 
 async function build(): Promise<void> {
   const start = performance.now()
-  const { content, faults, counts } = readContent(contentDir, { allowPrivate })
+  const { content, faults, counts } = readContentOnce()
   for (const fault of faults) console.log(formatFault(fault, contentDir))
   if (content === null) {
     console.error('The content has errors, so nothing was built; the release before keeps serving.')
@@ -37,6 +39,16 @@ async function build(): Promise<void> {
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB`,
   )
+}
+
+function readContentOnce(): ReturnType<typeof readContent> {
+  contentRead ??= readContent(contentDir, { allowPrivate })
+  return contentRead
+}
+
+function findPayouts(listingId: string): readonly string[] {
+  const { content } = readContentOnce()
+  return content?.listings.find(({ id }) => id === listingId)?.facts.payout ?? []
 }
 
 function onStage(stage: string, ms: number, files = 0): void {

@@ -8,8 +8,16 @@ import { readVerifiedSettlements } from '../settlements/read-verified-settlement
 import { openStore } from '../store/open-store.ts'
 import { SQLITE_FILE } from '../store/sqlite/store.ts'
 
-/** What the ledger says to a build; nothing where there is no ledger yet. */
-export async function readFactsForBuild(config: Config, log: Log): Promise<LedgerFacts> {
+/**
+ * What the ledger says to a build; nothing where there is no ledger yet.
+ *
+ * @param payoutsOf a listing's published payout addresses; asked only for listings with settlements
+ */
+export async function readFactsForBuild(
+  config: Config,
+  log: Log,
+  payoutsOf: (listingId: string) => readonly string[],
+): Promise<LedgerFacts> {
   const hasLedger =
     config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
   if (!hasLedger) return NO_LEDGER_FACTS
@@ -18,7 +26,7 @@ export async function readFactsForBuild(config: Config, log: Log): Promise<Ledge
     const now = Date.now()
     return {
       ...(await readLedgerFacts(store, now)),
-      settlements: await readVerifiedSettlements(store, now),
+      settlements: await readVerifiedSettlements(store, payoutsOf, now),
     }
   } finally {
     await store.close()
