@@ -1,0 +1,9 @@
+import { readCompiled } from '../compiled.ts'
+import { renderAtomFeed } from '../render/atom-feed.ts'
+import { toListingFeed } from '../render/listing-feed.ts'
+
+export function GET(): Response {
+  const { site, listings } = readCompiled()
+  const feed = toListingFeed(listings, { baseUrl: site.base_url, path: '/feed.atom' })
+  return new Response(renderAtomFeed(feed))
+}

@@ -1,0 +1,17 @@
+import { readCompiled } from '../compiled.ts'
+import { toXmlText } from '../render/xml-text.ts'
+
+/** Lets a browser search Waypost from its address bar (OpenSearch 1.1). */
+export function GET(): Response {
+  const base = toXmlText(readCompiled().site.base_url)
+  return new Response(`<?xml version="1.0" encoding="utf-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>Waypost</ShortName>
+<Description>Services an agent can call and pay for</Description>
+<InputEncoding>UTF-8</InputEncoding>
+<Image width="16" height="16" type="image/svg+xml">${base}/favicon.svg</Image>
+<Url type="text/html" template="${base}/search?q={searchTerms}"/>
+<Url type="application/json" template="${base}/api/v1/search?q={searchTerms}"/>
+</OpenSearchDescription>
+`)
+}
