@@ -32,6 +32,7 @@ const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/search': { ours: ['src/domain'], packages: ['@orama/orama', 'valibot'] },
   // Reading files is all it does beyond naming shapes of the domain.
   'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
+  'src/env.d.ts': { ours: [], packages: [] },
   'src/render': { ours: ['src/domain'], packages: [] },
   'src/build': {
     ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts'],
@@ -52,7 +53,7 @@ const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
       folder,
       {
         ours: [...SITE, 'src/domain', 'src/render', 'src/compiled.ts'],
-        packages: ['astro', 'astro:*'],
+        packages: ['astro', 'astro:*', 'virtual:*'],
       },
     ]),
   ),
