@@ -10,6 +10,7 @@ afterEach(() => folder?.remove())
 
 /** Every error and warning that `npm run check` would print. */
 function check(files: Record<string, string | Uint8Array>): string[] {
+  folder?.remove()
   folder = createContentFolder(files)
   return readFaults(folder)
 }
