@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
+import type { Handlers } from './app.ts'
 import { createRelay } from './call/relay.ts'
 import type { Config } from './config.ts'
 import { createLedgerHandlers } from './ledger-handlers.ts'
@@ -67,9 +68,10 @@ export async function createService({
     ledger,
     release: releases.current,
   }
+  const handlers: Handlers = { search: createSearchRoute(parts), ...createLedgerHandlers(parts) }
   const server = createWaypostServer({
     parts,
-    handlers: { search: createSearchRoute(parts), ...createLedgerHandlers(parts) },
+    handlers,
     relay: createRelay(parts),
     pages: createOnDemandPages({
       dir: releases.dir,
