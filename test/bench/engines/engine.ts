@@ -1,0 +1,23 @@
+import type { SearchDocument } from '../../../src/search/search-document.ts'
+
+export interface BuiltIndex {
+  buildMs: number
+  /** Bytes of the index without the stored listings, which every engine must keep somewhere. */
+  indexBytes: number
+}
+
+/** A search engine under test. Each stage runs in a process of its own. */
+export interface Engine {
+  name: string
+  /** Builds and writes everything it needs to serve to `file`. */
+  build(documents: readonly SearchDocument[], file: string): Promise<BuiltIndex> | BuiltIndex
+  /** Opens what `build` wrote; the answer searches for the first 20, best first. */
+  open(file: string): Promise<(q: string) => number> | ((q: string) => number)
+}
+
+/** The fields all engines search, and their weights (contract §12). */
+export function searchedFields({ name, tags, categories, summary }: SearchDocument) {
+  return { name, tags: tags.join(' '), categories: categories.join(' '), summary }
+}
+
+export const BOOSTS = { name: 3, tags: 2, categories: 2, summary: 1 }

@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs'
+import { openSearchIndex } from '../../../functions/search/open-search-index.ts'
+import { buildSearchIndex } from '../../../src/search/build-search-index.ts'
+import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index-file.ts'
+import { searchIndex } from '../../../src/search/search-index.ts'
+import type { Engine } from './engine.ts'
+
+export const waypost: Engine = {
+  name: 'waypost',
+  build(documents, file) {
+    const started = performance.now()
+    const bytes = buildSearchIndex(documents)
+    const buildMs = performance.now() - started
+    writeFileSync(file, bytes)
+    return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }
+  },
+  open(file) {
+    // The bodies are verified as they are read: the others keep no listings to verify at all.
+    const index = openSearchIndex(file, { verify: false, memoryBytes: 0 })
+    return (q) => searchIndex(index, { q, limit: 20, offset: 0 }).organic.total
+  },
+}

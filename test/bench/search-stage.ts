@@ -1,0 +1,78 @@
+/**
+ * One stage of one engine in a process of its own: `build` writes an index, `serve` opens it.
+ * Prints one line of JSON. Started by `search.ts`.
+ */
+import { writeFileSync } from 'node:fs'
+import type { SearchDocument } from '../../src/search/search-document.ts'
+import type { Engine } from './engines/engine.ts'
+import { SEARCH_QUERIES } from './search-queries.ts'
+
+const LOADERS: Record<string, () => Promise<Engine>> = {
+  waypost: async () => (await import('./engines/waypost.ts')).waypost,
+  orama: async () => (await import('./engines/orama.ts')).orama,
+  minisearch: async () => (await import('./engines/minisearch.ts')).minisearch,
+  fts5: async () => (await import('./engines/fts5.ts')).fts5,
+}
+/** Each query is repeated until this much time is spent on it, but within these bounds. */
+const BUDGET_MS = 60
+const MIN_RUNS = 3
+const MAX_RUNS = 40
+
+const [stage = '', name = '', size = '0', file = ''] = process.argv.slice(2)
+const load = LOADERS[name]
+if (load === undefined) throw new Error(`There is no engine ${name}.`)
+const result = stage === 'build' ? await build(await load()) : await serve(load)
+console.log(JSON.stringify(result))
+
+async function build(engine: Engine) {
+  const documents = await readDocuments(Number(size))
+  const built = await engine.build(documents, file)
+  if (documents.length === 0) writeFileSync(file, '')
+  return { ...built, buildRssMb: megabytes(process.memoryUsage().rss) }
+}
+
+/** Imported here, so that a serving process doesn't pay for the generators. */
+async function readDocuments(count: number): Promise<SearchDocument[]> {
+  const { findSharedDir } = await import('./shared-data.ts')
+  const { readScaleListings } = await import('./scale-listings.ts')
+  const { syntheticListings } = await import('./synthetic-listings.ts')
+  const real = readScaleListings(findSharedDir() ?? '')
+  return [...real, ...syntheticListings(real, Math.max(0, count - real.length))]
+}
+
+async function serve(loadEngine: () => Promise<Engine>) {
+  const engine = await loadEngine()
+  const started = performance.now()
+  const search = await engine.open(file)
+  const loadMs = performance.now() - started
+  search('weather forecast')
+  const firstAnswerMs = performance.now()
+  const timings = SEARCH_QUERIES.map((q) => ({ q, ms: timeOf(search, q) }))
+  timings.sort((a, b) => a.ms - b.ms)
+  const at = (share: number) => timings[Math.ceil(timings.length * share) - 1]
+  return {
+    loadMs,
+    firstAnswerMs,
+    p50: at(0.5)?.ms ?? 0,
+    p99: at(0.99)?.ms ?? 0,
+    slowest: at(1)?.q,
+    rssMb: megabytes(process.memoryUsage().rss),
+  }
+}
+
+/** The median of several runs: a busy machine must not decide which engine looks slow. */
+function timeOf(search: (q: string) => number, q: string): number {
+  const runs: number[] = []
+  const end = performance.now() + BUDGET_MS
+  while (runs.length < MIN_RUNS || (runs.length < MAX_RUNS && performance.now() < end)) {
+    const started = performance.now()
+    search(q)
+    runs.push(performance.now() - started)
+  }
+  runs.sort((a, b) => a - b)
+  return runs[runs.length >> 1] ?? 0
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024)
+}

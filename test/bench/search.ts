@@ -1,0 +1,97 @@
+/**
+ * Our search beside stock Orama, MiniSearch and SQLite FTS5, on the real listings and on synthetic
+ * ones with the same text statistics. `npm run bench:search [-- 15761 100000 1000000]`
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { findSharedDir } from './shared-data.ts'
+
+const DEFAULT_SIZES = [15_761, 100_000, 1_000_000]
+const ENGINES = ['waypost', 'fts5', 'minisearch', 'orama']
+/** Beyond this the two that keep everything in JavaScript objects need more memory than most have. */
+const OBJECT_ENGINES_UP_TO = 100_000
+
+const BuiltSchema = v.object({
+  buildMs: v.number(),
+  indexBytes: v.number(),
+  buildRssMb: v.number(),
+})
+const ServedSchema = v.object({
+  loadMs: v.number(),
+  firstAnswerMs: v.number(),
+  p50: v.number(),
+  p99: v.number(),
+  slowest: v.string(),
+  rssMb: v.number(),
+})
+type Measured = v.InferOutput<typeof BuiltSchema> & v.InferOutput<typeof ServedSchema>
+
+if (findSharedDir() === null) {
+  console.log('bench:search skipped: ../shared/data is absent (set SHARED_DIR)')
+} else {
+  const sizes = process.argv.slice(2).map(Number)
+  for (const size of sizes.length > 0 ? sizes : DEFAULT_SIZES) benchSize(size)
+}
+
+function benchSize(size: number): void {
+  const folder = mkdtempSync(join(tmpdir(), 'search-bench-'))
+  const load = loadavg()[0]?.toFixed(1)
+  console.log(`\n${size.toLocaleString('en')} listings (load average ${load} at the start)`)
+  const measured = new Map<string, Measured>()
+  for (const engine of ENGINES) {
+    if (size > OBJECT_ENGINES_UP_TO && (engine === 'orama' || engine === 'minisearch')) {
+      console.log(`${engine}: skipped above ${OBJECT_ENGINES_UP_TO.toLocaleString('en')} listings`)
+      continue
+    }
+    const file = join(folder, engine)
+    const built = v.parse(BuiltSchema, run('build', engine, size, file))
+    measured.set(engine, { ...built, ...v.parse(ServedSchema, run('serve', engine, size, file)) })
+  }
+  rmSync(folder, { recursive: true })
+  printTable(measured)
+}
+
+function run(stage: string, engine: string, size: number, file: string): unknown {
+  const memory = '--max-old-space-size=12000'
+  const script = join(import.meta.dirname, 'search-stage.ts')
+  const args = stage === 'build' ? [memory] : []
+  const output = execFileSync(
+    process.execPath,
+    [...args, script, stage, engine, String(size), file],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 20 },
+  )
+  return JSON.parse(output)
+}
+
+function printTable(measured: ReadonlyMap<string, Measured>): void {
+  const own = measured.get('waypost')
+  if (own === undefined) return
+  console.table(
+    Object.fromEntries(
+      [...measured].map(([engine, row]) => [
+        engine,
+        {
+          'build s': (row.buildMs / 1000).toFixed(1),
+          'index MB': (row.indexBytes / 1e6).toFixed(1),
+          'load ms': row.loadMs.toFixed(1),
+          'first answer ms': row.firstAnswerMs.toFixed(0),
+          'RSS MiB': row.rssMb,
+          'p50 ms': row.p50.toFixed(3),
+          'p99 ms': row.p99.toFixed(3),
+          slowest: row.slowest.slice(0, 24),
+          'p50 ×': ratio(row.p50, own.p50),
+          'p99 ×': ratio(row.p99, own.p99),
+          'bytes ×': ratio(row.indexBytes, own.indexBytes),
+          'load ×': ratio(row.loadMs, own.loadMs),
+        },
+      ]),
+    ),
+  )
+}
+
+function ratio(other: number, own: number): string {
+  return (other / own).toFixed(1)
+}
