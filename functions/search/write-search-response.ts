@@ -1,5 +1,6 @@
 import type { SearchQuery } from '../../src/domain/search-query.ts'
-import { findOwnRow, idIn, readBody } from '../../src/search/index-rows.ts'
+import { findId } from '../../src/search/find-id.ts'
+import { idIn, readBody } from '../../src/search/index-rows.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow, SearchOutcome } from '../../src/search/search-index.ts'
 
@@ -62,7 +63,7 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
   const { firstParty } = index
   return ids
-    .map((id) => findOwnRow(index, id))
+    .map((id) => findId(index, 'firstParty', id))
     .filter((row) => row >= 0)
     .map((row) => ({ row, relevance: firstParty.multipliers[row] ?? 1 }))
 }

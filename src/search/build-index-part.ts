@@ -1,5 +1,6 @@
 import { create, insert } from '@orama/orama'
 import { buildColumns } from './build-columns.ts'
+import { buildIdTable } from './id-table.ts'
 import type { Section } from './index-file.ts'
 import type { Vocabulary } from './index-tokens.ts'
 import { createPostingsIndex, createPostingsTokenizer } from './orama-postings.ts'
@@ -33,7 +34,9 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
   for (const document of documents) insert(database, toOramaDocument(document))
   const { builder } = database.data.index
   const statistics = context.statistics ?? builder.statistics()
-  const index = toTermIndex(builder.finish(statistics))
+  const postings = builder.finish(statistics)
+  const index = toTermIndex(postings)
+  const ids = buildIdTable(documents.map(({ id }) => id))
   const sections: PartSections = {
     termBytes: index.dictionary.bytes,
     termStarts: index.dictionary.starts,
@@ -42,6 +45,9 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     postingStarts: index.postingStarts,
     postingBytes: index.postingBytes,
     palette: index.palette,
+    idHashes: ids.hashes,
+    idRows: ids.rows,
+    idImpacts: postings.idImpacts,
     ...buildColumns(documents, context.values),
   }
   return { statistics, sections }

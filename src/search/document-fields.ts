@@ -16,13 +16,13 @@ const SHARED_HOSTS =
 /** `io.github.someone/repo` and `someone/repo`: what stands before the slash is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
-/** What each field of the text score is made of (contract §12; ids and domains are searchable). */
+/** What each field of the text score is made of (contract §12); ids have a table of their own. */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
     name: {
       texts: [repository ?? document.name],
-      tokens: [document.id, ...hostTerms(document.url)].map(alias),
+      tokens: hostTerms(document.url).map(alias),
     },
     labels: { texts: [...document.tags, ...document.categories], tokens: [] },
     summary: { texts: [document.summary], tokens: owner ? ownerTerms(owner).map(alias) : [] },

@@ -1,3 +1,4 @@
+import type { IdTable } from './id-table.ts'
 import type { TermIndex } from './term-index.ts'
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */
@@ -11,6 +12,9 @@ export interface BodyStore {
  */
 export interface IndexPart extends TermIndex {
   rows: number
+  ids: IdTable
+  /** What a row scores when its id is searched for: the name's score of a term of one listing. */
+  idImpacts: Float32Array
   /** Rows in the order of a search without words. */
   browseOrder: Uint32Array
   /** `rankMultiplier` of each row. */

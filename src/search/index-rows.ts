@@ -1,9 +1,5 @@
 import { SearchIndexError, verifyBytes } from './index-file.ts'
-import { createScratch } from './index-part.ts'
-import type { SearchIndex } from './loaded-index.ts'
-import { scoreTerms } from './score-terms.ts'
-
-export type PartName = 'organic' | 'firstParty'
+import type { PartName, SearchIndex } from './loaded-index.ts'
 
 const decoder = new TextDecoder()
 /** How every body starts; the id follows, up to the next quotation mark. */
@@ -33,12 +29,4 @@ export function readBody(index: SearchIndex, part: PartName, row: number): Uint8
   const body = index.bodies.read(base + start, (bodyStarts[row + 1] ?? 0) - start)
   if (index.verifyReads) verifyBytes(`body of ${part} row ${row}`, body, bodyChecksums[row] ?? 0)
   return body
-}
-
-/** The row of one of our own listings, or -1. Every id is a term of its row. */
-export function findOwnRow(index: SearchIndex, id: string): number {
-  const scratch = createScratch(index.firstParty.rows)
-  const matched = scoreTerms(index.firstParty, [id], scratch)
-  const rows = [...scratch.matches.subarray(0, matched)]
-  return rows.find((row) => readId(index, 'firstParty', row) === id) ?? -1
 }

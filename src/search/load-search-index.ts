@@ -99,6 +99,8 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
     postingBytes: u8('postingBytes'),
     palette: f32('palette'),
     scoredRows,
+    ids: { hashes: u32('idHashes'), rows: u32('idRows') },
+    idImpacts: f32('idImpacts'),
     browseOrder: u32('browseOrder'),
     multipliers: multipliersOf(trust, liveTested),
     trust,

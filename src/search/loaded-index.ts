@@ -1,6 +1,8 @@
 import type { FilterVocabulary } from './filter-values.ts'
 import type { BodyStore, IndexPart } from './index-part.ts'
 
+export type PartName = 'organic' | 'firstParty'
+
 /** A loaded search index. Searching it is `searchIndex`; nothing in it changes but scratch space. */
 export interface SearchIndex {
   filters: FilterVocabulary

@@ -8,6 +8,8 @@ import type { TermIndex } from './term-index.ts'
 /** What a query text is searched as: distinct terms, and what the caller should be told. */
 export interface QueryPlan {
   terms: readonly string[]
+  /** Words written as listing ids, whether or not there is such a listing. */
+  ids: readonly string[]
   notes: readonly string[]
 }
 
@@ -28,7 +30,11 @@ export function planQuery(part: TermIndex, text: string, rows: number): QueryPla
   const units = queryUnits(part, firstCharacters(text), MAX_QUERY_WORDS)
   const terms = new Set(units.flatMap((unit) => unit.terms))
   for (const term of neighbourTerms(part, units, rows)) terms.add(term)
-  return { terms: [...terms].slice(0, MAX_PLAN_TERMS), notes: notesOf(units, terms.size) }
+  return {
+    terms: [...terms].slice(0, MAX_PLAN_TERMS),
+    ids: units.flatMap(({ id }) => id ?? []),
+    notes: notesOf(units),
+  }
 }
 
 function firstCharacters(text: string): string {
@@ -56,10 +62,10 @@ function pairsOf(term: string, next: string): string[] {
   ]
 }
 
-function notesOf(units: readonly QueryUnit[], terms: number): string[] {
+function notesOf(units: readonly QueryUnit[]): string[] {
   if (units.length === 0) return ['The query has no word to search for.']
   const repaired = units.flatMap((unit) => unit.repaired ?? [])
   const shown = [...new Set(repaired)].map((word) => `“${word}”`).join(', ')
   if (shown !== '') return [`Showing results for ${shown}.`]
-  return terms === 0 ? ['No listing has a word of the query.'] : []
+  return []
 }

@@ -1,4 +1,10 @@
-import { SEARCH_FIELDS, type SearchField } from '../domain/search-rank.ts'
+import {
+  FIELD_WEIGHTS,
+  inverseDocumentFrequency,
+  SEARCH_FIELDS,
+  type SearchField,
+  termSaturation,
+} from '../domain/search-rank.ts'
 import { createByteList } from './byte-list.ts'
 import { ALIAS_MARK } from './index-tokens.ts'
 import { createNumberList } from './number-list.ts'
@@ -16,6 +22,8 @@ export interface Postings {
   bytes: Uint8Array
   /** Saturations in name, labels and summary, three for each number a posting may hold. */
   palette: Float32Array
+  /** What each row would score for a term in its name that no other row holds. */
+  idImpacts: Float32Array
   /** How many rows hold each term. */
   counts: Uint32Array
   /** Rows the document frequencies were taken over. */
@@ -184,7 +192,22 @@ function scorePostings(collected: Collected, statistics: Statistics): Postings {
     starts[at + 1] = bytes.length()
   })
   const { rows: scoredRows } = statistics
-  return { terms, starts, bytes: bytes.values(), palette: palette.values(), counts, scoredRows }
+  return {
+    terms,
+    starts,
+    bytes: bytes.values(),
+    palette: palette.values(),
+    idImpacts: idImpactsOf(collected, statistics),
+    counts,
+    scoredRows,
+  }
+}
+
+function idImpactsOf({ lengths, rows }: Collected, { rows: scored, averageLength }: Statistics) {
+  const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scored, 1)
+  return Float32Array.from({ length: rows }, (_, row) => {
+    return weight * termSaturation(1, lengths.name[row] ?? 0, averageLength.name)
+  })
 }
 
 interface SortedPostings {

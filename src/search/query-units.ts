@@ -1,3 +1,4 @@
+import { isListingId } from '../domain/listing-id.ts'
 import { hasSingleLetter, pairTerm } from './index-tokens.ts'
 import { completions, rowsWith } from './index-words.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
@@ -12,6 +13,8 @@ export interface QueryUnit {
   term?: string
   /** All terms that are searched for it on their own. */
   terms: readonly string[]
+  /** Set where it is written as a listing id. */
+  id?: string
   /** What it was taken for, when it was read as a slip. */
   repaired?: string
 }
@@ -94,10 +97,16 @@ function unitsOf(part: TermIndex, word: Word, last: boolean, repair: boolean): Q
       if (hasSingleLetter(word)) return [{ term: whole, terms: [whole] }]
       return [{ terms: known(part, [whole]) }, ...pieces(part, word, last, repair)]
     case 'dotted':
-      return [{ terms: known(part, [word.whole]) }, ...pieces(part, word, last, repair)]
+      return [dottedUnit(part, word.whole), ...pieces(part, word, last, repair)]
     case 'unspaced':
       return [{ terms: word.parts.flatMap((pair) => unspacedTerms(part, pair)) }]
   }
+}
+
+/** `x402.foo` is an id, `api.example.com` a host: both are found as a whole. */
+function dottedUnit(part: TermIndex, whole: string): QueryUnit {
+  const terms = known(part, [whole])
+  return isListingId(whole) ? { id: whole, terms } : { terms }
 }
 
 function pieces(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {

@@ -1,9 +1,10 @@
 import type { SearchQuery } from '../domain/search-query.ts'
 import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
 import { countRows, filterRows, passes } from './filter-rows.ts'
+import { findId } from './find-id.ts'
 import type { IndexPart } from './index-part.ts'
-import type { SearchIndex } from './loaded-index.ts'
-import { planQuery } from './plan-query.ts'
+import type { PartName, SearchIndex } from './loaded-index.ts'
+import { planQuery, type QueryPlan } from './plan-query.ts'
 import { clearScores, scoreTerms } from './score-terms.ts'
 import { createTopKeys, type TopKeys } from './top-keys.ts'
 
@@ -24,6 +25,7 @@ export interface SearchOutcome {
   notes: readonly string[]
 }
 
+const NOTHING_FOUND = 'No listing has a word of the query.'
 /** Our own kits are few; more than a page of them would be no showcase. */
 const MAX_FIRST_PARTY = 50
 
@@ -34,15 +36,15 @@ const MAX_FIRST_PARTY = 50
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
   const plan = query.q === undefined ? null : planQuery(index.organic, query.q, index.organic.rows)
   const own = { ...query, limit: MAX_FIRST_PARTY, offset: 0 }
-  const search = (part: IndexPart, asked: SearchQuery) => {
-    const bits = filterRows(part, asked, index.filterPlaces)
-    return plan === null ? browse(part, asked, bits) : rank(part, asked, bits, plan.terms)
+  const search = (name: PartName, asked: SearchQuery) => {
+    const bits = filterRows(index[name], asked, index.filterPlaces)
+    return plan === null ? browse(index[name], asked, bits) : rank(index, name, asked, bits, plan)
   }
-  return {
-    organic: search(index.organic, query),
-    firstParty: search(index.firstParty, own),
-    notes: plan?.notes ?? [],
-  }
+  const organic = search('organic', query)
+  const firstParty = search('firstParty', own)
+  const notes = plan?.notes ?? []
+  const unfound = plan?.terms.length === 0 && organic.total === 0 && notes.length === 0
+  return { organic, firstParty, notes: unfound ? [NOTHING_FOUND] : notes }
 }
 
 function browse(
@@ -74,13 +76,16 @@ function toRelevance(score: number): number {
  * 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
 function rank(
-  part: IndexPart,
+  index: SearchIndex,
+  name: PartName,
   { offset, limit }: SearchQuery,
   bits: Uint32Array | null,
-  terms: readonly string[],
+  plan: QueryPlan,
 ): RankedPage {
+  const part = index[name]
   const rowSpan = 2 ** Math.ceil(Math.log2(Math.max(part.rows, 2)))
-  const matched = scoreTerms(part, terms, part.scratch)
+  const scored = scoreTerms(part, plan.terms, part.scratch)
+  const matched = scoreIds(index, name, plan.ids, scored)
   const best = createTopKeys(Math.min(offset + limit, matched))
   const total = offerMatches(part, matched, bits, best, rowSpan)
   clearScores(part.scratch, matched)
@@ -89,6 +94,24 @@ function rank(
     relevance: Math.floor(key / rowSpan) / RELEVANCE_STEPS,
   }))
   return { total, rows }
+}
+
+/** A listing's id is a term that it alone holds. @returns how many rows match by now */
+function scoreIds(
+  index: SearchIndex,
+  name: PartName,
+  ids: readonly string[],
+  matched: number,
+): number {
+  const { scratch, idImpacts } = index[name]
+  let count = matched
+  for (const id of new Set(ids)) {
+    const row = findId(index, name, id)
+    if (row < 0) continue
+    if (scratch.scores[row] === 0) scratch.matches[count++] = row
+    scratch.scores[row] = (scratch.scores[row] ?? 0) + (idImpacts[row] ?? 0)
+  }
+  return count
 }
 
 /** @returns how many matches pass the filter */
