@@ -2,6 +2,12 @@ import type { Kysely } from 'kysely'
 import { columnTypesFor } from '../column-types.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
+  await createChecks(db)
+  await createSettlements(db)
+  await createTransfers(db)
+}
+
+async function createChecks(db: Kysely<unknown>): Promise<void> {
   const { moment, strict } = columnTypesFor(db)
   await db.schema
     .createTable('settlement_check')
@@ -22,6 +28,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .on('settlement_check')
     .columns(['state', 'not_before'])
     .execute()
+}
+
+async function createSettlements(db: Kysely<unknown>): Promise<void> {
+  const { moment, strict } = columnTypesFor(db)
   // Each transfer counts once, ever, whoever reports it and for whichever listing.
   await db.schema
     .createTable('settlement')
@@ -38,6 +48,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .modifyEnd(strict)
     .execute()
   await db.schema.createIndex('settlement_time').on('settlement').column('settled_at').execute()
+}
+
+async function createTransfers(db: Kysely<unknown>): Promise<void> {
+  const { moment, strict } = columnTypesFor(db)
   await db.schema
     .createTable('wallet_transfer')
     .addColumn('network', 'text', (c) => c.notNull())

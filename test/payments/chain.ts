@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import solc from 'solc'
+import {
+  type Address,
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  parseAbi,
+  publicActions,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { baseSepolia } from 'viem/chains'
+
+/** Where every package expects USDC, and Multicall3, on this chain id. */
+export const USDC: Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const MULTICALL: Address = '0xcA11bde05977b3631167028862bE2a173976CA11'
+export const NETWORK = 'eip155:84532'
+
+/** anvil's well-known accounts: rich on every local chain, worthless elsewhere. */
+const KEYS: Hex[] = [
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+]
+export const accountOf = (index: number) => privateKeyToAccount(KEYS[index] ?? '0x')
+export const keyOf = (index: number) => KEYS[index] ?? '0x'
+
+export interface Chain {
+  url: string
+  balanceOf(address: Address): Promise<bigint>
+  mint(to: Address, amount: bigint): Promise<void>
+  /** The account's own transfer, outside any payment. */
+  transfer(from: number, to: Address, amount: bigint): Promise<Hex>
+  /** A transfer as any address, by the chain's leave. */
+  transferAs(from: Address, to: Address, amount: bigint): Promise<void>
+  walletOf(index: number): ReturnType<typeof createWallet>
+  stop(): Promise<void>
+}
+
+const ABI = parseAbi([
+  'function mint(address to, uint256 value)',
+  'function transfer(address to, uint256 value) returns (bool)',
+  'function balanceOf(address) view returns (uint256)',
+])
+
+/** A chain of its own with the token in place. */
+export async function startChain(): Promise<Chain> {
+  const port = await freePort()
+  const binary = fileURLToPath(
+    new URL('node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil', import.meta.url),
+  )
+  const anvil = spawn(binary, ['--port', String(port), '--chain-id', '84532', '--quiet'], {
+    stdio: 'ignore',
+  })
+  const url = `http://127.0.0.1:${port}`
+  const transport = http(url)
+  const reader = createPublicClient({ chain: baseSepolia, transport })
+  await waitFor(() => reader.getBlockNumber())
+  const test = createTestClient({ mode: 'anvil', chain: baseSepolia, transport })
+  const { TestUsdc, TestMulticall } = compile()
+  await test.setCode({ address: USDC, bytecode: TestUsdc })
+  await test.setCode({ address: MULTICALL, bytecode: TestMulticall })
+  const write = async (
+    index: number,
+    functionName: 'mint' | 'transfer',
+    to: Address,
+    amount: bigint,
+  ) => {
+    const hash = await createWallet(url, index).writeContract({
+      address: USDC,
+      abi: ABI,
+      functionName,
+      args: [to, amount],
+    })
+    await reader.waitForTransactionReceipt({ hash })
+    return hash
+  }
+  return {
+    url,
+    balanceOf: (address) =>
+      reader.readContract({ address: USDC, abi: ABI, functionName: 'balanceOf', args: [address] }),
+    mint: async (to, amount) => void (await write(0, 'mint', to, amount)),
+    transfer: (from, to, amount) => write(from, 'transfer', to, amount),
+    transferAs: async (from, to, amount) => {
+      await test.impersonateAccount({ address: from })
+      const client = createWalletClient({ account: from, chain: baseSepolia, transport })
+      const hash = await client.writeContract({
+        address: USDC,
+        abi: ABI,
+        functionName: 'transfer',
+        args: [to, amount],
+      })
+      await reader.waitForTransactionReceipt({ hash })
+    },
+    walletOf: (index) => createWallet(url, index),
+    stop: async () => {
+      anvil.kill()
+      if (anvil.exitCode === null) await once(anvil, 'exit')
+    },
+  }
+}
+
+function createWallet(url: string, index: number) {
+  const account = accountOf(index)
+  return createWalletClient({
+    account,
+    chain: baseSepolia,
+    transport: http(url),
+    pollingInterval: 50,
+  }).extend(publicActions)
+}
+
+function compile(): Record<'TestUsdc' | 'TestMulticall', Hex> {
+  const content = readFileSync(new URL('test-usdc.sol', import.meta.url), 'utf8')
+  const input = {
+    language: 'Solidity',
+    sources: { 'test-usdc.sol': { content } },
+    settings: {
+      outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
+      evmVersion: 'shanghai',
+    },
+  }
+  const output = JSON.parse(solc.compile(JSON.stringify(input)))
+  const contracts = output.contracts?.['test-usdc.sol']
+  if (contracts === undefined) throw new Error(JSON.stringify(output.errors))
+  const codeOf = (name: string): Hex => `0x${contracts[name].evm.deployedBytecode.object}`
+  return { TestUsdc: codeOf('TestUsdc'), TestMulticall: codeOf('TestMulticall') }
+}
+
+async function waitFor(isReady: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    try {
+      await isReady()
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  throw new Error('anvil did not answer within 10 s')
+}
+
+function freePort(): Promise<number> {
+  const server = createServer()
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    }),
+  )
+}

@@ -1,0 +1,204 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { preparePaymentPackages } from './prepare.ts'
+import type { World } from './world.ts'
+
+/**
+ * Real clients pay real sellers through the relay; the official facilitator code settles on a chain
+ * of its own. Nothing in it that pays, sells or settles was written here.
+ */
+const missing = preparePaymentPackages()
+if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
+
+const PAYOUTS = {
+  v2: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
+  v1: '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
+  mpp: '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
+  forger: '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
+} as const
+
+describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_000 }, () => {
+  let world: World
+  let chain: import('./chain.ts').Chain
+  let lab: typeof import('./chain.ts')
+  let oldTransaction = ''
+  const closing: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    lab = await import('./chain.ts')
+    const sellers = await import('./sellers.ts')
+    const { startWorld } = await import('./world.ts')
+    chain = await lab.startChain()
+    closing.push(chain.stop)
+    for (const buyer of [1, 2]) await chain.mint(lab.accountOf(buyer).address, 1_000_000n)
+    const facilitator = await sellers.startFacilitator(chain)
+    const running = {
+      v2: await sellers.startSellerV2(facilitator.url, PAYOUTS.v2),
+      v1: await sellers.startSellerV1(facilitator.url, PAYOUTS.v1),
+      mpp: await sellers.startSellerMpp(facilitator.url, PAYOUTS.mpp),
+      forger: await sellers.startForger(PAYOUTS.forger, () => oldTransaction),
+    }
+    closing.push(facilitator.close, ...Object.values(running).map(({ close }) => close))
+    const listing = (slug: keyof typeof running, rails = '[x402]') => ({
+      slug,
+      url: `${running[slug].url}/paid`,
+      payout: PAYOUTS[slug],
+      rails,
+    })
+    world = await startWorld(
+      [listing('v2'), listing('v1'), listing('mpp', '[x402, mpp]'), listing('forger')],
+      { [lab.NETWORK]: chain.url },
+    )
+    closing.push(world.close)
+  }, 400_000)
+
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close()
+  })
+
+  /** Calls, and what the call moved: out of the buyer's wallet, into the payout address. */
+  async function moved(
+    buyer: number,
+    payout: `0x${string}`,
+    call: () => Promise<Response>,
+  ): Promise<{ status: number; body: unknown; headers: Headers; paid: bigint; earned: bigint }> {
+    const { address } = lab.accountOf(buyer)
+    const before = [await chain.balanceOf(address), await chain.balanceOf(payout)] as const
+    const response = await call()
+    const body = await response.json()
+    return {
+      status: response.status,
+      body,
+      headers: response.headers,
+      paid: before[0] - (await chain.balanceOf(address)),
+      earned: (await chain.balanceOf(payout)) - before[1],
+    }
+  }
+
+  async function payV2(buyer: number): Promise<typeof fetch> {
+    const { ExactEvmScheme } = await import('@x402/evm')
+    const { wrapFetchWithPaymentFromConfig } = await import('@x402/fetch')
+    const client = new ExactEvmScheme(lab.accountOf(buyer))
+    return wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network: 'eip155:*', client }] })
+  }
+
+  async function payV1(buyer: number) {
+    const { wrapFetchWithPayment } = await import('x402-fetch')
+    // Its types name the wallet of another viem.
+    return wrapFetchWithPayment(fetch, chain.walletOf(buyer) as never)
+  }
+
+  const callUrl = (slug: string, query = '') => `${world.url}/api/v1/call/x402.${slug}${query}`
+
+  async function trustOf(slug: string) {
+    const response = await fetch(`${world.url}/api/v1/listings/x402.${slug}`)
+    const { trust } = (await response.json()) as { trust: Record<string, unknown> }
+    return trust
+  }
+
+  test('an x402 v2 client pays a v2 seller', async () => {
+    const pay = await payV2(1)
+    const result = await moved(1, PAYOUTS.v2, () => pay(callUrl('v2', '?city=Paris%20Nord&flag')))
+    expect(result).toMatchObject({ status: 200, paid: 1000n, earned: 1000n })
+    expect(result.body).toEqual({ sold: 'v2', url: '/paid?city=Paris%20Nord&flag' })
+    expect(result.headers.get('payment-response')).not.toBeNull()
+  })
+
+  test('with a body, by POST', async () => {
+    const pay = await payV2(1)
+    const post = {
+      method: 'POST',
+      body: '{"q":1}',
+      headers: { 'Content-Type': 'application/json' },
+    }
+    const result = await moved(1, PAYOUTS.v2, () => pay(callUrl('v2'), post))
+    expect(result).toMatchObject({ status: 200, paid: 1000n, earned: 1000n })
+  })
+
+  test('an x402 v1 client pays a v1 seller', async () => {
+    const pay = await payV1(1)
+    const result = await moved(1, PAYOUTS.v1, () => pay(callUrl('v1'), {}))
+    expect(result).toMatchObject({ status: 200, paid: 2000n, earned: 2000n, body: { sold: 'v1' } })
+    expect(result.headers.get('x-payment-response')).not.toBeNull()
+  })
+
+  test('an MPP client pays an MPP seller', async () => {
+    const { evm, Mppx } = await import('mppx/client')
+    const account = lab.accountOf(1)
+    const authorization = { name: 'USDC', version: '2' }
+    const client = Mppx.create({ methods: [evm({ account, authorization })], polyfill: false })
+    const result = await moved(1, PAYOUTS.mpp, () => client.fetch(callUrl('mpp')))
+    expect(result).toMatchObject({ status: 200, paid: 3000n, earned: 3000n, body: { sold: 'mpp' } })
+    expect(result.headers.get('payment-receipt')).not.toBeNull()
+  })
+
+  test('the TypeScript of kit.json pays as it stands', async () => {
+    const kit = await (await fetch(`${world.url}/api/v1/listings/x402.v2/kit.json`)).json()
+    const { snippets } = kit as { snippets: Record<string, string> }
+    const dir = mkdtempSync(join(fileURLToPath(new URL('.', import.meta.url)), 'snippet-'))
+    try {
+      writeFileSync(join(dir, 'snippet.mts'), snippets.typescript ?? '')
+      const before = await chain.balanceOf(PAYOUTS.v2)
+      const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'snippet.mts')], {
+        env: { ...process.env, EVM_PRIVATE_KEY: lab.keyOf(2) },
+      })
+      expect(stdout).toContain('200 {"sold":"v2"')
+      expect((await chain.balanceOf(PAYOUTS.v2)) - before).toBe(1000n)
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+
+  test('a seller that forges its settlement header moves nothing', async () => {
+    // Money really went to its address, in a transaction that is none of this call's.
+    oldTransaction = await chain.transfer(1, PAYOUTS.forger, 1000n)
+    const pay = await payV2(1)
+    const result = await moved(1, PAYOUTS.forger, () => pay(callUrl('forger')))
+    expect(result).toMatchObject({ status: 200, paid: 0n, earned: 0n })
+    expect(result.headers.get('payment-response')).not.toBeNull()
+  })
+
+  test('what was settled becomes trust at the next build; what was forged does not', async () => {
+    expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
+    await world.service.parts.ledger.settlements.verify()
+    world.rebuild()
+    expect(await trustOf('v2')).toMatchObject({
+      evidence: 'verified_non_wash_payments',
+      verified_buyers_30d: 2,
+      settlements_30d: 3,
+      volume_usd_30d: 0.003,
+    })
+    for (const slug of ['v1', 'mpp'])
+      expect(await trustOf(slug)).toMatchObject({
+        evidence: 'verified_non_wash_payments',
+        verified_buyers_30d: 1,
+        settlements_30d: 1,
+      })
+    expect(await trustOf('forger')).toMatchObject({ score: null, evidence: 'no_payment_data' })
+  })
+
+  test('money sent back makes it a round trip', async () => {
+    await chain.mint(PAYOUTS.v1, 10_000n)
+    await chain.transferAs(PAYOUTS.v1, lab.accountOf(1).address, 4000n)
+    const pay = await payV1(1)
+    expect((await pay(callUrl('v1'), {})).status).toBe(200)
+    await world.service.parts.ledger.settlements.verify()
+    world.rebuild()
+    expect(await trustOf('v1')).toMatchObject({
+      score: null,
+      evidence: 'no_independent_paid_usage_30d',
+      wash_flags: [{ flag: 'round_trip', settlements: 2 }],
+    })
+  })
+
+  test('no signature, nonce or key of a payer is in the log', () => {
+    const log = world.log.join('')
+    expect(log).toContain('settlement.counted')
+    expect(log).not.toMatch(/0x[0-9a-f]{64}/i)
+    expect(log).not.toMatch(/eyJ/)
+  })
+})
