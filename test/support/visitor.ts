@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { World } from './world.ts'
 
 /** A client of the seller endpoints that keeps its cookie, as a browser or a cookie jar would. */
@@ -46,7 +46,7 @@ export function createVisitor(world: World, url = world.url): Visitor {
 
 /** The token of the newest link mailed to the address, once at least `count` mails are out. */
 export async function tokenOf(world: World, email: string, count = 1): Promise<string> {
-  await expect.poll(() => world.mails.length, { timeout: 5000 }).toBeGreaterThanOrEqual(count)
+  await vi.waitFor(() => expect(world.mails.length).toBeGreaterThanOrEqual(count), 5000)
   const mail = world.mails.findLast(({ to, link }) => to === email && link !== undefined)
   return new URL(mail?.link ?? 'about:blank').searchParams.get('token') ?? ''
 }
