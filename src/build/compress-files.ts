@@ -1,24 +1,15 @@
 import { readdirSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import { findContentType, isCompressible } from '../domain/content-type.ts'
-import type { StaticFile } from '../domain/static-file.ts'
-import { digestOf } from './release-writer.ts'
+import { Worker } from 'node:worker_threads'
+import * as v from 'valibot'
+import { type StaticFile, StaticFileSchema } from '../domain/static-file.ts'
+import { compressFile } from './compress-file.ts'
 
-/** contract §4: smaller files travel as they are. */
-const MIN_COMPRESSED_BYTES = 1024
+const MAX_WORKERS = 4
 
-/** Fast enough for 50,000 files on two cores; the last percent of size would cost minutes. */
-const BROTLI_QUALITY = 5
-const GZIP_LEVEL = 6
-
-/** zlib works in the thread pool: enough in flight to keep it busy, few enough to hold in memory. */
-const IN_FLIGHT = 16
-
-const toBrotli = promisify(brotliCompress)
-const toGzip = promisify(gzip)
+/** Below this a worker takes longer to start than to finish. */
+const FILES_PER_WORKER = 500
 
 /**
  * Compresses every file below `root` beside itself (`.br`, `.gz`) and returns what a server must
@@ -26,34 +17,27 @@ const toGzip = promisify(gzip)
  */
 export async function compressFiles(root: string): Promise<StaticFile[]> {
   const files = listFiles(root)
-  const described: StaticFile[] = new Array(files.length)
-  let next = 0
-  const work = async () => {
-    for (let i = next++; i < files.length; i = next++)
-      described[i] = await compressFile(root, files[i] ?? '')
-  }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, work))
-  return described
+  const count = Math.min(
+    MAX_WORKERS,
+    availableParallelism(),
+    Math.floor(files.length / FILES_PER_WORKER),
+  )
+  if (count < 2) return files.map((file) => compressFile(root, file))
+  // Dealt out one by one: pages lie together and are larger than the rest.
+  const shares = Array.from({ length: count }, (_, i) => files.filter((_, j) => j % count === i))
+  const described = await Promise.all(shares.map((share) => compressInWorker(root, share)))
+  return described.flat().sort((a, b) => (a.file < b.file ? -1 : 1))
 }
 
-async function compressFile(root: string, file: string): Promise<StaticFile> {
-  const path = join(root, file)
-  const bytes = await readFile(path)
-  const type = findContentType(file)
-  const entry = { file, type, digest: digestOf(bytes), size: bytes.length }
-  if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(type))
-    return { ...entry, br: 0, gz: 0 }
-  const [br, gz] = await Promise.all([
-    toBrotli(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
-    }),
-    toGzip(bytes, { level: GZIP_LEVEL }),
-  ])
-  await Promise.all([writeFile(`${path}.br`, br), writeFile(`${path}.gz`, gz)])
-  return { ...entry, br: br.length, gz: gz.length }
+function compressInWorker(root: string, files: string[]): Promise<StaticFile[]> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./compress-worker.ts', import.meta.url), {
+      workerData: { root, files },
+    })
+    worker.once('message', (message) => resolve(v.parse(v.array(StaticFileSchema), message)))
+    worker.once('error', reject)
+    worker.once('exit', () => reject(new Error(`${root}: a worker ended before its files`)))
+  })
 }
 
 function listFiles(root: string): string[] {

@@ -21,46 +21,69 @@ export function createSimilarFinder(
   const organic = listings.filter(({ facts }) => !facts.first_party)
   const byTag = groupBy(organic, ({ facts }) => facts.tags)
   const byCategory = groupBy(organic, ({ facts }) => facts.categories)
+  // Places instead of listings, and one array of scores for all calls: with 15,000 listings a map
+  // for each and a sort of all that share anything took a third of the build's own time.
+  const scores = new Float64Array(organic.length)
+  const best = createBest(organic)
   return (listing) => {
-    const scores = new Map<DerivedListing, number>()
-    const add = (group: DerivedListing[] | undefined, weight: number) => {
+    const touched: number[] = []
+    const add = (group: Int32Array | undefined, weight: number) => {
       if (group === undefined) return
       const rarity = weight / Math.log2(2 + group.length)
-      for (const other of group.slice(0, MAX_SHARED_BY))
-        if (other.id !== listing.id) scores.set(other, (scores.get(other) ?? 0) + rarity)
+      for (const place of group.subarray(0, MAX_SHARED_BY)) {
+        if (scores[place] === 0) touched.push(place)
+        scores[place] = (scores[place] ?? 0) + rarity
+      }
     }
     for (const tag of listing.facts.tags) add(byTag.get(tag), TAG_WEIGHT)
     for (const category of listing.facts.categories) add(byCategory.get(category), CATEGORY_WEIGHT)
-    return [...scores]
-      .map(([other, score]) => ({
-        other,
-        score: score + (other.facts.kind === listing.facts.kind ? KIND_WEIGHT : 0),
-      }))
-      .sort(
-        (a, b) =>
-          b.score - a.score ||
-          trustOf(b.other) - trustOf(a.other) ||
-          (a.other.id < b.other.id ? -1 : 1),
-      )
-      .slice(0, MAX_SIMILAR)
-      .map(({ other }) => other.id)
+    const ids = best(listing, touched, scores)
+    for (const place of touched) scores[place] = 0
+    return ids
   }
 }
 
-function trustOf(listing: DerivedListing): number {
-  return trustScoreOf(listing.trust) ?? -1
+function createBest(organic: readonly DerivedListing[]) {
+  const trust = Float64Array.from(organic, ({ trust }) => trustScoreOf(trust) ?? -1)
+  return (listing: DerivedListing, touched: readonly number[], scores: Float64Array): string[] => {
+    const found: SimilarRow[] = []
+    for (const place of touched) {
+      const other = organic[place]
+      if (other === undefined || other.id === listing.id) continue
+      const kind = other.facts.kind === listing.facts.kind ? KIND_WEIGHT : 0
+      const row = { id: other.id, score: (scores[place] ?? 0) + kind, trust: trust[place] ?? -1 }
+      const last = found[MAX_SIMILAR - 1]
+      if (last !== undefined && compareSimilar(row, last) > 0) continue
+      found.push(row)
+      found.sort(compareSimilar)
+      found.length = Math.min(found.length, MAX_SIMILAR)
+    }
+    return found.map(({ id }) => id)
+  }
 }
 
+interface SimilarRow {
+  id: string
+  score: number
+  trust: number
+}
+
+function compareSimilar(a: SimilarRow, b: SimilarRow): number {
+  return b.score - a.score || b.trust - a.trust || (a.id < b.id ? -1 : 1)
+}
+
+/** Places in `listings` by key, in their order. */
 function groupBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],
-): Map<string, DerivedListing[]> {
-  const groups = new Map<string, DerivedListing[]>()
-  for (const listing of listings)
+): Map<string, Int32Array> {
+  const groups = new Map<string, number[]>()
+  listings.forEach((listing, place) => {
     for (const key of keysOf(listing)) {
       const group = groups.get(key)
-      if (group === undefined) groups.set(key, [listing])
-      else group.push(listing)
+      if (group === undefined) groups.set(key, [place])
+      else group.push(place)
     }
-  return groups
+  })
+  return new Map([...groups].map(([key, places]) => [key, Int32Array.from(places)]))
 }
