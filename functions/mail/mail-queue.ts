@@ -111,8 +111,15 @@ async function deliverDue(parts: MailQueueParts): Promise<void> {
   for (;;) {
     const jobs = await leaseJobs(parts.store, parts.clock.now())
     if (jobs.length === 0) return
-    await Promise.all(jobs.map((job) => deliverJob(parts, job)))
+    jobs.sort((a, b) => a.created_at - b.created_at)
+    const byAddress = Map.groupBy(jobs, ({ email }) => email)
+    await Promise.all([...byAddress.values()].map((own) => deliverInTurn(parts, own)))
   }
+}
+
+/** Of two sign-in mails to one address, the later must carry the token that works. */
+async function deliverInTurn(parts: MailQueueParts, jobs: MailJobTable[]): Promise<void> {
+  for (const job of jobs) await deliverJob(parts, job)
 }
 
 /** The outer conditions are judged again under the row's lock, so two instances never share a job. */
