@@ -34,7 +34,7 @@ export function createVisitor(world: World, url = world.url): Visitor {
     post,
     get: (path, headers = {}) => send('GET', path, { headers }),
     signIn: async (email) => {
-      const before = world.mails.length
+      const before = linksTo(world, email).length
       await post('/login', { email })
       const token = await tokenOf(world, email, before + 1)
       const answer = await post('/session', { token })
@@ -44,9 +44,18 @@ export function createVisitor(world: World, url = world.url): Visitor {
   }
 }
 
-/** The token of the newest link mailed to the address, once at least `count` mails are out. */
+/** The token of the newest link mailed to the address, once at least `count` such mails are out. */
 export async function tokenOf(world: World, email: string, count = 1): Promise<string> {
-  await vi.waitFor(() => expect(world.mails.length).toBeGreaterThanOrEqual(count), 5000)
-  const mail = world.mails.findLast(({ to, link }) => to === email && link !== undefined)
-  return new URL(mail?.link ?? 'about:blank').searchParams.get('token') ?? ''
+  const links = await vi.waitFor(() => {
+    const sent = linksTo(world, email)
+    expect(sent.length).toBeGreaterThanOrEqual(count)
+    return sent
+  }, 5000)
+  return new URL(links.at(-1) ?? 'about:blank').searchParams.get('token') ?? ''
+}
+
+function linksTo(world: World, email: string): (string | undefined)[] {
+  return world.mails
+    .filter(({ to, link }) => to === email && link !== undefined)
+    .map(({ link }) => link)
 }
