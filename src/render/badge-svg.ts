@@ -27,12 +27,7 @@ const MAX_CHARACTERS = 48
  * font the viewer has.
  */
 export function renderBadgeSvg({ label, message, tone }: Badge): string {
-  const left = cut(label)
-  const right = cut(message)
-  const leftText = estimateWidth(left)
-  const rightText = estimateWidth(right)
-  const leftWidth = PADDING + MARK_WIDTH + leftText + PADDING
-  const width = leftWidth + PADDING + rightText + PADDING
+  const { left, right, leftText, rightText, leftWidth, width } = layOut(label, message)
   const title = toXmlText(`${left}: ${right}`)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${title}">`,
@@ -46,6 +41,27 @@ export function renderBadgeSvg({ label, message, tone }: Badge): string {
     toTextNode(right, leftWidth + PADDING, rightText),
     '</g></svg>\n',
   ].join('')
+}
+
+/** Pixels a badge is wide; a page that says so in advance does not jump when the image comes. */
+export function badgeWidthOf({ label, message }: Badge): number {
+  return layOut(label, message).width
+}
+
+function layOut(label: string, message: string) {
+  const left = cut(label)
+  const right = cut(message)
+  const leftText = estimateWidth(left)
+  const rightText = estimateWidth(right)
+  const leftWidth = PADDING + MARK_WIDTH + leftText + PADDING
+  return {
+    left,
+    right,
+    leftText,
+    rightText,
+    leftWidth,
+    width: leftWidth + PADDING + rightText + PADDING,
+  }
 }
 
 function toTextNode(text: string, x: number, width: number): string {

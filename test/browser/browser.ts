@@ -1,0 +1,55 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { ensureBrowser } from './ensure-browser.ts'
+
+/** Without these a browser talks to its maker, which a test of ours must not cause. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export const PHONE = { width: 390, height: 844 }
+export const DESKTOP = { width: 1280, height: 900 }
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: ensureBrowser(), headless: true, args: FLAGS })
+}
+
+export interface WatchedPage {
+  page: Page
+  /** Errors of the console and of scripts, refused content, requests to other hosts. */
+  faults: string[]
+  close(): Promise<void>
+}
+
+/**
+ * A page that writes down everything that goes wrong on it.
+ *
+ * @param url where the service listens; a request to any other origin is a fault.
+ */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: DESKTOP, baseURL: url, ...options })
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`))
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== url && protocol !== 'data:') faults.push(`outside: ${request.url()}`)
+  })
+  return { page, faults, close: () => context.close() }
+}

@@ -1,0 +1,89 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { scoreTrust } from '../../src/domain/trust.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+import { launchBrowser, openPage } from './browser.ts'
+
+let waypost: RunningService
+let browser: Browser
+beforeAll(async () => {
+  waypost = await startService()
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await waypost?.close()
+})
+
+test('foreign markup is text on the page and in its structured data', async () => {
+  const listing = await (await fetch(`${waypost.url}/api/v1/listings/api.hostile-text`)).json()
+  const { page, faults, close } = await openPage(browser, waypost.url)
+  await page.goto('/listing/api.hostile-text')
+  expect(await page.textContent('h1')).toBe(listing.name)
+  expect(await page.textContent('.listing-head .lede')).toBe(listing.summary)
+  const data = await page.textContent('script[type="application/ld+json"]')
+  expect(JSON.parse(data ?? '')).toMatchObject({
+    name: listing.name,
+    description: listing.summary,
+  })
+  expect(await page.locator('main script, main iframe, main [onerror]').count()).toBe(0)
+  expect(faults).toEqual([])
+  await close()
+})
+
+test('a button copies the snippet it stands beside', async () => {
+  const { page, close } = await openPage(browser, waypost.url, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  await page.goto('/listing/x402.weather')
+  const block = page.locator('.snippets .copy').first()
+  const code = await block.locator('code').textContent()
+  await block.locator('[data-copy]').click()
+  await page.waitForFunction(
+    () => document.querySelector('.snippets [data-copy]')?.textContent === 'Copied',
+  )
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code)
+  await close()
+})
+
+test('the trust panel shows the numbers of the listing', async () => {
+  const { trust } = await (await fetch(`${waypost.url}/api/v1/listings/x402.weather`)).json()
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/listing/x402.weather')
+  const panel = page.getByRole('region', { name: 'Trust' })
+  expect(await panel.locator('.score strong').textContent()).toBe(String(trust.score))
+  expect(await panel.innerText()).toContain(`Verified buyers\n${trust.verified_buyers_30d}`)
+  await close()
+})
+
+test('a table sorts by a column and turns round', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/kind/http_api')
+  const names = () => page.locator('tbody th a').allTextContents()
+  await page.getByRole('button', { name: 'Name' }).click()
+  const ascending = await names()
+  expect(ascending.length).toBeGreaterThan(2)
+  await page.getByRole('button', { name: 'Name' }).click()
+  expect(await names()).toEqual(ascending.toReversed())
+  expect(await page.locator('th[aria-sort="descending"]').count()).toBe(1)
+  await close()
+})
+
+test('the calculator gives the score the method gives', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/trust')
+  await page.getByLabel('Verified buyers').fill('55')
+  await page.getByLabel('Largest buyer, %').fill('10')
+  const score = scoreTrust({
+    buyers: 55,
+    settlements: 340,
+    volumeUsd: 12.5,
+    topBuyerShare: 0.1,
+    daysSinceLast: 1,
+    sharers: 1,
+  })
+  expect(await page.locator('output').textContent()).toBe(String(score))
+  await page.getByLabel('Verified buyers').fill('0')
+  expect(await page.locator('output').textContent()).toBe('none')
+  await close()
+})
