@@ -34,12 +34,12 @@ export function ensureBrowser(): string {
 
 /** @throws when `CHROMIUM_PATH` names a file that does not exist. */
 export function findBrowser(): string | null {
-  const chosen = process.env['CHROMIUM_PATH'] ?? ''
+  const chosen = process.env.CHROMIUM_PATH ?? ''
   if (chosen !== '') {
     if (existsSync(chosen)) return chosen
     throw new Error(`CHROMIUM_PATH: expected an executable that exists, got ${chosen}`)
   }
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const folders = (process.env.PATH ?? '').split(delimiter)
   const candidates = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
   const own = chromium.executablePath()
   return [...candidates, MAC, own].find((path) => path !== '' && existsSync(path)) ?? null

@@ -82,7 +82,7 @@ test('every page says the same without JavaScript, and offers nothing that needs
   for (const path of PAGES.filter((page) => !page.startsWith('/sellers'))) {
     await page.goto(path)
     expect((await page.textContent('h1'))?.trim(), path).toBeTruthy()
-    expect(await page.locator('main').innerText(), path).not.toContain('need JavaScript')
+    expect(await page.locator('main').textContent(), path).not.toContain('need JavaScript')
     expect(await page.locator('[data-copy]:visible').count(), path).toBe(0)
   }
   await close()

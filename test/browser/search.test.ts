@@ -107,6 +107,6 @@ test('without JavaScript the form answers as the API does, and says what it refu
   expect(await namesOn(page)).toEqual(answer.results.map(({ name }: { name: string }) => name))
   const refused = await page.goto('/search?kind=banana')
   expect(refused?.status()).toBe(400)
-  expect(await page.locator('[data-notice]').innerText()).toContain('kind')
+  expect(await page.locator('[data-notice]').textContent()).toContain('kind')
   await close()
 })
