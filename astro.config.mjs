@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import node from '@astrojs/node'
-import { defineConfig } from 'astro/config'
+import { defineConfig, passthroughImageService } from 'astro/config'
 
 /**
  * Pages only: JSON, badges and the search index are written by `src/build`, which runs this config
@@ -16,6 +16,8 @@ export default defineConfig({
   trailingSlash: 'ignore',
   compressHTML: true,
   devToolbar: { enabled: false },
+  // Pages hold no images to work on; without this the server bundle carries an image library.
+  image: { service: passthroughImageService() },
   // Astro answers 403 to writes without an Origin header; agents send none. The functions judge
   // origins on the cookie routes themselves.
   security: { checkOrigin: false },

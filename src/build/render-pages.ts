@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'astro'
@@ -32,18 +32,26 @@ export async function renderPages({ compiledDir, outDir, cacheDir }: RenderOptio
       logLevel: 'warn',
       // A release stands alone: its folder may be anywhere, far from node_modules.
       resolve: { noExternal: true },
+      // A hash in a name would be of text that the folders are cut from below.
+      environments: {
+        ssr: { build: { rolldownOptions: { output: { chunkFileNames: 'chunks/[name].mjs' } } } },
+      },
     },
   })
-  forgetFolders(join(outDir, 'server', 'entry.mjs'), [outDir, cacheDir])
+  forgetFolders(join(outDir, 'server'), [outDir, cacheDir])
 }
 
 /**
- * Astro writes the folders of the build into its server entry, where nothing reads them in
+ * Astro writes the folders of the build into its server files, where nothing reads them in
  * middleware mode. They are cut so that the same content gives the same bytes in any folder.
  */
-function forgetFolders(entry: string, folders: readonly string[]): void {
-  let text = readFileSync(entry, 'utf8')
-  for (const folder of folders)
-    text = text.replaceAll(`${pathToFileURL(folder).href}/`, 'file:///release/')
-  writeFileSync(entry, text.replaceAll(pathToFileURL(PROJECT).href, 'file:///project/'))
+function forgetFolders(serverDir: string, folders: readonly string[]): void {
+  const files = readdirSync(serverDir, { recursive: true, withFileTypes: true })
+  for (const entry of files.filter((file) => file.isFile())) {
+    const path = join(entry.parentPath, entry.name)
+    let text = readFileSync(path, 'utf8')
+    for (const folder of folders)
+      text = text.replaceAll(`${pathToFileURL(folder).href}/`, 'file:///release/')
+    writeFileSync(path, text.replaceAll(pathToFileURL(PROJECT).href, 'file:///project/'))
+  }
 }
