@@ -15,7 +15,7 @@ import type { Mailer } from './ports/mailer.ts'
 import { createResolver } from './ports/resolver.ts'
 import { createProblems } from './problem.ts'
 import { createRateLimits } from './rate-limits.ts'
-import { createReleaseHolder } from './release-holder.ts'
+import { createReleaseHolder, type ReleaseHolder } from './release-holder.ts'
 import { createPageSearch, createSearchRoute } from './search-route.ts'
 import { createWaypostServer } from './server.ts'
 import { createSharedCounters } from './store-counter.ts'
@@ -45,40 +45,12 @@ const GRACE = 10_000
  *
  * @throws ReleaseError when there is no release, or it was built for another `BASE_URL`.
  */
-export async function createService({
-  config,
-  log,
-  clock = systemClock,
-  mailer,
-}: ServiceOptions): Promise<Service> {
-  const problem = createProblems(config.BASE_URL)
-  const releases = createReleaseHolder({
-    outDir: resolve(config.OUT_DIR),
-    baseUrl: config.BASE_URL,
-    log,
-  })
-  const ledger = await openLedger({ config, log, clock, ...(mailer && { mailer }) })
-  const parts: Parts = {
-    config,
-    problem,
-    clock,
-    log,
-    resolver: createResolver(config.DNS_SERVERS),
-    limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
-    ledger,
-    release: releases.current,
-  }
-  const handlers: Handlers = { search: createSearchRoute(parts), ...createLedgerHandlers(parts) }
-  const server = createWaypostServer({
-    parts,
-    handlers,
-    relay: createRelay(parts),
-    pages: createOnDemandPages({
-      dir: releases.dir,
-      locals: { search: createPageSearch(parts) },
-      log,
-    }),
-  })
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, log } = options
+  const { OUT_DIR, BASE_URL: baseUrl } = config
+  const releases = createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
+  const parts = await createParts(options, releases)
+  const server = createLayers(parts, releases)
   const chores = startChores(parts)
   return {
     server,
@@ -89,9 +61,37 @@ export async function createService({
       chores.stop()
       await stopServer(server)
       await chores.idle()
-      await ledger.close()
+      await parts.ledger.close()
     },
   }
+}
+
+async function createParts(
+  { config, log, clock = systemClock, mailer }: ServiceOptions,
+  releases: ReleaseHolder,
+): Promise<Parts> {
+  const ledger = await openLedger({ config, log, clock, ...(mailer && { mailer }) })
+  return {
+    config,
+    problem: createProblems(config.BASE_URL),
+    clock,
+    log,
+    resolver: createResolver(config.DNS_SERVERS),
+    limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
+    ledger,
+    release: releases.current,
+  }
+}
+
+function createLayers(parts: Parts, { dir }: ReleaseHolder): Server {
+  const handlers: Handlers = { search: createSearchRoute(parts), ...createLedgerHandlers(parts) }
+  const locals = { search: createPageSearch(parts) }
+  return createWaypostServer({
+    parts,
+    handlers,
+    relay: createRelay(parts),
+    pages: createOnDemandPages({ dir, locals, log: parts.log }),
+  })
 }
 
 async function stopServer(server: Server): Promise<void> {
