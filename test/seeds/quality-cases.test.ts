@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { findCallableUrlFault } from '../../seeds/callable-url.ts'
+import { cutText } from '../../seeds/cut-text.ts'
+import { normalizeIdentifier } from '../../seeds/mcp-registry/map-invoke.ts'
+import { mapServer } from '../../seeds/mcp-registry/map-server.ts'
+import { parseRegistryRow } from '../../seeds/mcp-registry/registry-row.ts'
+import { toPlainText } from '../../seeds/plain-text.ts'
+import { parseFrontMatter } from '../../src/build/parse-front-matter.ts'
+import { renderDescription } from '../../src/build/render-description.ts'
+import { findIdentifierFault } from '../../src/domain/invoke.ts'
+import { createListingFactsSchema } from '../../src/domain/listing-facts.ts'
+import { NameSchema, SummarySchema } from '../../src/domain/listing-text.ts'
+import { NetworkSchema } from '../../src/domain/pricing.ts'
+import { AcceptSchema, priceOfAccept, pricingOfAccepts } from '../bench/scale/price-of-accepts.ts'
+import { readJsonLines } from '../bench/shared-data.ts'
+
+/**
+ * Defects that real lists have. Each kind is refused, or comes out harmless; a kind that nobody
+ * thought of here fails the test.
+ */
+const FILE = join(
+  process.env.SHARED_DIR ?? join(import.meta.dirname, '../../../shared'),
+  'data/quality/cases.ndjson',
+)
+const CaseSchema = v.object({
+  case: v.string(),
+  name: v.nullable(v.string()),
+  value: v.string(),
+})
+type Case = v.InferOutput<typeof CaseSchema>
+
+const facts = createListingFactsSchema({ allowPrivate: false })
+const RULES = { categories: new Set(['developer_tools']), sources: [], allowPlaceholders: false }
+
+/** For each kind of defect, what must hold. */
+const RULE_OF: Readonly<Record<string, (found: Case) => void>> = {
+  missing_name: () => {
+    expect(parseRegistryRow({ description: 'Text.' })).toMatchObject({ ok: false })
+    expect(v.is(NameSchema, '')).toBe(false)
+  },
+  missing_description: ({ value }) => {
+    expect(refusalOf({ description: value })).toBe('no_description')
+    expect(v.is(SummarySchema, value)).toBe(false)
+  },
+  missing_url: ({ value }) => {
+    expect(findCallableUrlFault(value, RULES)).not.toBeNull()
+    expect(issuesOf({ url: value })).toContain('url')
+  },
+  description_400_1000: expectPlainSummary,
+  description_cjk: expectPlainSummary,
+  description_emoji: expectPlainSummary,
+  description_html: (found) => {
+    expectPlainSummary(found)
+    expect(toPlainText(found.value)).not.toMatch(/<\/?[a-z][^<>]*>/i)
+  },
+  description_markdown: (found) => {
+    expectPlainSummary(found)
+    expect(toPlainText(found.value)).not.toMatch(/`|\]\(|\*\*/)
+  },
+  description_mojibake: (found) => {
+    expectPlainSummary(found)
+    expect(v.is(SummarySchema, found.value)).toBe(false)
+    expect(parseFrontMatter(`---\nsummary: ${found.value}\n---\n`).ok).toBe(false)
+  },
+  description_multiline: (found) => {
+    expectPlainSummary(found)
+    expect(v.is(SummarySchema, found.value)).toBe(false)
+  },
+  description_prompt_injection_like: expectPlainSummary,
+  description_under_12: expectPlainSummary,
+  name_non_ascii: expectName,
+  name_over_80: expectName,
+  name_untrimmed: expectName,
+  npm_identifier_invalid: ({ value }) => {
+    const identifier = normalizeIdentifier('npm', value)
+    expect(findIdentifierFault('npm', identifier), value).not.toBeNull()
+    expect(refusalOf({ packages: [{ registryType: 'npm', identifier: value }] })).toBe(
+      'invalid_identifier',
+    )
+  },
+  registry_not_in_spec: ({ value }) => {
+    const { registry, identifier } = v.parse(
+      v.object({ registry: v.string(), identifier: v.string() }),
+      JSON.parse(value),
+    )
+    // pypi and nuget are superset values; whatever else is refused.
+    const refusal = refusalOf({ packages: [{ registryType: registry, identifier }] })
+    if (registry !== 'pypi' && registry !== 'nuget') expect(refusal).toBe('unknown_registry')
+    else expect(['invalid_identifier', null]).toContain(refusal)
+  },
+  remote_transport_odd: ({ value }) => {
+    const refusal = refusalOf({ packages: [], remotes: [JSON.parse(value)] })
+    expect(['unknown_transport', 'invalid_row', 'template_url', 'private_url']).toContain(refusal)
+  },
+  network_outside_spec_form: ({ value }) => {
+    const accept = parseAccept(value)
+    expect(v.is(NetworkSchema, accept.network)).toBe(false)
+    expect(priceOfAccept(accept)).toBeNull()
+  },
+  testnet: ({ value }) => expect(priceOfAccept(parseAccept(value))).toBeNull(),
+  scheme_not_exact: ({ value }) => expect(priceOfAccept(parseAccept(value))).toBeNull(),
+  amount_not_integer: ({ value }) => expect(priceOfAccept(parseAccept(value))).toBeNull(),
+  '18_decimals_amount': ({ value }) => {
+    const usd = priceOfAccept(parseAccept(value))
+    if (usd !== null) expect(usd).toBeLessThan(10)
+  },
+  duplicate_accepts_entry: ({ value }) => {
+    // The list is cut off in the data; the entries before the cut are whole.
+    const entries = (value.match(/\{[^{}]*\}/g) ?? []).map(parseAccept)
+    const once = pricingOfAccepts(entries)
+    expect(pricingOfAccepts([...entries, ...entries])).toEqual(once)
+    if (once?.model === 'per_call') expect(new Set(once.networks).size).toBe(once.networks.length)
+  },
+  'url_example domain': expectUrlRefused,
+  url_localhost: expectUrlRefused,
+  url_path_template: expectUrlRefused,
+  'url_plain http': expectUrlRefused,
+  'url_raw ip': expectUrlRefused,
+  'url_relative/no scheme': expectUrlRefused,
+  url_template: expectUrlRefused,
+  'url_tunnel host': expectUrlRefused,
+}
+
+if (!existsSync(FILE)) {
+  test.skip(`skipped: no data/quality/cases.ndjson in ../shared (or SHARED_DIR)`, () => {})
+  console.log('quality cases skipped: no data/quality/cases.ndjson in ../shared (or SHARED_DIR)')
+} else {
+  const byKind = Map.groupBy(
+    readJsonLines(FILE).map((line) => v.parse(CaseSchema, line)),
+    (found) => found.case,
+  )
+  describe('defects of real lists are refused or harmless', () => {
+    test.each([...byKind].map(([kind, cases]) => [kind, cases.length, cases] as const))(
+      '%s (%i)',
+      (kind, _count, cases) => {
+        const rule = RULE_OF[kind]
+        expect(rule, `expected a rule for ${kind}`).toBeDefined()
+        for (const found of cases) rule?.(found)
+      },
+    )
+
+    test('the 18-decimal amounts of known dollar assets come out as cents', () => {
+      const usd = (byKind.get('18_decimals_amount') ?? []).map(({ value }) =>
+        priceOfAccept(parseAccept(value)),
+      )
+      expect(usd.filter((price) => price !== null).length).toBeGreaterThan(0)
+      for (const price of usd) if (price !== null) expect(price).toBeOneOf([0.01, 0.015, 0.05])
+    })
+  })
+}
+
+function expectPlainSummary({ value }: Case): void {
+  const summary = cutText(toPlainText(value), 200)
+  // Nothing but an image or a badge: no words are left, and the server is refused.
+  if (summary === '') expect(refusalOf({ description: value })).toBe('no_description')
+  else expect(v.safeParse(SummarySchema, summary).issues).toBeUndefined()
+  // Kept whole as a description, its HTML stands there as text.
+  expect(renderDescription(value)).not.toMatch(/<(?:script|img|iframe|sup|br|div|style|svg)\b/i)
+}
+
+function expectName({ value }: Case): void {
+  const name = cutText(toPlainText(value), 80)
+  expect(v.safeParse(NameSchema, name).issues).toBeUndefined()
+  // As it came it is refused in a content file: too long, or with spaces around it.
+  if (value.length > 80 || value !== value.trim()) expect(v.is(NameSchema, value)).toBe(false)
+}
+
+function expectUrlRefused({ value }: Case): void {
+  expect(findCallableUrlFault(value, RULES), value).not.toBeNull()
+  expect(refusalOf({ packages: [], remotes: [{ type: 'sse', url: value }] })).not.toBeNull()
+}
+
+/** Reason for which a server with this change is refused, or null. */
+function refusalOf(change: object): string | null {
+  const parsed = parseRegistryRow({
+    name: 'io.github.user/weather',
+    description: 'Weather for any place.',
+    repository: { url: 'https://github.com/user/weather' },
+    packages: [{ registryType: 'npm', identifier: 'weather' }],
+    ...change,
+  })
+  if (!parsed.ok) return 'invalid_row'
+  const result = mapServer(parsed.row, RULES)
+  return result.ok ? null : result.refusal.reason
+}
+
+function issuesOf(change: object): (string | null)[] {
+  const result = v.safeParse(facts, {
+    name: 'Weather',
+    kind: 'http_api',
+    url: 'https://weather.test',
+    summary: 'Weather.',
+    sources: [],
+    added: '2026-11-20',
+    ...change,
+  })
+  return (result.issues ?? []).map((issue) => v.getDotPath(issue))
+}
+
+function parseAccept(value: string) {
+  return v.parse(AcceptSchema, JSON.parse(value))
+}
