@@ -2,6 +2,12 @@ import * as v from 'valibot'
 import { LIVE_TESTED } from './live-tested.ts'
 import { TRUST, TRUST_METHOD } from './trust.ts'
 import { EVIDENCE } from './vocabulary.ts'
+import { WASH_FLAGS, type WashFlagId } from './wash.ts'
+import { WASH } from './wash-rules.ts'
+
+const MINUTE_MS = 60_000
+
+const { roundTripShare, burst } = WASH
 
 /** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
 export const TrustMethodSchema = v.object({
@@ -17,11 +23,15 @@ export const TrustMethodSchema = v.object({
     shrink_buyers: v.number(),
     sample_gate: v.object({ buyers: v.number(), settlements: v.number() }),
     live_tested: v.object({ probes: v.number(), span_hours: v.number() }),
+    wash: v.object({
+      round_trip_share: v.number(),
+      burst: v.object({ payers: v.number(), share: v.number(), minutes: v.number() }),
+    }),
   }),
   evidence: v.array(v.object({ id: v.picklist(EVIDENCE), meaning: v.string() })),
   sources: v.array(v.string()),
   never: v.array(v.string()),
-  excluded: v.array(v.object({ flag: v.string(), rule: v.string() })),
+  excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
   page: v.string(),
 })
 export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
@@ -42,28 +52,41 @@ export function toTrustMethodView(): TrustMethodView {
       symbols:
         'B verified buyers, N settlements, V volume in US dollars, c share of the largest buyer; all over the window',
     },
-    constants: {
-      window_days: TRUST.windowDays,
-      weights: { ...weights },
-      saturation: {
-        buyers: saturation.buyers,
-        settlements: saturation.settlements,
-        volume_usd: saturation.volumeUsd,
-      },
-      concentration_penalty: TRUST.concentrationPenalty,
-      recency: { fresh_days: recency.freshDays, floor: recency.floor },
-      shrink_buyers: TRUST.shrinkBuyers,
-      sample_gate: { ...TRUST.sampleGate },
-      live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
-    },
+    constants: toConstants(),
     evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
     sources: [
       'settlements measured on-chain by an external data provider',
       "settlements this service verified on-chain itself, to the seller's published payout address",
     ],
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to Waypost'],
-    excluded: EXCLUSIONS.map((row) => ({ ...row })),
+    excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
     page: '/trust',
+  }
+}
+
+function toConstants(): TrustMethodView['constants'] {
+  const { weights, saturation, recency } = TRUST
+  return {
+    window_days: TRUST.windowDays,
+    weights: { ...weights },
+    saturation: {
+      buyers: saturation.buyers,
+      settlements: saturation.settlements,
+      volume_usd: saturation.volumeUsd,
+    },
+    concentration_penalty: TRUST.concentrationPenalty,
+    recency: { fresh_days: recency.freshDays, floor: recency.floor },
+    shrink_buyers: TRUST.shrinkBuyers,
+    sample_gate: { ...TRUST.sampleGate },
+    live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
+    wash: {
+      round_trip_share: roundTripShare,
+      burst: {
+        payers: burst.cohort,
+        share: burst.share,
+        minutes: burst.windowMs / MINUTE_MS,
+      },
+    },
   }
 }
 
@@ -75,15 +98,13 @@ const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
 }
 
 /** contract §5: what is left out before anything is counted, where transactions are known. */
-export const EXCLUSIONS = [
-  {
-    flag: 'self_payment',
-    rule: 'the payer is the payout address or a wallet of the claiming seller',
-  },
-  { flag: 'payout_funded_payer', rule: 'the payer was funded by the payout address' },
-  { flag: 'round_trip', rule: 'at least 85 % of what was paid went back to the payer' },
-  {
-    flag: 'burst',
-    rule: 'ten or more first-time payers of one same amount, at least 70 % of them inside 30 minutes, and a second sign of a farm',
-  },
-] as const
+const EXCLUSION_RULES: Record<WashFlagId, string> = {
+  self_payment: 'the payer is the payout address or a wallet of the claiming seller',
+  funded_by_payout: 'the payer was funded by the payout address before it first paid',
+  round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: a common funder, even spacing, or nobody who ever came back`,
+}
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}

@@ -14,6 +14,8 @@ import { ROUTES } from '../../src/domain/route-table.ts'
 import { StatsSchema, toStatsView } from '../../src/domain/stats-view.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust.ts'
 import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/trust-method-view.ts'
+import { WASH_FLAGS } from '../../src/domain/wash.ts'
+import { WASH } from '../../src/domain/wash-rules.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 
@@ -198,6 +200,14 @@ describe('the trust method', () => {
       shrink_buyers: TRUST.shrinkBuyers,
       sample_gate: TRUST.sampleGate,
       live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
+      wash: {
+        round_trip_share: WASH.roundTripShare,
+        burst: {
+          payers: WASH.burst.cohort,
+          share: WASH.burst.share,
+          minutes: WASH.burst.windowMs / 60_000,
+        },
+      },
     })
   })
 
@@ -211,6 +221,7 @@ describe('the trust method', () => {
       shrink_buyers: 3,
       sample_gate: { buyers: 3, settlements: 5 },
       live_tested: { probes: 3, span_hours: 24 },
+      wash: { round_trip_share: 0.85, burst: { payers: 10, share: 0.7, minutes: 30 } },
     })
   })
 
@@ -252,12 +263,10 @@ describe('the trust method', () => {
       'no_payment_data',
       'no_independent_paid_usage_30d',
     ])
-    expect(view.excluded.map(({ flag }) => flag)).toEqual([
-      'self_payment',
-      'payout_funded_payer',
-      'round_trip',
-      'burst',
-    ])
+    expect(view.excluded.map(({ flag }) => flag)).toEqual([...WASH_FLAGS])
+    expect(view.excluded.map(({ rule }) => rule).join('\n')).toMatch(
+      /85 % of what was paid[\s\S]*10 or more first-time payers[\s\S]*70 % of them inside 30 minutes/,
+    )
   })
 })
 
