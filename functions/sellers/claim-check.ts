@@ -5,7 +5,8 @@ import type { ClaimTable } from '../store/tables.ts'
 import { toClaimView } from './claim-record.ts'
 import { readClaimHost } from './claim-rules.ts'
 import { recordProof } from './claim-transitions.ts'
-import type { Proof, ProofReason, Prove } from './proof.ts'
+import type { Proof, ProofReason } from './proof.ts'
+import type { Prove } from './prover.ts'
 
 /**
  * Looks for a claim's proof and writes down what came of it; the check endpoint and the daily

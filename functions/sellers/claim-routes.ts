@@ -13,7 +13,7 @@ import {
 } from './claim-record.ts'
 import { judgeClaim } from './claim-rules.ts'
 import { parseBody } from './parse-body.ts'
-import { createProver } from './proof.ts'
+import { createProver } from './prover.ts'
 import { createSignedInRoute, jsonAnswer, limitClient, type SellerRoute } from './seller-route.ts'
 
 /** `GET /api/v1/sellers/claim`: the signed-in seller's claims, newest first. */

@@ -1,9 +1,5 @@
 import type { ClaimMethod } from '../../src/domain/vocabulary.ts'
-import type { Parts } from '../parts.ts'
 import type { ClaimHost } from './claim-rules.ts'
-import { proveByDns } from './proof-dns.ts'
-import { proveByEmail } from './proof-email.ts'
-import { proveByWellKnown } from './proof-well-known.ts'
 
 /** What a proof looked for, what it saw, and what the seller can do about the difference. */
 export interface Proof {
@@ -44,24 +40,6 @@ export interface ProofRequest {
   token: string
   /** The signed-in seller's own, proven address. */
   email: string
-}
-
-export type Prove = (request: ProofRequest) => Promise<Proof>
-
-/** Never throws for what the seller's side does: every failure is a proof that says what was seen. */
-export function createProver(parts: Pick<Parts, 'config' | 'resolver'>): Prove {
-  const byWellKnown = proveByWellKnown(parts)
-  const byDns = proveByDns(parts.resolver)
-  return (request) => {
-    switch (request.method) {
-      case 'well_known':
-        return byWellKnown(request)
-      case 'dns_txt':
-        return byDns(request)
-      case 'contact_email':
-        return Promise.resolve(proveByEmail(request))
-    }
-  }
 }
 
 const MAX_OBSERVED = 300

@@ -1,7 +1,7 @@
 import type { Parts } from '../parts.ts'
 import type { ClaimTable } from '../store/tables.ts'
 import { checkClaim } from './claim-check.ts'
-import { createProver } from './proof.ts'
+import { createProver } from './prover.ts'
 
 /** Every verified claim is looked at again once a day. */
 const RECHECK_AFTER_MS = 20 * 3_600_000

@@ -9,6 +9,7 @@ import { createByteList } from './byte-list.ts'
 import { ALIAS_MARK } from './index-tokens.ts'
 import { createNumberList } from './number-list.ts'
 import { createSaturationPalette, type SaturationPalette } from './saturation-palette.ts'
+import { type SortedPostings, sortByTerm } from './sort-by-term.ts'
 
 /**
  * Which rows hold a term and how often, in bytes (see `score-terms.ts`, which reads them): for each
@@ -168,7 +169,14 @@ function documentFrequencies(collected: Collected): Record<SearchField, Uint32Ar
 /** Terms in order, their rows ascending as they were added. */
 function scorePostings(collected: Collected, statistics: Statistics): Postings {
   const terms = [...collected.numbers.keys()].sort()
-  const sorted = sortByTerm(collected, terms)
+  const sorted = sortByTerm(
+    {
+      numbers: collected.numbers,
+      termOf: collected.termOf.values(),
+      rowOf: collected.rowOf.values(),
+    },
+    terms,
+  )
   const palette = createSaturationPalette(
     SEARCH_FIELDS.map((field) => statistics.averageLength[field]),
   )
@@ -208,38 +216,6 @@ function idImpactsOf({ lengths, rows }: Collected, { rows: scored, averageLength
   return Float32Array.from({ length: rows }, (_, row) => {
     return weight * termSaturation(1, lengths.name[row] ?? 0, averageLength.name)
   })
-}
-
-interface SortedPostings {
-  /** Where the postings of each term start in `postings`. */
-  starts: Uint32Array
-  /** Numbers of postings, by term and then as they were added. */
-  postings: Uint32Array
-  rowOf: Uint32Array
-}
-
-/** Counting sort: linear, and it keeps the rows of a term in the order they came. */
-function sortByTerm(collected: Collected, terms: readonly string[]): SortedPostings {
-  const places = new Uint32Array(terms.length)
-  terms.forEach((term, at) => {
-    places[collected.numbers.get(term) ?? 0] = at
-  })
-  const termOf = collected.termOf.values()
-  const starts = new Uint32Array(terms.length + 1)
-  for (const term of termOf) increase(starts, (places[term] ?? 0) + 1, 1)
-  for (let at = 0; at < terms.length; at += 1) increase(starts, at + 1, starts[at] ?? 0)
-  const next = starts.slice()
-  const postings = new Uint32Array(termOf.length)
-  for (let from = 0; from < termOf.length; from += 1) {
-    const place = places[termOf[from] ?? 0] ?? 0
-    postings[next[place] ?? 0] = from
-    increase(next, place, 1)
-  }
-  return { starts, postings, rowOf: collected.rowOf.values() }
-}
-
-function increase(numbers: Uint32Array, at: number, by: number): void {
-  numbers[at] = (numbers[at] ?? 0) + by
 }
 
 /** The palette number of each posting, in the order they were added. */
