@@ -1,0 +1,134 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type MailServer, startMailServer } from '../support/mail-server.ts'
+import { describeStores } from '../support/stores.ts'
+import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
+
+describeStores('mails on their way', ({ newPlace }) => {
+  let world: World | undefined
+  let server: MailServer | undefined
+  afterEach(async () => {
+    await world?.close()
+    await server?.close()
+    world = undefined
+    server = undefined
+  })
+
+  const open = async (env: Record<string, string>) => {
+    const { config } = await newPlace()
+    world = await openWorld({
+      env: { ...config, RATE_LIMITS: ALL_LIMITS_OFF, ...env },
+      realMailer: true,
+    })
+    return { world, stateDir: config.STATE_DIR }
+  }
+  const login = async (at: World, email: string) => {
+    const started = performance.now()
+    const answer = await fetch(`${at.url}/api/v1/sellers/login`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email }),
+    })
+    return { status: answer.status, ms: performance.now() - started }
+  }
+  const redeem = (at: World, token: string) =>
+    fetch(`${at.url}/api/v1/sellers/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ token }),
+    })
+  const tokenIn = (text: string) => {
+    const plain = text.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
+    return /sign-in\?token=([\w-]{43})/.exec(plain)?.[1] ?? ''
+  }
+
+  test('a sign-in mail goes over SMTP to one address, and its link signs in', async () => {
+    server = await startMailServer()
+    const opened = await open({ SMTP_URL: server.url, MAIL_FROM: 'hello@waypost.example' })
+    await login(opened.world, 'ann@shop.example')
+    await vi.waitFor(() => expect(server?.received).toHaveLength(1), 5000)
+    const [mail] = server.received
+    expect(mail?.from).toBe('hello@waypost.example')
+    expect(mail?.to).toEqual(['ann@shop.example'])
+    expect(mail?.text).toMatch(/^Auto-Submitted: auto-generated\r$/m)
+    expect(mail?.text).toMatch(/^Content-Type: text\/plain/m)
+    expect((await redeem(opened.world, tokenIn(mail?.text ?? ''))).status).toBe(200)
+  })
+
+  test('without SMTP the mail is a file and the link is on the terminal, not in the log', async () => {
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+    const { world: at, stateDir } = await open({})
+    await login(at, 'ann@shop.example')
+    const outbox = join(stateDir, 'outbox')
+    const files = await vi.waitFor(async () => {
+      const names = (await readdir(outbox)).filter((name) => name.endsWith('.eml'))
+      expect(names).toHaveLength(1)
+      return names
+    }, 5000)
+    const token = tokenIn(await readFile(join(outbox, files[0] ?? ''), 'utf8'))
+    await vi.waitFor(() => expect(printed.mock.calls.flat().join()).toContain(token))
+    printed.mockRestore()
+    expect(at.logLines.join('')).not.toContain(token)
+    expect((await redeem(at, token)).status).toBe(200)
+  })
+
+  test('a mail server that is down or slow costs the visitor nothing, and no mail is lost', async () => {
+    server = await startMailServer()
+    const { url } = server
+    const { port } = new URL(url)
+    await server.close()
+    const { world: at } = await open({ SMTP_URL: url })
+    await login(at, 'warm@shop.example')
+    const down = await login(at, 'ann@shop.example')
+    expect(down.status).toBe(200)
+    await at.parts.ledger.mail.deliver()
+    expect(at.logLines.join('')).toContain('mail.not_sent')
+    server = await startMailServer(Number(port))
+    server.mood = 'slow'
+    at.clock.move(60_000)
+    const delivered = at.parts.ledger.mail.deliver()
+    const slow = await login(at, 'bob@shop.example')
+    expect(slow.status).toBe(200)
+    expect(Math.max(down.ms, slow.ms)).toBeLessThan(1_000)
+    await delivered
+    const to = server.received.flatMap((mail) => mail.to).sort()
+    expect(to).toEqual(['ann@shop.example', 'bob@shop.example', 'warm@shop.example'])
+  })
+
+  test('a mailbox that does not exist is not tried again, and its address is in no log', async () => {
+    server = await startMailServer()
+    server.mood = 'refusing'
+    const { world: at } = await open({ SMTP_URL: server.url })
+    await login(at, 'nobody@shop.example')
+    await at.parts.ledger.mail.deliver()
+    const jobs = await at.parts.ledger.store.db.selectFrom('mail_job').selectAll().execute()
+    expect(jobs).toEqual([])
+    expect(at.logLines.join('')).toContain('MailRefused')
+    expect(at.logLines.join('')).not.toContain('shop.example')
+  })
+
+  test('a server that fails for now gets the mail later, once', async () => {
+    server = await startMailServer()
+    server.mood = 'failing'
+    const { world: at } = await open({ SMTP_URL: server.url })
+    await login(at, 'ann@shop.example')
+    await at.parts.ledger.mail.deliver()
+    server.mood = 'well'
+    at.clock.move(10_000)
+    await Promise.all([at.parts.ledger.mail.deliver(), at.parts.ledger.mail.deliver()])
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('a sign-in mail nobody could send for an hour is dropped: its link would be of no use', async () => {
+    server = await startMailServer()
+    server.mood = 'failing'
+    const { world: at } = await open({ SMTP_URL: server.url })
+    await login(at, 'ann@shop.example')
+    await at.parts.ledger.mail.deliver()
+    server.mood = 'well'
+    at.clock.move(3_700_000)
+    await at.parts.ledger.mail.deliver()
+    expect(server.received).toEqual([])
+  })
+})

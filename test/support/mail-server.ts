@@ -1,0 +1,60 @@
+import { SMTPServer } from 'smtp-server'
+
+/** A real SMTP server on loopback. */
+export interface MailServer {
+  /** `SMTP_URL`. */
+  url: string
+  received: ReceivedMail[]
+  /** `slow` accepts after three seconds, `refusing` says no for good, `failing` for now. */
+  mood: 'well' | 'slow' | 'refusing' | 'failing'
+  close(): Promise<void>
+}
+
+export interface ReceivedMail {
+  from: string
+  to: string[]
+  text: string
+}
+
+const SLOW_MS = 3_000
+
+export async function startMailServer(port = 0): Promise<MailServer> {
+  const mailServer: MailServer = {
+    url: '',
+    received: [],
+    mood: 'well',
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo: (_address, _session, done) => {
+      if (mailServer.mood === 'refusing') return done(reject(550, 'No such mailbox a@b.example'))
+      if (mailServer.mood === 'failing') return done(reject(451, 'Try later'))
+      done()
+    },
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope
+        mailServer.received.push({
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          text: Buffer.concat(chunks).toString('utf8'),
+        })
+        setTimeout(done, mailServer.mood === 'slow' ? SLOW_MS : 0)
+      })
+    },
+  })
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const address = server.server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  mailServer.url = `smtp://127.0.0.1:${bound}`
+  return mailServer
+}
+
+function reject(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode })
+}
