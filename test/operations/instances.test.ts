@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openStore } from '../../functions/store/open-store.ts'
+import { type Balancer, startBalancer } from '../support/balancer.ts'
+import { type MailServer, startMailServer } from '../support/mail-server.ts'
+import { type Postgres, startPostgres } from '../support/postgres.ts'
+import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { silentLog } from '../support/stores.ts'
+
+const INSTANCE = fileURLToPath(new URL('../support/instance.ts', import.meta.url))
+
+interface Instance {
+  process: ChildProcess
+  url: string
+}
+
+describe('two instances over one PostgreSQL, behind a balancer', () => {
+  let postgres: Postgres
+  let database: string
+  let balancer: Balancer
+  let mail: MailServer
+  let site: SellerSite
+  let one: Instance
+  let two: Instance
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    database = await postgres.createDatabase()
+    balancer = await startBalancer()
+    mail = await startMailServer()
+    site = await startSellerSite()
+    // Both at once, on an empty database: the migrations must not collide.
+    ;[one, two] = await Promise.all([startInstance(), startInstance()])
+    balancer.targets = [one.url, two.url]
+  })
+  afterAll(async () => {
+    one?.process.kill('SIGKILL')
+    two?.process.kill('SIGKILL')
+    await Promise.all([balancer?.close(), mail?.close(), site?.close()])
+    await postgres?.stop()
+  })
+
+  async function startInstance(): Promise<Instance> {
+    const child = spawn(process.execPath, [INSTANCE], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        PATH: process.env.PATH,
+        BASE_URL: balancer.url,
+        DATABASE_URL: database,
+        SMTP_URL: mail.url,
+        UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+        RATE_LIMITS: '{"go":"off","check":"4/3600"}',
+        LISTINGS: JSON.stringify({ 'x402.local': `${site.url}/`, 'x402.other': `${site.url}/o` }),
+      },
+    })
+    const [line] = await once(child.stdout, 'data')
+    return { process: child, url: String(line).trim() }
+  }
+  const send = (base: string, path: string, body?: unknown, cookie = '') =>
+    fetch(`${base}/api/v1/sellers${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'Content-Type': 'application/json', Cookie: cookie },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  const newestToken = async (email: string) =>
+    vi.waitFor(() => {
+      const found = mail.received.findLast(({ to }) => to.includes(email))
+      const plain = (found?.text ?? '').replace(/=\r?\n/g, '').replaceAll('=3D', '=')
+      const token = /sign-in\?token=([\w-]{43})/.exec(plain)?.[1]
+      if (token === undefined) throw new Error(`no mail for ${email} yet`)
+      return token
+    }, 10_000)
+
+  test('ask on one, redeem on the other; claim on one, check on the other', async () => {
+    await send(one.url, '/login', { email: 'ann@shop.example' })
+    const token = await newestToken('ann@shop.example')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        send(n % 2 === 0 ? one.url : two.url, '/session', { token }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const started = answers.find(({ status }) => status === 200)
+    const cookie = started?.headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect((await send(one.url, '/me', undefined, cookie)).status).toBe(200)
+    expect((await send(two.url, '/me', undefined, cookie)).status).toBe(200)
+    const claimed = await (
+      await send(one.url, '/claim', { listing_id: 'x402.local' }, cookie)
+    ).json()
+    site.publish(claimed.token)
+    const checked = await send(two.url, `/claim/${claimed.claim.id}/check`, {}, cookie)
+    expect((await checked.json()).result.verified).toBe(true)
+    const statuses: number[] = []
+    for (let n = 0; n < 4; n += 1) {
+      const base = n % 2 === 0 ? one.url : two.url
+      statuses.push((await send(base, `/claim/${claimed.claim.id}/check`, {}, cookie)).status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 429])
+  })
+
+  test('the mails an address gets are limited over both', async () => {
+    const asked = await Promise.all(
+      Array.from({ length: 8 }, () => send(balancer.url, '/login', { email: 'bob@shop.example' })),
+    )
+    const statuses = asked.map(({ status }) => status).sort()
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
+    await vi.waitFor(() => {
+      expect(mail.received.filter(({ to }) => to.includes('bob@shop.example'))).toHaveLength(5)
+    }, 10_000)
+  })
+
+  test('one is killed under load: every redirect received is there, once', async () => {
+    const received: string[] = []
+    let isOn = true
+    const clients = Array.from({ length: 12 }, async () => {
+      while (isOn) {
+        const sid = crypto.randomUUID()
+        const answer = await fetch(`${balancer.url}/go/x402.other?sid=${sid}`, {
+          redirect: 'manual',
+        }).catch(() => null)
+        if (answer?.status === 302) received.push(sid)
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    two.process.kill('SIGKILL')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    balancer.targets = [one.url]
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    isOn = false
+    await Promise.all(clients)
+    const store = await openStore({ STATE_DIR: '', DATABASE_URL: database }, silentLog)
+    const rows = await store.db.selectFrom('click').select('sid').execute()
+    await store.close()
+    const stored = rows.map(({ sid }) => sid)
+    expect(received.length).toBeGreaterThan(50)
+    expect(received.filter((sid) => !stored.includes(sid))).toEqual([])
+    expect(new Set(stored).size).toBe(stored.length)
+  })
+
+  test('the one that is left stops in order', async () => {
+    one.process.kill('SIGTERM')
+    const [code] = await once(one.process, 'exit')
+    expect(code).toBe(0)
+  })
+})
