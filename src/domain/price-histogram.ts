@@ -5,8 +5,8 @@ export interface PriceBin {
   count: number
 }
 
-/** Bins per factor of ten: prices of calls span a hundredth of a cent to tens of dollars. */
-const BINS_PER_DECADE = 2
+/** Two bins for each factor of ten, split at 3: prices span a hundredth of a cent to tens of dollars. */
+const SPLIT = 3
 
 /**
  * Prices on a logarithmic scale, from the lowest to the highest without a gap. Free calls (0) have
@@ -31,12 +31,17 @@ export function toPriceHistogram(prices: readonly number[]): { free: number; bin
   return { free, bins }
 }
 
-/** The epsilon keeps $0.001 in the bin that starts at $0.001: log10(0.001) is not exactly −3. */
+/**
+ * The bin of a price, counted from $1. The edges are the ones printed: a price of $0.03 belongs to
+ * the bin that starts at 0.03. The epsilons let it: log10(0.001) is not exactly −3.
+ */
 function toStep(price: number): number {
-  return Math.floor(Math.log10(price) * BINS_PER_DECADE + 1e-9)
+  const decade = Math.floor(Math.log10(price) + 1e-9)
+  return 2 * decade + (price / 10 ** decade >= SPLIT - 1e-9 ? 1 : 0)
 }
 
-/** Edges rounded to what a person would write: 0.001, 0.003, 0.01, 0.03. */
+/** 0.001, 0.003, 0.01, 0.03: what a person would write. */
 function toUsdOfStep(step: number): number {
-  return Number((10 ** (step / BINS_PER_DECADE)).toPrecision(1))
+  const decade = Math.floor(step / 2)
+  return Number(`${step % 2 === 0 ? 1 : SPLIT}e${decade}`)
 }

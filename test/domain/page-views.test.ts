@@ -1,0 +1,267 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareRows, toCompareRow } from '../../src/domain/compare-row.ts'
+import { findContentType, isCompressible } from '../../src/domain/content-type.ts'
+import { toHomeLists } from '../../src/domain/home-lists.ts'
+import { toFacets, toFacetTexts } from '../../src/domain/listing-facets.ts'
+import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/listing-pages.ts'
+import { compareListingRows, toListingRow } from '../../src/domain/listing-row.ts'
+import { toListingStructuredData } from '../../src/domain/listing-structured-data.ts'
+import { toListingView } from '../../src/domain/listing-view.ts'
+import { isNamedNetwork, toNetworkName } from '../../src/domain/network-names.ts'
+import { toPriceHistogram } from '../../src/domain/price-histogram.ts'
+import { toScriptJson } from '../../src/domain/script-json.ts'
+import { toSignalWords } from '../../src/domain/signal-words.ts'
+import { toUrlPath } from '../../src/domain/static-file.ts'
+import { judgeTrust, scoreTrust } from '../../src/domain/trust.ts'
+import { toTrustExamples } from '../../src/domain/trust-examples.ts'
+import { toTrustView } from '../../src/domain/trust-view.ts'
+import { toTrustWords } from '../../src/domain/trust-words.ts'
+import {
+  BASE_URL,
+  SAMPLE_FACTS,
+  SOURCES,
+  toListing,
+  toMeasured,
+  toSold,
+} from './listing-samples.ts'
+
+const KIT = { kind: 'kit', first_party: true, pricing: { model: 'unknown' } }
+const UNPRICED = { pricing: { model: 'unknown' } }
+
+describe('lists of listings', () => {
+  test('stand in the order of comparison pages, our own kits last', () => {
+    const listings = [
+      toSold('x402.few', 5),
+      toSold('x402.many', 50),
+      toListing({ id: 'x402.dear', facts: priced(2, 3) }),
+      toListing({ id: 'x402.cheap', facts: priced(0.001, 3) }),
+      toListing({ id: 'api.unpriced', facts: UNPRICED }),
+      toListing({ id: 'mcp.local', facts: { ...UNPRICED, kind: 'mcp_server' } }),
+    ]
+    const rows = listings.map((each) => toListingRow(toView(each)))
+    const ours = toListingRow(toView(toSold('kit.ours', 99, KIT)))
+    const expected = listings.map((each) => toCompareRow(each, SOURCES)).sort(compareRows)
+    expect([ours, ...rows].sort(compareListingRows).map(({ id }) => id)).toEqual([
+      ...expected.map(({ id }) => id),
+      'kit.ours',
+    ])
+  })
+
+  test('say where a sample is small and where nothing is known', () => {
+    expect(toListingRow(toView(toSold('x402.two', 2)))).toMatchObject({
+      is_small_sample: true,
+      buyers: 2,
+    })
+    expect(toListingRow(toView(toListing({ facts: UNPRICED })))).toMatchObject({
+      trust: null,
+      buyers: null,
+      min_usd: null,
+      price: 'not published',
+      rails: [],
+      is_small_sample: false,
+    })
+  })
+
+  test('of the home page keep our own kits apart', () => {
+    const listings = [
+      { view: toView(toSold('x402.few', 5)), added: '2026-01-01' },
+      { view: toView(toListing({ id: 'x402.new' })), added: '2026-03-01' },
+      { view: toView(toSold('kit.ours', 99, KIT)), added: '2026-04-01' },
+      { view: toView(toSold('x402.many', 50)), added: '2026-02-01' },
+    ]
+    const lists = toHomeLists(listings, 2)
+    expect(lists.trusted.map(({ id }) => id)).toEqual(['x402.many', 'x402.few'])
+    expect(lists.newest.map(({ row, added }) => [row.id, added])).toEqual([
+      ['x402.new', '2026-03-01'],
+      ['x402.many', '2026-02-01'],
+    ])
+    expect(lists.firstParty.map(({ id }) => id)).toEqual(['kit.ours'])
+    expect(toHomeLists(listings.toReversed(), 2).newest).toEqual(lists.newest)
+  })
+
+  test.each([
+    [0, [0]],
+    [1, [1]],
+    [ROWS_PER_PAGE, [100]],
+    [ROWS_PER_PAGE + 1, [100, 1]],
+    [250, [100, 100, 50]],
+  ])('%d rows make pages of %j', (count, sizes) => {
+    const pages = toTablePages(
+      '/kind/kit',
+      Array.from({ length: count }, (_, i) => i),
+    )
+    expect(pages.map(({ rows }) => rows.length)).toEqual(sizes)
+    expect(pages.flatMap(({ rows }) => rows)).toHaveLength(count)
+    expect(pages[0]).toMatchObject({ path: '/kind/kit', previous: null, total: count })
+    expect(pages.at(-1)?.next).toBeNull()
+    for (const [i, page] of pages.entries())
+      expect(pages[i + 1]?.previous ?? page.path).toBe(page.path)
+  })
+})
+
+describe('filters', () => {
+  test('price and trust say "at most" and "at least"', () => {
+    const { price, trust } = toFacets(toView(toListing({ facts: priced(0.01, 3) })))
+    expect([price, trust]).toEqual([['0.01', '0.1', '1'], []])
+    expect(toFacets(toView(toSold('x402.a', 50)))).toMatchObject({ trust: ['0', '20', '40'] })
+    expect(toFacets(toView(toListing({ facts: UNPRICED })))).toMatchObject({ price: [], rail: [] })
+  })
+
+  test('stand as name and value', () => {
+    expect(toFacetTexts(toView(toListing({ facts: UNPRICED })))).toEqual([
+      'kind:http_api',
+      'category:data_weather',
+      'remote:true',
+      'source:mcp_registry',
+    ])
+  })
+})
+
+describe('the price histogram', () => {
+  test.each([
+    [[0.001], [[0.001, 0.003, 1]]],
+    [[0.003], [[0.003, 0.01, 1]]],
+    [[0.03], [[0.03, 0.1, 1]]],
+    [[0.0031], [[0.003, 0.01, 1]]],
+    [
+      [1, 3, 2.99],
+      [
+        [1, 3, 2],
+        [3, 10, 1],
+      ],
+    ],
+    [
+      [0.01, 0.1],
+      [
+        [0.01, 0.03, 1],
+        [0.03, 0.1, 0],
+        [0.1, 0.3, 1],
+      ],
+    ],
+    [[], []],
+  ])('puts %j into %j', (prices, bins) => {
+    expect(toPriceHistogram(prices).bins.map(({ from, to, count }) => [from, to, count])).toEqual(
+      bins,
+    )
+  })
+
+  test('loses no price, and each lies between the edges that are printed', () => {
+    const cents = fc.integer({ min: 0, max: 9_999_999 }).map((units) => units / 100_000)
+    fc.assert(
+      fc.property(fc.array(cents), (prices) => {
+        const { free, bins } = toPriceHistogram(prices)
+        expect(free + bins.reduce((sum, { count }) => sum + count, 0)).toBe(prices.length)
+        for (const { from, to, count } of bins)
+          expect(prices.filter((price) => price >= from && price < to)).toHaveLength(count)
+        for (const [i, bin] of bins.entries()) expect(bins[i + 1]?.from ?? bin.to).toBe(bin.to)
+      }),
+    )
+  })
+})
+
+describe('words', () => {
+  test('of signals: known ones in a fixed order with their units, the provider’s own last', () => {
+    expect(
+      toSignalWords({
+        x402_list_verified: true,
+        p95_ms: 310,
+        x402_list_status: 'online',
+        uptime_24h: 100,
+      }),
+    ).toEqual([
+      ['Uptime, 24 hours', '100 %'],
+      ['95 % answered within', '310 ms'],
+      ['Verified (x402-list)', 'yes'],
+      ['Status (x402-list)', 'online'],
+    ])
+  })
+
+  test.each([
+    [undefined, 'No payment evidence yet', [], []],
+    [toMeasured({ verified_buyers_30d: 0 }), 'No independent buyers in 30 days', ['0'], []],
+    [
+      toMeasured({ wash_flags: [{ flag: 'round_trip', settlements: 4, note: 'one wallet' }] }),
+      'Paid by independent buyers',
+      ['12'],
+      ['4 settlements left out as round trip: one wallet'],
+    ],
+    [
+      toMeasured({ watch: [{ id: 'new_seller', note: 'Since last week.' }] }),
+      'Paid by independent buyers',
+      ['12'],
+      ['Watched (new seller): Since last week.'],
+    ],
+  ])('of trust: %j', (measured, headline, buyers, notes) => {
+    const words = toTrustWords(toTrustView(judgeTrust(measured, 1), 'Data by X'))
+    expect(words).toMatchObject({ headline, notes })
+    expect(words.numbers.slice(0, 1).map(([, value]) => value)).toEqual(buyers)
+  })
+
+  test('of the method’s examples are computed by the method', () => {
+    const examples = toTrustExamples()
+    for (const { input, score } of examples) expect(score).toBe(scoreTrust(input))
+    expect(new Set(examples.map(({ title }) => title)).size).toBe(examples.length)
+  })
+
+  test('of networks: a name where there is one', () => {
+    expect(toNetworkName('eip155:8453')).toBe('Base')
+    expect(toNetworkName('eip155:777')).toBe('eip155:777')
+    expect([isNamedNetwork('eip155:8453'), isNamedNetwork('constructor')]).toEqual([true, false])
+  })
+})
+
+describe('files of a release', () => {
+  test.each([
+    ['index.html', '/'],
+    ['listing/x402.foo/index.html', '/listing/x402.foo'],
+    ['api/v1/listings/x402.foo/index.json', '/api/v1/listings/x402.foo'],
+    ['api/v1/listings/x402.foo/kit.json', '/api/v1/listings/x402.foo/kit.json'],
+    ['badge/x402.foo.svg', '/badge/x402.foo.svg'],
+    ['listing/x402.index.html/index.html', '/listing/x402.index.html'],
+  ])('%s answers on %s', (file, path) => {
+    expect(toUrlPath(file)).toBe(path)
+  })
+
+  test.each([
+    ['badge/x402.foo.svg', 'image/svg+xml', true],
+    ['a/index.json', 'application/json', true],
+    ['a/index.html', 'text/html; charset=utf-8', true],
+    ['pagefind/x.wasm', 'application/wasm', true],
+    ['a.png', 'image/png', false],
+    ['a.constructor', 'application/octet-stream', false],
+    ['a', 'application/octet-stream', false],
+  ])('%s is %s, worth compressing: %s', (file, type, compressible) => {
+    expect(findContentType(file)).toBe(type)
+    expect(isCompressible(type)).toBe(compressible)
+  })
+})
+
+describe('structured data', () => {
+  test('names the price where there is one', () => {
+    const data = toListingStructuredData(toView(toListing()), BASE_URL)
+    expect(data).toMatchObject({
+      '@type': 'WebAPI',
+      '@id': `${BASE_URL}/listing/x402.example-weather`,
+      sameAs: 'https://api.weather.example/now',
+      offers: { priceCurrency: 'USD', lowPrice: 0.01, highPrice: 0.05 },
+    })
+    expect(
+      toListingStructuredData(toView(toListing({ facts: UNPRICED })), BASE_URL),
+    ).not.toHaveProperty('offers')
+  })
+
+  test.each(['</script>', '<!--', ']]>', '\u2028', '&amp;'])('holds %j without harm', (name) => {
+    const json = toScriptJson({ name })
+    expect(json).not.toMatch(/[<>&\u2028\u2029]/)
+    expect(JSON.parse(json)).toEqual({ name })
+  })
+})
+
+function toView(listing: ReturnType<typeof toListing>) {
+  return toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+}
+
+function priced(min_usd: number, max_usd: number) {
+  return { pricing: { ...SAMPLE_FACTS.pricing, min_usd, max_usd } }
+}
