@@ -17,7 +17,11 @@ const { CONTENT_DIR: contentDir, OUT_DIR: outDir, BASE_URL: baseUrl } = config
 const log = createLog((line) => process.stderr.write(line), Date.now)
 /** Read once; a release that is current needs it only where the ledger has settlements. */
 let contentRead: ReturnType<typeof readContent> | undefined
-const ledger = await readFactsForBuild(config, log, findPayouts)
+const ledger = await readFactsForBuild(config, log, findPayouts).catch((error: unknown) => {
+  const reason = error instanceof Error ? error.message : String(error)
+  console.error(`The ledger cannot be read, so nothing was built (${reason}).`)
+  process.exit(1)
+})
 let cpuBefore = process.cpuUsage()
 const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
 

@@ -6,12 +6,13 @@ import type { Log } from './log.ts'
 import { createMailQueue } from './mail/mail-queue.ts'
 import { createMailWriter } from './mail/mail-writer.ts'
 import { openMailer } from './mail/open-mailer.ts'
-import { lockState } from './operations/state-lock.ts'
+import { lockState, StateError, unusable } from './operations/state-lock.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Mailer } from './ports/mailer.ts'
 import type { Store } from './ports/store.ts'
 import { createSettlements } from './settlements/settlements.ts'
 import { openStore } from './store/open-store.ts'
+import { isStoreUnavailable } from './store/store-error.ts'
 
 export interface LedgerOptions {
   config: Config
@@ -24,7 +25,7 @@ export interface LedgerOptions {
 /**
  * Opens the ledger for a server: takes the lock on local state, opens and migrates the store.
  *
- * @throws StateLockedError when another process serves from the same `STATE_DIR`
+ * @throws StateError when another process serves from the same `STATE_DIR`
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { config } = options
@@ -34,8 +35,15 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     return createLedger(store, options, () => lock?.release())
   } catch (error) {
     lock?.release()
-    throw error
+    if (!isStoreUnavailable(error)) throw error
+    throw lock === null ? unreachable(error) : unusable(config.STATE_DIR, error)
   }
+}
+
+/** The message is the driver's own; it names host and user, never the password. */
+function unreachable(error: unknown): StateError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
 }
 
 /** The ledger over a store that is open already. */

@@ -3,15 +3,16 @@ import { compileWhatIsStale } from './compile-what-is-stale.ts'
 import { ConfigError, parseConfig } from './config.ts'
 import { ReleaseError } from './load-release.ts'
 import { createLog } from './log.ts'
+import { StateError } from './operations/state-lock.ts'
 import { createService } from './service.ts'
 
 /** `npm start`: compiles what is stale, then serves until SIGTERM. */
 try {
   await start()
 } catch (error) {
-  console.error(
-    error instanceof ConfigError || error instanceof ReleaseError ? error.message : error,
-  )
+  const isPlain =
+    error instanceof ConfigError || error instanceof ReleaseError || error instanceof StateError
+  console.error(isPlain ? error.message : error)
   process.exitCode = 1
 }
 

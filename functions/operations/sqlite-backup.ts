@@ -33,7 +33,7 @@ export async function backupState(stateDir: string, target: string): Promise<voi
  * Puts a backup in the place of the SQLite state. The state it replaces is kept beside it.
  *
  * @returns where the old state went, or null when there was none
- * @throws StateLockedError while a server runs on this `STATE_DIR`
+ * @throws StateError while a server runs on this `STATE_DIR`
  */
 export async function restoreState(
   stateDir: string,

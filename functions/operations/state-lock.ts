@@ -10,23 +10,23 @@ export interface StateLock {
   release(): void
 }
 
-export class StateLockedError extends Error {
-  override name = 'StateLockedError'
+/** `STATE_DIR` cannot be used by this process; the message says why and what would be right. */
+export class StateError extends Error {
+  override name = 'StateError'
 }
 
 const LOCK_FILE = 'waypost.lock'
 const SQLITE_BUSY = 5
 
-/** @throws StateLockedError when another process holds it */
+/** @throws StateError when another process holds it */
 export async function lockState(stateDir: string): Promise<StateLock> {
-  await mkdir(stateDir, { recursive: true, mode: 0o700 })
-  const file = new DatabaseSync(join(stateDir, LOCK_FILE), { timeout: 0 })
+  const file = await openLockFile(stateDir)
   try {
     file.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     file.close()
-    if (!isBusy(error)) throw error
-    throw new StateLockedError(
+    if (!isBusy(error)) throw unusable(stateDir, error)
+    throw new StateError(
       `STATE_DIR ${stateDir} is in use by another Waypost process. Stop that one, give this one another STATE_DIR, or set DATABASE_URL to run several.`,
     )
   }
@@ -35,6 +35,23 @@ export async function lockState(stateDir: string): Promise<StateLock> {
       if (file.isOpen) file.close()
     },
   }
+}
+
+async function openLockFile(stateDir: string): Promise<DatabaseSync> {
+  try {
+    await mkdir(stateDir, { recursive: true, mode: 0o700 })
+    return new DatabaseSync(join(stateDir, LOCK_FILE), { timeout: 0 })
+  } catch (error) {
+    throw unusable(stateDir, error)
+  }
+}
+
+/** Read-only disks, missing rights, a file where the folder should be. */
+export function unusable(stateDir: string, error: unknown): StateError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StateError(
+    `STATE_DIR ${stateDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+  )
 }
 
 function isBusy(error: unknown): boolean {

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { backupState, restoreState } from '../../functions/operations/sqlite-backup.ts'
-import { lockState, StateLockedError } from '../../functions/operations/state-lock.ts'
+import { lockState, StateError } from '../../functions/operations/state-lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
 import { silentLog } from '../support/stores.ts'
@@ -38,13 +38,13 @@ describe('the state of one machine', () => {
     })
     await once(child.stdout, 'data')
     const refusal = await lockState(folder('locked')).catch((error: unknown) => error)
-    expect(refusal).toBeInstanceOf(StateLockedError)
+    expect(refusal).toBeInstanceOf(StateError)
     expect(String(refusal)).toMatch(/in use by another Waypost process.*STATE_DIR.*DATABASE_URL/)
     await expect(restoreState(folder('locked'), join(root, 'none'), 0)).rejects.toThrow('no backup')
     child.kill('SIGKILL')
     await once(child, 'exit')
     const lock = await lockState(folder('locked'))
-    await expect(lockState(folder('locked'))).rejects.toBeInstanceOf(StateLockedError)
+    await expect(lockState(folder('locked'))).rejects.toBeInstanceOf(StateError)
     lock.release()
     ;(await lockState(folder('locked'))).release()
   })

@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createClickWriter } from '../../functions/go-writer.ts'
+import { createLog } from '../../functions/log.ts'
+import { StateError } from '../../functions/operations/state-lock.ts'
+import type { Click } from '../../functions/store/click.ts'
+import { liveListing } from '../support/live-listing.ts'
+import { silentLog } from '../support/stores.ts'
+import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
+
+const CLICK: Click = {
+  hour: 490_000,
+  listing_id: 'x402.a',
+  sid: null,
+  pos: null,
+  src: null,
+  bot: false,
+}
+
+/** A disk of its own, as small or as read-only as the test wants; null where mounting is not allowed. */
+function mountSmallDisk(options: string): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' })
+    return folder
+  } catch {
+    rmSync(folder, { recursive: true })
+    return null
+  }
+}
+
+const small = mountSmallDisk('size=2m')
+const readOnly = mountSmallDisk('size=1m,ro')
+if (small === null)
+  console.log('skipped: tests of full and read-only disks need the right to mount')
+
+afterAll(() => {
+  for (const folder of [small, readOnly]) {
+    if (folder === null) continue
+    execFileSync('umount', ['-l', folder])
+    rmSync(folder, { recursive: true })
+  }
+})
+
+describe.skipIf(small === null)('a disk that is full', () => {
+  const go = (world: World) => fetch(`${world.url}/go/x402.a`, { redirect: 'manual' })
+  const login = (world: World) =>
+    fetch(`${world.url}/api/v1/sellers/login`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"email":"a@b.example"}',
+    })
+  const countRows = async (world: World) => {
+    const rows = await world.parts.ledger.store.db.selectFrom('click').selectAll().execute()
+    return rows.length
+  }
+
+  test('redirects go on, lost clicks are counted, sellers get a 503, and it heals by itself', async () => {
+    const dir = small ?? ''
+    const world = await openWorld({
+      env: { STATE_DIR: dir, RATE_LIMITS: ALL_LIMITS_OFF },
+      listings: [liveListing('x402.a', 'https://a.example/')],
+    })
+    for (let n = 0; n < 5; n += 1) expect((await go(world)).status).toBe(302)
+    expect(await countRows(world)).toBe(5)
+    fill(join(dir, 'filler'))
+    let redirects = 0
+    while (world.parts.ledger.clicks.tally().lost < 20 && redirects < 3_000) {
+      expect((await go(world)).status).toBe(302)
+      redirects += 1
+    }
+    const full = world.parts.ledger.clicks.tally()
+    expect(full.lost).toBeGreaterThanOrEqual(20)
+    expect(full.written + full.lost).toBe(5 + redirects)
+    const refused = await login(world)
+    expect(refused.status).toBe(503)
+    expect((await refused.json()).code).toBe('store-unavailable')
+    expect(world.logLines.join('')).toContain('go.clicks_lost')
+    rmSync(join(dir, 'filler'))
+    const before = await countRows(world)
+    expect(before).toBe(full.written)
+    for (let n = 0; n < 5; n += 1) expect((await go(world)).status).toBe(302)
+    expect(await countRows(world)).toBe(before + 5)
+    expect((await login(world)).status).toBe(200)
+    await world.close()
+  })
+
+  function fill(path: string): void {
+    for (let size = 4_000_000; size >= 1; size = Math.floor(size / 2)) {
+      try {
+        writeFileSync(path, Buffer.alloc(size), { flag: 'a' })
+      } catch {
+        // Smaller pieces still find room, until none does.
+      }
+    }
+  }
+})
+
+describe.skipIf(readOnly === null)('a disk that is read-only', () => {
+  test('the start is refused with the folder and what it must be', async () => {
+    const refusal = await openWorld({ env: { STATE_DIR: readOnly ?? '' } }).catch(
+      (error: unknown) => error,
+    )
+    expect(refusal).toBeInstanceOf(StateError)
+    expect(String(refusal)).toMatch(/STATE_DIR .* cannot be used .* can write to/)
+  })
+})
+
+test('a database that is not there refuses the start without showing its password', async () => {
+  const refusal = await openWorld({
+    env: { DATABASE_URL: 'postgres://waypost:hunter2@127.0.0.1:1/none' },
+  }).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(StateError)
+  expect(String(refusal)).toMatch(/DATABASE_URL cannot be used/)
+  expect(String(refusal)).not.toContain('hunter2')
+})
+
+describe('a store that fails or hangs under the click writer', () => {
+  test('a failed group is counted lost, the next one is written', async () => {
+    let isBroken = true
+    const rows: Click[] = []
+    const writer = createClickWriter(
+      {
+        appendClicks: async (clicks) => {
+          if (isBroken) throw new Error('disk I/O error')
+          rows.push(...clicks)
+        },
+      },
+      silentLog,
+    )
+    await Promise.all([writer.write(CLICK), writer.write(CLICK)])
+    isBroken = false
+    await writer.write(CLICK)
+    expect(writer.tally()).toEqual({ written: 1, lost: 2, waiting: 0 })
+    expect(rows).toHaveLength(1)
+  })
+
+  test('a store that hangs costs a visitor a second at most, and its clicks are written when it wakes', async () => {
+    const { promise: awake, resolve: wake } = Promise.withResolvers<void>()
+    const rows: Click[] = []
+    const lines: string[] = []
+    const writer = createClickWriter(
+      {
+        appendClicks: async (clicks) => {
+          await awake
+          rows.push(...clicks)
+        },
+      },
+      createLog((line) => lines.push(line), Date.now),
+    )
+    const started = performance.now()
+    await writer.write(CLICK)
+    await writer.write(CLICK)
+    expect(performance.now() - started).toBeLessThan(1_800)
+    expect(writer.tally()).toEqual({ written: 0, lost: 0, waiting: 2 })
+    wake()
+    await writer.close()
+    expect(writer.tally()).toEqual({ written: 2, lost: 0, waiting: 0 })
+    expect(rows).toHaveLength(2)
+    expect(lines).toEqual([])
+  })
+
+  test('a store that never wakes does not fill the memory: clicks past 50,000 are counted lost', async () => {
+    const writer = createClickWriter({ appendClicks: () => new Promise(() => {}) }, silentLog)
+    for (let n = 0; n < 50_100; n += 1) void writer.write(CLICK)
+    expect(writer.tally()).toMatchObject({ lost: 100, waiting: 50_000 })
+  })
+})
