@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { createListingFactsSchema, type ListingFacts } from '../domain/listing-facts.ts'
 import { isListingId } from '../domain/listing-id.ts'
+import { findTextFault } from '../domain/listing-text.ts'
 import type { UrlRules } from '../domain/target-url.ts'
 import { ID_PREFIXES } from '../domain/vocabulary.ts'
 import type { Fault } from './fault.ts'
@@ -46,6 +47,7 @@ export function readListings(contentDir: string, rules: UrlRules): ListingFiles 
       report(entry.file, parsed.faults)
       continue
     }
+    report(entry.file, findDescriptionFaults(text, parsed.body), 'description')
     const result = v.safeParse(schema, parsed.data)
     if (result.success)
       listings.push({ ...entry, facts: result.output, description: parsed.body, yaml: parsed.yaml })
@@ -58,6 +60,15 @@ export function readListings(contentDir: string, rules: UrlRules): ListingFiles 
       }
   }
   return { listings: listings.sort((a, b) => (a.id < b.id ? -1 : 1)), faults }
+}
+
+/** A description may hold lines and tabs; what deceives its reader is refused as in a name. */
+function findDescriptionFaults(text: string, body: string): YamlFault[] {
+  const before = text.slice(0, text.lastIndexOf(body)).split('\n').length
+  return body.split(/\r?\n/).flatMap((line, i) => {
+    const message = findTextFault(line.replaceAll('\t', ' '))
+    return message === null ? [] : [{ line: before + i, message }]
+  })
 }
 
 type Report = (file: string, found: readonly YamlFault[]) => void
