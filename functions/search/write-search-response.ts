@@ -1,8 +1,9 @@
 import type { SearchQuery } from '../../src/domain/search-query.ts'
 import { findId } from '../../src/search/find-id.ts'
-import { idIn, readBody } from '../../src/search/index-rows.ts'
-import type { SearchIndex } from '../../src/search/loaded-index.ts'
+import { idBytesIn, readBody } from '../../src/search/index-rows.ts'
+import type { PartName, SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow, SearchOutcome } from '../../src/search/search-index.ts'
+import { type ByteWriter, createByteWriter } from './byte-writer.ts'
 
 /** The texts of a search response that come from the content. */
 export interface SearchTexts {
@@ -25,6 +26,9 @@ export interface SearchResponseInput {
 
 /** Every body ends with the closing brackets of `links` and of the summary. */
 const BODY_ENDING_BYTES = 2
+/** Room for a listing and for the rest of a response; a guess that saves growing, not a limit. */
+const LISTING_BYTES = 2048
+const OTHER_BYTES = 8192
 
 /**
  * Puts the response together from the bodies' prepared bytes: nothing is parsed or serialised
@@ -33,31 +37,42 @@ const BODY_ENDING_BYTES = 2
  */
 export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   const { index, searchId, query, outcome, texts } = input
-  const pieces: Uint8Array[] = []
-  const text = (part: string) => pieces.push(Buffer.from(part))
-  const list = (part: 'organic' | 'firstParty', rows: readonly RankedRow[], counted: boolean) =>
-    rows.forEach(({ row, relevance }, at) => {
-      const body = readBody(index, part, row)
-      const position = counted ? `&pos=${at + 1}` : ''
-      if (at > 0) text(',')
-      pieces.push(body.subarray(0, -BODY_ENDING_BYTES))
-      text(
-        `,"go":"/go/${idIn(body)}?sid=${searchId}${position}&src=api"},"relevance":${relevance}}`,
-      )
-    })
+  const { organic, firstParty } = outcome
+  const featured = featuredRows(index, texts.featured)
+  const listings = organic.rows.length + firstParty.rows.length + featured.length
+  const writer = createByteWriter(OTHER_BYTES + listings * LISTING_BYTES)
+  const list = (part: PartName, rows: readonly RankedRow[]) =>
+    writeListings(writer, index, part, rows, searchId)
 
-  text(
-    `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${outcome.organic.total},"results":[`,
-  )
-  list('organic', outcome.organic.rows, true)
-  text('],"featured":[')
-  list('firstParty', featuredRows(index, texts.featured), false)
-  text(`],"featured_label":${JSON.stringify(texts.featured_label)},"featured_first_party":[`)
-  list('firstParty', outcome.firstParty.rows, false)
+  writer.text(`{"search_id":"${searchId}","query":${JSON.stringify(query)},`)
+  writer.text(`"total":${organic.total},"results":[`)
+  list('organic', organic.rows)
+  writer.text('],"featured":[')
+  list('firstParty', featured)
+  writer.text(`],"featured_label":${JSON.stringify(texts.featured_label)},"featured_first_party":[`)
+  list('firstParty', firstParty.rows)
   const { sponsored_policy, also_search, ranking, attribution } = texts
   const rest = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }
-  text(`],${JSON.stringify({ ...rest, notes: outcome.notes, attribution }).slice(1)}`)
-  return Buffer.concat(pieces)
+  writer.text(`],${JSON.stringify({ ...rest, notes: outcome.notes, attribution }).slice(1)}`)
+  return writer.written()
+}
+
+function writeListings(
+  writer: ByteWriter,
+  index: SearchIndex,
+  part: PartName,
+  rows: readonly RankedRow[],
+  searchId: string,
+): void {
+  rows.forEach(({ row, relevance }, at) => {
+    const body = readBody(index, part, row)
+    const position = part === 'organic' ? `&pos=${at + 1}` : ''
+    if (at > 0) writer.text(',')
+    writer.bytes(body.subarray(0, -BODY_ENDING_BYTES))
+    writer.text(',"go":"/go/')
+    writer.bytes(idBytesIn(body))
+    writer.text(`?sid=${searchId}${position}&src=api"},"relevance":${relevance}}`)
+  })
 }
 
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {

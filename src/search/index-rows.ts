@@ -13,9 +13,14 @@ export function readId(index: SearchIndex, part: PartName, row: number): string 
 
 /** The id a body starts with. */
 export function idIn(body: Uint8Array): string {
+  return decoder.decode(idBytesIn(body))
+}
+
+/** The same as bytes: ids are ASCII and need no escaping in JSON. */
+export function idBytesIn(body: Uint8Array): Uint8Array {
   const end = body.indexOf(QUOTATION_MARK, BODY_START.length)
   if (end < 0) throw new SearchIndexError('A listing body of the search index lacks its id.')
-  return decoder.decode(body.subarray(BODY_START.length, end))
+  return body.subarray(BODY_START.length, end)
 }
 
 /**

@@ -22,6 +22,8 @@ export interface QueryUnit {
 const MAX_COMPLETIONS = 8
 const MIN_COMPLETED_CHARACTERS = 2
 const MIN_SPLIT_CHARACTERS = 3
+/** A word in more listings than this is surely one word. */
+const WELL_KNOWN_ROWS = 100
 /** Finding a slip is the costliest step: a flood of unknown words doesn't get more of it. */
 const MAX_REPAIRS = 4
 
@@ -125,7 +127,7 @@ function plainUnits(part: TermIndex, word: string, last: boolean, repair: boolea
   const term = STOP_WORDS.has(word) ? word : toTerm(word)
   const rows = rowsWith(part, term)
   const own = rows > 0 ? [term] : []
-  const halves = splitWord(part, word, rows)
+  const halves = rows > WELL_KNOWN_ROWS ? null : splitWord(part, word, rows)
   if (halves !== null) return [{ terms: own }, ...halves.map((half) => ({ term: half, terms: [] }))]
   if (rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS) {
     const terms = completions(part, word, MAX_COMPLETIONS)

@@ -14,8 +14,11 @@ const FNV_SEED = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 /** Slots for each term: a miss ends after two or three looks. */
 const SLOTS_PER_TERM = 1.5
-/** UTF-8 of the word being looked up; words are far shorter (split-text caps them). */
-const scratch = new Uint8Array(1024)
+const MAX_ASCII = 0x7f
+/** No term is longer: split-text caps words, and a pair has two. */
+const MAX_TERM_UNITS = 300
+/** UTF-8 of the word being looked up: three bytes a UTF-16 unit at most. */
+const scratch = new Uint8Array(MAX_TERM_UNITS * 3)
 
 /** @param terms sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */
 export function buildTermDictionary(terms: readonly string[]): TermDictionary {
@@ -40,13 +43,24 @@ export function buildTermDictionary(terms: readonly string[]): TermDictionary {
 
 /** The hash the dictionary files terms under. */
 export function hashText(text: string): number {
-  return hashBytes(scratch, encoder.encodeInto(text, scratch).written)
+  return hashBytes(scratch, encodeText(text))
+}
+
+/** UTF-8 into `scratch`; plain ASCII, nearly every word, without a call into the runtime. */
+function encodeText(text: string): number {
+  if (text.length > scratch.length) return encoder.encodeInto(text, scratch).written
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit > MAX_ASCII) return encoder.encodeInto(text, scratch).written
+    scratch[at] = unit
+  }
+  return text.length
 }
 
 /** The number of a term, or -1. */
 export function findTerm(dictionary: TermDictionary, term: string): number {
-  const { written, read } = encoder.encodeInto(term, scratch)
-  return read < term.length ? -1 : findTermBytes(dictionary, scratch, written)
+  if (term.length > MAX_TERM_UNITS) return -1
+  return findTermBytes(dictionary, scratch, encodeText(term))
 }
 
 /** As `findTerm`, over the first `length` bytes of `word`. */

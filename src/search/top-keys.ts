@@ -1,4 +1,4 @@
-const MIN_BUFFER = 256
+const MIN_BUFFER = 64
 
 export interface TopKeys {
   /** Offers a key; returns what the next one must exceed to be kept. */

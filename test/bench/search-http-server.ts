@@ -1,0 +1,44 @@
+/**
+ * The search function alone behind h3 and Node's HTTP server, for `search-http.ts`: prints its port,
+ * and at `/usage` the CPU seconds and memory it has used.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { H3, HTTPResponse, toNodeHandler } from 'h3'
+import { openSearchIndex } from '../../functions/search/open-search-index.ts'
+import { createSearch } from '../../functions/search.ts'
+
+const started = performance.now()
+const index = openSearchIndex(process.argv[2] ?? '', { verify: process.argv[3] === 'verify' })
+const loadMs = performance.now() - started
+const texts = {
+  featured: [],
+  featured_label: 'Our own kits, a showcase; no fee was paid.',
+  sponsored_policy: 'Placements are not sold.',
+  also_search: [
+    { name: 'Another directory', url: 'https://directory.example', note: 'Link only.' },
+  ],
+  ranking: 'BM25 over name, tags and categories, summary; times trust and Live-Tested.',
+  attribution: ['Listings from public registries.'],
+}
+const search = createSearch({ index: () => index, texts: () => texts, randomUuid: randomUUID })
+
+const app = new H3()
+app.get('/api/v1/search', ({ req }) => {
+  const at = req.url.indexOf('?')
+  const reply = search(at < 0 ? '' : req.url.slice(at + 1))
+  if (reply.status !== 200) return new HTTPResponse(JSON.stringify(reply.problems), { status: 400 })
+  return new HTTPResponse(reply.body, { status: 200, headers: reply.headers })
+})
+app.get('/usage', () => {
+  const { user, system } = process.cpuUsage()
+  const rssMb = Math.round(process.memoryUsage().rss / 1024 / 1024)
+  return { cpuSeconds: (user + system) / 1e6, rssMb, loadMs }
+})
+
+const server = createServer(toNodeHandler(app))
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a port')
+  process.stdout.write(`${address.port}\n`)
+})
