@@ -1,35 +1,51 @@
-/** Prints nDCG@10 of the judged development queries. Run with `npm run bench:relevance`. */
+/**
+ * Prints how well the judged development queries are answered, ours beside what a user could pick
+ * instead: nDCG@10 for all queries and for each group. `npm run bench:relevance [-- <split folder>]`
+ */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { readId } from '../../src/search/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import type { SearchDocument } from '../../src/search/search-document.ts'
 import { searchIndex } from '../../src/search/search-index.ts'
+import { createBaselines, type RankIds } from './relevance-baselines.ts'
 import { findSharedDir, readCorpus } from './shared-data.ts'
 
 const sharedDir = findSharedDir()
 if (sharedDir === null) {
   console.log('bench:relevance skipped: ../shared/data/relevance is absent (set SHARED_DIR)')
-  process.exit(0)
+} else {
+  const corpus = readCorpus(sharedDir)
+  const split = process.argv[2] ?? join(sharedDir, 'data/relevance/dev')
+  const engines = new Map([['waypost', createOwn(corpus)], ...(await createBaselines(corpus))])
+  evaluate(sharedDir, split, engines)
 }
-const index = loadSearchIndex(buildSearchIndex(readCorpus(sharedDir)))
-const split = process.argv[2] ?? join(sharedDir, 'data/relevance/dev')
-const queries = readFileSync(join(split, 'queries.tsv'), 'utf8').split('\n').slice(1)
-const lines: string[] = []
-for (const line of queries) {
-  const [id, , q] = line.split('\t')
-  if (q === undefined) continue
-  const { organic, notes } = searchIndex(index, { q, limit: 50, offset: 0 })
-  if (process.env.SHOW) console.log(`\n${id} ${q}`, organic.total, notes)
-  organic.rows.forEach(({ row, relevance }, at) => {
-    const doc = readId(index, 'organic', row)
-    lines.push(`${id}\t${at + 1}\t${doc}`)
-    if (process.env.SHOW && at < 12) console.log(' ', doc, relevance)
+
+function createOwn(corpus: readonly SearchDocument[]): RankIds {
+  const index = loadSearchIndex(buildSearchIndex(corpus))
+  return (q) => {
+    const { organic } = searchIndex(index, { q, limit: 50, offset: 0 })
+    return organic.rows.map(({ row }) => readId(index, 'organic', row))
+  }
+}
+
+/** Writes a run file for each engine and has the collection's own script judge them together. */
+function evaluate(shared: string, split: string, engines: ReadonlyMap<string, RankIds>): void {
+  const lines = readFileSync(join(split, 'queries.tsv'), 'utf8').split('\n').slice(1)
+  const queries = lines.map((line) => line.split('\t')).filter(([id]) => id !== '')
+  const folder = mkdtempSync(join(tmpdir(), 'relevance-'))
+  const files = [...engines].map(([name, rank]) => {
+    const file = join(folder, `${name}.run`)
+    const run = queries.flatMap(([id, , q = '']) =>
+      rank(q.trim()).map((doc, at) => `${id}\t${at + 1}\t${doc}\n`),
+    )
+    writeFileSync(file, run.join(''))
+    return file
   })
+  const script = join(shared, 'data/relevance/evaluate.mjs')
+  spawnSync(process.execPath, [script, split, ...files], { stdio: 'inherit' })
+  rmSync(folder, { recursive: true })
 }
-const run = join(mkdtempSync(join(tmpdir(), 'relevance-')), 'waypost.run')
-writeFileSync(run, `${lines.join('\n')}\n`)
-const evaluate = join(sharedDir, 'data/relevance/evaluate.mjs')
-spawnSync(process.execPath, [evaluate, split, run, '--per-query'], { stdio: 'inherit' })

@@ -30,7 +30,7 @@ async function benchHttp(sharedDir: string, size: number): Promise<void> {
   writeFileSync(file, buildSearchIndex(documents))
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'search-http-server.ts'), file],
+    [join(import.meta.dirname, 'search-http-server.ts'), file, 'verify'],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
