@@ -2,6 +2,8 @@
 export const FIXTURE_ENV = {
   CONTENT_DIR: 'test/fixtures/content',
   OUT_DIR: '.cache/test-release',
+  // No ledger: what a developer's own server remembers must not reach the fixture release.
+  STATE_DIR: '.cache/no-state',
   BASE_URL: 'https://waypost.example',
   RATE_LIMITS: '{"search":"off","go":"off","call":"off"}',
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'false',
