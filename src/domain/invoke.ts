@@ -28,7 +28,7 @@ const IDENTIFIER_RULES: Record<
   // Host, port, path, tag, digest, as the OCI distribution specification spells references.
   oci: {
     pattern:
-      /^[a-z0-9]+(?:[.-]+[a-z0-9]+)*(?::\d{1,5}(?=\/))?(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
+      /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?::\d{1,5}(?=\/))?(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
     maxLength: 500,
     example: 'ghcr.io/owner/image',
   },

@@ -26,6 +26,7 @@ describe('identifiers of packages', () => {
     ['pypi', 'Weather.MCP_2'],
     ['oci', 'mcp/weather'],
     ['oci', 'redis:7'],
+    ['oci', 'mcp_remote_use'],
     ['oci', 'ghcr.io/owner/image'],
     ['oci', 'ghcr.io/owner/deep/image-name__x:v1.2.3'],
     ['oci', 'registry.example:5000/owner/image:latest'],
