@@ -12,6 +12,7 @@ export interface ListingRow {
   summary: string
   kind: Kind
   kind_label: string
+  categories: readonly string[]
   page: string
   price: string
   min_usd: number | null
@@ -25,7 +26,7 @@ export interface ListingRow {
 
 type RowSubject = Pick<
   ListingView,
-  'id' | 'name' | 'summary' | 'kind' | 'page' | 'pricing' | 'invoke' | 'first_party'
+  'id' | 'name' | 'summary' | 'kind' | 'categories' | 'page' | 'pricing' | 'invoke' | 'first_party'
 > & { trust: TrustSummary }
 
 export function toListingRow(view: RowSubject): ListingRow {
@@ -36,6 +37,7 @@ export function toListingRow(view: RowSubject): ListingRow {
     summary: view.summary,
     kind: view.kind,
     kind_label: KIND_LABELS[view.kind],
+    categories: view.categories,
     page: view.page,
     price: toPriceText(view.pricing),
     min_usd: lowestPriceOf(view.pricing),
