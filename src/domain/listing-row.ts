@@ -50,13 +50,9 @@ export function toListingRow(view: RowSubject): ListingRow {
   }
 }
 
-/** A row of a search answer. */
-export function toSummaryRow(summary: ListingSummary): ListingRow {
-  return toListingRow({
-    ...summary,
-    page: summary.links.page,
-    first_party: summary.kind === 'kit',
-  })
+/** @param first_party follows from where a summary stands: a kit in `results` is somebody else's. */
+export function toSummaryRow(summary: ListingSummary, first_party: boolean): ListingRow {
+  return toListingRow({ ...summary, page: summary.links.page, first_party })
 }
 
 /**

@@ -20,8 +20,8 @@ export function toSearchAnswer(answer: unknown): SearchAnswer {
       kind: 'results',
       total: found.output.total,
       offset: found.output.query.offset,
-      rows: found.output.results.map(toSummaryRow),
-      own: found.output.featured_first_party.map(toSummaryRow),
+      rows: found.output.results.map((summary) => toSummaryRow(summary, false)),
+      own: found.output.featured_first_party.map((summary) => toSummaryRow(summary, true)),
     }
   const refused = v.safeParse(RefusedSchema, answer)
   if (!refused.success) return { kind: 'unavailable' }
