@@ -5,7 +5,7 @@ import { findContentType, isCompressible } from '../../src/domain/content-type.t
 import { toHomeLists } from '../../src/domain/home-lists.ts'
 import { toFacets, toFacetTexts } from '../../src/domain/listing-facets.ts'
 import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/listing-pages.ts'
-import { compareListingRows, toListingRow } from '../../src/domain/listing-row.ts'
+import { compareListingRows, toListingRow, toSummaryRow } from '../../src/domain/listing-row.ts'
 import { toListingStructuredData } from '../../src/domain/listing-structured-data.ts'
 import { toListingView } from '../../src/domain/listing-view.ts'
 import { isNamedNetwork, toNetworkName } from '../../src/domain/network-names.ts'
@@ -13,6 +13,7 @@ import { toPriceHistogram } from '../../src/domain/price-histogram.ts'
 import { toScriptJson } from '../../src/domain/script-json.ts'
 import { toSignalWords } from '../../src/domain/signal-words.ts'
 import { toUrlPath } from '../../src/domain/static-file.ts'
+import { toPreparedSummary } from '../../src/domain/summary-view.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust-examples.ts'
 import { toTrustView } from '../../src/domain/trust-view.ts'
@@ -60,6 +61,17 @@ describe('lists of listings', () => {
       price: 'not published',
       rails: [],
       is_small_sample: false,
+    })
+  })
+
+  test('of a search call a kit ours only where ours stand', () => {
+    const kit = toListing({ id: 'kit.theirs', facts: { ...UNPRICED, kind: 'kit' } })
+    const { links, ...summary } = toPreparedSummary(kit, BASE_URL)
+    const found = { ...summary, links: { ...links, go: '/go/kit.theirs' }, relevance: 1 }
+    expect(toSummaryRow(found, false)).toEqual(toListingRow(toView(kit)))
+    expect(toSummaryRow(found, true)).toMatchObject({
+      first_party: true,
+      page: '/listing/kit.theirs',
     })
   })
 
