@@ -1,4 +1,5 @@
-import { applyRetention, RETENTION } from './analytics/retention.ts'
+import { RETENTION } from '../src/domain/retention.ts'
+import { applyRetention } from './analytics/retention.ts'
 import { runCommand } from './operations/run-command.ts'
 import { openStore } from './store/open-store.ts'
 

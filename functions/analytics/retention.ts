@@ -1,24 +1,16 @@
 import { sql } from 'kysely'
+import { RETENTION } from '../../src/domain/retention.ts'
 import type { Store } from '../ports/store.ts'
 import { toDay, toHour } from '../store/click.ts'
 
-/**
- * What is kept, and for how long; the privacy page prints these numbers. Search ids leave clicks
- * after a day, single clicks are folded to counts by day, and counts are dropped after thirteen
- * months. Everything else goes when it has served its purpose.
- */
-export const RETENTION = {
-  click_sid_hours: 24,
-  click_days: 30,
-  count_days: 400,
-  closed_claim_days: 90,
-  idle_seller_days: 30,
-} as const
-
 const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 const HOURS_A_DAY = 24
 
-/** Safe to run at any time, on several instances at once, and again after a crash. */
+/**
+ * Search ids leave clicks after a day, single clicks are folded to counts by day, counts are dropped
+ * after thirteen months, and everything else goes when it has served its purpose. Safe to run at any time, on several instances at once, and again after a crash.
+ */
 export async function applyRetention(store: Store, now: number): Promise<void> {
   await cutSearchIds(store, now)
   await foldClicks(store, now)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
+import { RETENTION } from '../../src/domain/retention.ts'
 import type { Log } from '../log.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type Mail, type Mailer, MailRefused } from '../ports/mailer.ts'
@@ -34,7 +35,7 @@ const LEASE_MS = 2 * MINUTE_MS
 const AT_ONCE = 3
 const MAX_WAITING = 5_000
 /** A sign-in mail that comes later than this is of no use; news of a claim is. */
-const LIFETIME_MS = { sign_in: 60 * MINUTE_MS, claim: 3 * 24 * 60 * MINUTE_MS }
+const LIFETIME_MS = { sign_in: 60 * MINUTE_MS, claim: RETENTION.mail_days * 24 * 60 * MINUTE_MS }
 const RETRY_MS = [5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS]
 
 export interface MailQueueParts {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { RETENTION } from '../../src/domain/retention.ts'
 import type { ClaimView } from '../../src/domain/seller-views.ts'
 import type { ClaimMethod } from '../../src/domain/vocabulary.ts'
 import type { ClaimTable, Tables } from '../store/tables.ts'
 import { createSecret } from './secret.ts'
 
-/** A claim nobody proved ends after this. */
-const PENDING_HOURS = 72
 const HOUR_MS = 3_600_000
 /** contract §12: open claims a seller may have at once. */
 export const MAX_OPEN_CLAIMS = 20
@@ -50,7 +49,7 @@ export async function openClaim(
     token: createSecret(),
     state: 'pending',
     created_at: now,
-    expires_at: now + PENDING_HOURS * HOUR_MS,
+    expires_at: now + RETENTION.pending_claim_hours * HOUR_MS,
     verified_at: null,
     last_checked_at: null,
     failing_since: null,

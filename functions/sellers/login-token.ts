@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
+import { RETENTION } from '../../src/domain/retention.ts'
 import type { Tables } from '../store/tables.ts'
 import { createSecret, hashSecret, SECRET_PATTERN } from './secret.ts'
 
-export const LOGIN_TOKEN_MINUTES = 15
+export const LOGIN_TOKEN_MINUTES = RETENTION.login_token_minutes
 
 const MINUTE_MS = 60_000
 /** Instances' clocks may differ by this much. */

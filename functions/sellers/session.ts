@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type Adapter, type DatabaseSession, Lucia, TimeSpan } from 'lucia'
+import { RETENTION } from '../../src/domain/retention.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Tables } from '../store/tables.ts'
 import { createSecret, hashSecret, SECRET_PATTERN } from './secret.ts'
@@ -31,9 +32,6 @@ export interface SignedIn {
   renewedCookie: string | null
 }
 
-/** Sliding: a session used in its second half lives thirty days from then. */
-export const SESSION_DAYS = 30
-
 export interface SessionParts {
   db: Kysely<Tables>
   clock: Clock
@@ -44,8 +42,9 @@ export interface SessionParts {
 export function createSessions({ db, clock, isSecure }: SessionParts): Sessions {
   // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
   const name = isSecure ? '__Host-session' : 'session'
+  // Sliding: a session used in its second half gets its full time again.
   const lucia = new Lucia(createAdapter(db, clock), {
-    sessionExpiresIn: new TimeSpan(SESSION_DAYS, 'd'),
+    sessionExpiresIn: new TimeSpan(RETENTION.session_days, 'd'),
     sessionCookie: { name, attributes: { secure: isSecure, sameSite: 'lax', path: '/' } },
     getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
   })

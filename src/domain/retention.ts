@@ -1,0 +1,26 @@
+/**
+ * How long what is remembered stays: the retention job works by these numbers and the privacy page
+ * prints them, so that the page cannot promise something else.
+ */
+export const RETENTION = {
+  /** Hours until a click forgets which search it came from. */
+  click_sid_hours: 24,
+  /** Days until single clicks are folded to a count by day. */
+  click_days: 30,
+  /** Days until counts are dropped. */
+  count_days: 400,
+  /** Minutes a sign-in link works. */
+  login_token_minutes: 15,
+  /** Days a session lasts after its last use. */
+  session_days: 30,
+  /** Hours a claim waits for its proof. */
+  pending_claim_hours: 72,
+  /** Days an ended claim is kept. */
+  closed_claim_days: 90,
+  /** Days until an account without session and claim is deleted. */
+  idle_seller_days: 30,
+  /** Hours until a counter of a limit, kept under a hash, is dropped. */
+  limit_hours: 24,
+  /** Days a mail about a claim waits for a mail server that is down. */
+  mail_days: 3,
+} as const

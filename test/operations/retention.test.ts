@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { readClickCounts } from '../../functions/analytics/read-clicks.ts'
+import { applyRetention } from '../../functions/analytics/retention.ts'
+import { createUsage } from '../../functions/analytics/usage.ts'
+import { type Click, toDay, toHour } from '../../functions/store/click.ts'
+import { createStoreCounters } from '../../functions/store-counter.ts'
+import { RETENTION } from '../../src/domain/retention.ts'
+import { describeStores, silentLog } from '../support/stores.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const NOW = Date.UTC(2026, 10, 20, 12)
+
+describeStores('keeping and forgetting', ({ newStore }) => {
+  const clickAt = (moment: number, fields: Partial<Click> = {}): Click => ({
+    hour: toHour(moment),
+    listing_id: 'x402.a',
+    sid: crypto.randomUUID(),
+    pos: 1,
+    src: 'web',
+    bot: false,
+    ...fields,
+  })
+
+  test('search ids leave after a day, single clicks become counts, and the sums stay the same', async () => {
+    const store = await newStore()
+    const old = NOW - (RETENTION.click_days + 2) * DAY
+    await store.appendClicks([
+      clickAt(NOW),
+      clickAt(NOW - 25 * HOUR),
+      clickAt(old),
+      clickAt(old),
+      clickAt(old, { src: null }),
+      clickAt(old, { bot: true }),
+      clickAt(old + DAY),
+    ])
+    const since = toDay(NOW) - 90
+    const before = await readClickCounts(store, ['x402.a'], since)
+    await applyRetention(store, NOW)
+    expect(await readClickCounts(store, ['x402.a'], since)).toEqual(before)
+    const singles = await store.db.selectFrom('click').select('sid').orderBy('hour').execute()
+    expect(singles.map(({ sid }) => sid !== null)).toEqual([false, true])
+    const folded = await store.db.selectFrom('click_day').selectAll().execute()
+    expect(folded.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(4)
+    await store.appendClicks([clickAt(old)])
+    await Promise.all([applyRetention(store, NOW), applyRetention(store, NOW)])
+    const after = await readClickCounts(store, null, since)
+    expect(after.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(7)
+  })
+
+  test('counts are dropped after thirteen months, sessions and tokens when they expire', async () => {
+    const store = await newStore()
+    const { db } = store
+    const day = toDay(NOW) - RETENTION.count_days - 1
+    await db
+      .insertInto('click_day')
+      .values({ day, listing_id: 'x402.a', src: '', clicks: 3 })
+      .execute()
+    const seller = (id: string, created_at: number) => ({
+      id,
+      email: `${id}@b.example`,
+      created_at,
+    })
+    const idle = NOW - (RETENTION.idle_seller_days + 1) * DAY
+    await db
+      .insertInto('seller')
+      .values([seller('idle', idle), seller('active', idle), seller('new', NOW)])
+      .execute()
+    await db
+      .insertInto('session')
+      .values([
+        { id_hash: 'old', seller_id: 'idle', created_at: idle, expires_at: NOW - 1 },
+        { id_hash: 'live', seller_id: 'active', created_at: idle, expires_at: NOW + 1 },
+      ])
+      .execute()
+    await db
+      .insertInto('login_token')
+      .values({ email: 'a@b.example', token_hash: 'h', created_at: 1, expires_at: NOW - 1 })
+      .execute()
+    await applyRetention(store, NOW)
+    const left = async (table: 'click_day' | 'session' | 'login_token' | 'seller') =>
+      (await db.selectFrom(table).selectAll().execute()).length
+    expect(await left('click_day')).toBe(0)
+    expect(await left('session')).toBe(1)
+    expect(await left('login_token')).toBe(0)
+    expect(await left('seller')).toBe(2)
+  })
+
+  test('what searches showed is counted in memory and added up in the store', async () => {
+    const store = await newStore()
+    const clock = { now: () => NOW }
+    const one = createUsage(store, clock, silentLog)
+    const two = createUsage(store, clock, silentLog)
+    for (let n = 0; n < 1_500; n += 1) one.searched([`x402.n${n}`, 'x402.a'], 'api')
+    two.searched(['x402.a'], 'web')
+    two.searched(['x402.a'], 'api')
+    await Promise.all([one.close(), two.close()])
+    const rows = await store.db
+      .selectFrom('usage_day')
+      .selectAll()
+      .where('listing_id', '=', 'x402.a')
+      .orderBy('src')
+      .execute()
+    expect(rows).toEqual([
+      { day: toDay(NOW), kind: 'impression', listing_id: 'x402.a', src: 'api', uses: 1_501 },
+      { day: toDay(NOW), kind: 'impression', listing_id: 'x402.a', src: 'web', uses: 1 },
+    ])
+  })
+
+  test('counting a search costs a fraction of a millisecond', async () => {
+    const store = await newStore()
+    const usage = createUsage(store, { now: () => NOW }, silentLog)
+    const ids = Array.from({ length: 50 }, (_, n) => `x402.n${n}`)
+    const started = performance.now()
+    for (let n = 0; n < 1_000; n += 1) usage.searched(ids, 'api')
+    expect((performance.now() - started) / 1_000).toBeLessThan(0.2)
+    await usage.close()
+  })
+
+  test('a limit in the store is exact under parallel tries, and ends with its window', async () => {
+    const store = await newStore()
+    let now = NOW
+    const options = { name: 'check', requests: 10, seconds: 3600 } as const
+    const counter = createStoreCounters(store, { now: () => now })(options)
+    const tries = await Promise.all(Array.from({ length: 30 }, () => counter.count('claim')))
+    expect(tries.map(({ used }) => used).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, n) => n + 1),
+    )
+    expect((await counter.count('other')).used).toBe(1)
+    now += HOUR
+    expect((await counter.count('claim')).used).toBe(1)
+    now -= 2 * DAY
+    expect((await counter.count('claim')).used).toBe(1)
+    const kept = await store.db.selectFrom('attempt').select('key').execute()
+    expect(JSON.stringify(kept)).not.toContain('claim"')
+  })
+})
