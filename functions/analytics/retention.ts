@@ -70,7 +70,7 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
   await db.deleteFrom('mail_job').where('expires_at', '<', now).execute()
   await db
     .deleteFrom('attempt')
-    .where('window_start', '<', now - DAY_MS)
+    .where('window_start', '<', now - RETENTION.limit_hours * HOUR_MS)
     .execute()
   await db
     .updateTable('claim')
