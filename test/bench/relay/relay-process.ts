@@ -1,0 +1,38 @@
+import { createRelay } from '../../../functions/call/relay.ts'
+import { parseConfig } from '../../../functions/config.ts'
+import { createLog } from '../../../functions/log.ts'
+import type { Parts } from '../../../functions/parts.ts'
+import { systemClock } from '../../../functions/ports/clock.ts'
+import { createResolver } from '../../../functions/ports/resolver.ts'
+import { createProblems } from '../../../functions/problem.ts'
+import { createRateLimits } from '../../../functions/rate-limits.ts'
+import type { Release } from '../../../functions/release.ts'
+import { createWaypostServer } from '../../../functions/server.ts'
+import { aListing, listen } from '../../call/relay-world.ts'
+
+/** The service's own server with nothing behind it but the relay: `node relay-process.ts <seller>`. */
+const [sellerUrl = ''] = process.argv.slice(2)
+const config = parseConfig({
+  BASE_URL: 'https://waypost.example',
+  UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+  RATE_LIMITS: '{"call":"999999999/60"}',
+})
+const listings = new Map([['x402.seller', aListing(sellerUrl)]])
+const parts = {
+  config,
+  problem: createProblems(config.BASE_URL),
+  clock: systemClock,
+  // One line a call is written, as in service; where it goes is the machine's business.
+  log: createLog(() => {}, Date.now),
+  resolver: createResolver(undefined),
+  limits: createRateLimits(config),
+  ledger: { usage: { called: () => {} }, settlements: { note: () => {} } },
+  release: () => ({ listings }),
+}
+const server = createWaypostServer({
+  // The relay's path is answered before the server looks at anything else of the parts.
+  parts: parts as unknown as Parts & { release: () => Release },
+  handlers: {},
+  relay: createRelay(parts),
+})
+console.log(await listen(server))
