@@ -58,16 +58,27 @@ export function createGuardedAgent(options: GuardOptions): Agent {
  * `ConnectDeadlineError`, or what DNS, TCP and TLS say.
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
+  const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   return (target, callback) => {
-    const deadline = startDeadline(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
-    Promise.race([findJudgedAddresses(target, options), deadline.passed])
-      .then((addresses) => dial(target, addresses, deadline))
-      .then(
-        (socket) => callback(null, socket),
-        (error: unknown) =>
-          callback(error instanceof Error ? error : new Error(String(error)), null),
-      )
-      .finally(deadline.clear)
+    let socket: Socket | null = null
+    let isOver = false
+    const finish = (error: unknown) => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(deadline)
+      if (error === null && socket !== null) return callback(null, socket)
+      socket?.destroy()
+      callback(error instanceof Error ? error : new Error(String(error)), null)
+    }
+    const deadline = setTimeout(
+      () => finish(new ConnectDeadlineError(`not connected within ${timeout} ms`)),
+      timeout,
+    )
+    findJudgedAddresses(target, options)
+      .then((addresses) => {
+        if (!isOver) socket = dial(target, addresses, finish)
+      })
+      .catch(finish)
   }
 }
 
@@ -92,35 +103,36 @@ async function findJudgedAddresses(
   return addresses
 }
 
+/** @param finish told null once connected to a judged address, else what went wrong. */
 function dial(
   target: buildConnector.Options,
   addresses: ResolvedAddress[],
-  deadline: Deadline,
-): Promise<Socket> {
+  finish: (error: unknown) => void,
+): Socket {
   const host = unbracket(target.hostname)
-  const place = {
-    host,
-    port: portOf(target),
-    // Tries the judged addresses in turn (RFC 8305); nothing else can be dialled.
-    lookup: createFixedLookup(addresses),
-    autoSelectFamily: true,
-    noDelay: true,
-  }
+  const [only] = addresses
+  const place =
+    addresses.length === 1 && only !== undefined
+      ? { host: only.address, port: portOf(target), noDelay: true }
+      : {
+          host,
+          port: portOf(target),
+          noDelay: true,
+          // Tries the judged addresses in turn (RFC 8305); nothing else can be dialled.
+          lookup: createFixedLookup(addresses),
+          autoSelectFamily: true,
+        }
   const isSecure = target.protocol === 'https:'
   const socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
-  return new Promise((resolve, reject) => {
-    deadline.passed.catch((error) => socket.destroy(error))
-    socket.once('error', reject)
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      socket.removeListener('error', reject)
-      if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress)))
-        return resolve(socket)
-      socket.destroy()
-      reject(new AddressRefusedError('not_an_address', 'another address than the one judged'))
-    })
+  socket.once('error', finish)
+  socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+    socket.removeListener('error', finish)
+    if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress))) finish(null)
+    else finish(new AddressRefusedError('not_an_address', 'another address than the one judged'))
   })
+  return socket
 }
 
 type LookupCallback = (error: null, address: string | ResolvedAddress[], family?: number) => void
@@ -148,21 +160,4 @@ function unbracket(hostname: string): string {
 
 function portOf({ port, protocol }: buildConnector.Options): number {
   return Number(port || (protocol === 'https:' ? 443 : 80))
-}
-
-interface Deadline {
-  /** Rejects when time is up; never resolves. */
-  passed: Promise<never>
-  clear(): void
-}
-
-function startDeadline(milliseconds: number): Deadline {
-  const { promise, reject } = Promise.withResolvers<never>()
-  // Whoever races it hears of it; nobody else has to.
-  promise.catch(() => {})
-  const timer = setTimeout(
-    () => reject(new ConnectDeadlineError(`not connected within ${milliseconds} ms`)),
-    milliseconds,
-  )
-  return { passed: promise, clear: () => clearTimeout(timer) }
 }

@@ -165,9 +165,13 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#isOver = true
     this.#clock.stop()
-    this.#release()
-    if (error === null) this.#listener.onEnd()
-    else this.#listener.onFail(error)
+    // After a whole answer undici has closed the one connection there was; nothing is left to free.
+    if (error === null) {
+      this.#listener.onEnd()
+    } else {
+      this.#release()
+      this.#listener.onFail(error)
+    }
   }
 }
 

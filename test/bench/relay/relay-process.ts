@@ -35,4 +35,5 @@ const server = createWaypostServer({
   handlers: {},
   relay: createRelay(parts),
 })
+process.once('SIGINT', () => process.exit(0))
 console.log(await listen(server))
