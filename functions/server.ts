@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
 import { createApp, type Handlers } from './app.ts'
+import { hasBody } from './call/upload.ts'
 import { findRequestFault, splitTarget } from './http/find-request-fault.ts'
 import { sendResponse } from './http/send-response.ts'
 import type { Parts } from './parts.ts'
@@ -18,9 +19,9 @@ export interface ServerLayers {
 
 /** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
 const MAX_HEADER_BYTES = 160 * 1024
-/** Slow senders (milliseconds): headers, whole request, and how often Node looks. */
+/** Slow senders (milliseconds): headers, a body of our own endpoints, and how often Node looks. */
 const HEADERS_TIMEOUT = 10_000
-const REQUEST_TIMEOUT = 60_000
+const BODY_TIMEOUT = 60_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
@@ -33,7 +34,9 @@ export function createWaypostServer({ parts, handlers, relay, pages }: ServerLay
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
-    requestTimeout: REQUEST_TIMEOUT,
+    // Node's clock runs over the whole body: a relayed upload may take longer than that, as long as
+    // it moves, and the relay has a clock of its own for one that doesn't.
+    requestTimeout: 0,
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
   }
@@ -45,11 +48,14 @@ export function createWaypostServer({ parts, handlers, relay, pages }: ServerLay
     }
     const { path } = splitTarget(req.url ?? '/')
     if (relay !== undefined && path.startsWith(RELAY_PREFIX)) return void relay(req, res)
+    if (hasBody(req)) cutSlowBody(req)
     if (release().files.serve(req, res, path)) return
     if (pages?.(req, res, path, () => void app(req, res)) === true) return
     if (wantsPage(req, path) && release().files.serveAs(req, res, '/404.html', 404)) return
     return void app(req, res)
   })
+  // Their bytes are limited; a line beyond a count would be dropped without a word.
+  server.maxHeadersCount = 0
   server.on('clientError', (error, socket) => {
     if (!socket.writable || ('code' in error && error.code === 'ECONNRESET'))
       return void socket.destroy()
@@ -59,6 +65,14 @@ export function createWaypostServer({ parts, handlers, relay, pages }: ServerLay
     )
   })
   return server
+}
+
+function cutSlowBody(req: IncomingMessage): void {
+  const timer = setTimeout(() => {
+    if (!req.complete) req.destroy()
+  }, BODY_TIMEOUT)
+  timer.unref()
+  req.once('close', () => clearTimeout(timer))
 }
 
 /** A browser asking for a page that does not exist gets one that says so; `/api/` is always JSON. */

@@ -4,6 +4,7 @@ import type { LiveListing } from '../../src/domain/live-listing.ts'
 import { findPaymentHeaderFault } from '../../src/domain/relayed-headers.ts'
 import { ROUTES } from '../../src/domain/route-table.ts'
 import type { Config } from '../config.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
 import type { Release } from '../release.ts'
 import type { MakeCallProblem } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
@@ -42,7 +43,7 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
         { headers: { Allow: ALLOW } },
       ),
     )
-  const [path = '', ...query] = (req.url ?? '').split('?')
+  const { path, query } = splitTarget(req.url ?? '')
   const id = decodeId(path.slice(CALL_PATH.length))
   const listing = release.listings.get(id)
   if (listing === undefined)
@@ -53,7 +54,7 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
         detail: 'No listing has this id.',
       }),
     )
-  return planListing(req, listing, query.join('?'), context)
+  return planListing(req, listing, query, context)
 }
 
 function planListing(

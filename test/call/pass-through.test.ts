@@ -275,3 +275,17 @@ describe('the answer', () => {
     expect(answer.body).toBe('5\r\nhello\r\n0\r\n\r\n')
   })
 })
+
+test('thousands of header lines pass, none dropped', async () => {
+  const lines = Array.from({ length: 5000 }, (_, n) => `x-${n}: ${n}\r\n`).join('')
+  const raw = `GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\n${lines}Connection: close\r\n\r\n`
+  expect((await exchangeRaw(world.port, raw)).status).toBe(200)
+  expect(seen.req.rawHeaders.filter((name) => name.startsWith('x-'))).toHaveLength(5000)
+})
+
+test('a target in absolute form is the same call', async () => {
+  const raw =
+    'GET http://w/api/v1/call/x402.seller?endpoint=/v3&q=%20 HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n'
+  expect((await exchangeRaw(world.port, raw)).status).toBe(200)
+  expect(seen.req.url).toBe('/v3?q=%20')
+})

@@ -52,6 +52,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
   const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => void relay(req, res))
+  server.maxHeadersCount = 0
   const port = await listen(server)
   return {
     url: `http://127.0.0.1:${port}/api/v1/call`,
@@ -101,6 +102,7 @@ export interface Seller {
 /** A seller in plain node:http. */
 export async function startSeller(listener: RequestListener): Promise<Seller> {
   const server = createServer({ maxHeaderSize: 192 * 1024 }, listener)
+  server.maxHeadersCount = 0
   const port = await listen(server)
   return { origin: `http://127.0.0.1:${port}`, port, close: () => closeServer(server) }
 }
