@@ -2,7 +2,8 @@ import type { SearchQuery } from '../../src/domain/search-query.ts'
 import { findId } from '../../src/search/find-id.ts'
 import { idBytesIn, readBody } from '../../src/search/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/loaded-index.ts'
-import type { RankedRow, SearchOutcome } from '../../src/search/search-index.ts'
+import type { RankedRow } from '../../src/search/ranked-page.ts'
+import type { SearchOutcome } from '../../src/search/search-index.ts'
 import { type ByteWriter, createByteWriter } from './byte-writer.ts'
 
 /** The texts of a search response that come from the content. */

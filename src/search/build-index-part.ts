@@ -47,7 +47,7 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     palette: index.palette,
     idHashes: ids.hashes,
     idRows: ids.rows,
-    idImpacts: postings.idImpacts,
+    nameSaturations: postings.nameSaturations,
     ...buildColumns(documents, context.values),
   }
   return { statistics, sections }

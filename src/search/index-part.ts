@@ -13,8 +13,8 @@ export interface BodyStore {
 export interface IndexPart extends TermIndex {
   rows: number
   ids: IdTable
-  /** What a row scores when its id is searched for: the name's score of a term of one listing. */
-  idImpacts: Float32Array
+  /** Saturation of a term that stands once in a row's name. */
+  nameSaturations: Float32Array
   /** Rows in the order of a search without words. */
   browseOrder: Uint32Array
   /** `rankMultiplier` of each row. */
@@ -35,6 +35,8 @@ export interface IndexPart extends TermIndex {
 export interface ScoreScratch {
   /** Score of each row, all 0 between searches. */
   scores: Float64Array
+  /** Which of the first things asked for a row holds, a bit for each; 0 between searches. */
+  held: Uint8Array
   /** Rows with a score, in the order they got one. */
   matches: Uint32Array
 }
@@ -47,5 +49,9 @@ export function bitWords(rows: number): number {
 }
 
 export function createScratch(rows: number): ScoreScratch {
-  return { scores: new Float64Array(rows), matches: new Uint32Array(rows) }
+  return {
+    scores: new Float64Array(rows),
+    held: new Uint8Array(rows),
+    matches: new Uint32Array(rows),
+  }
 }

@@ -100,7 +100,7 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
     palette: f32('palette'),
     scoredRows,
     ids: { hashes: u32('idHashes'), rows: u32('idRows') },
-    idImpacts: f32('idImpacts'),
+    nameSaturations: f32('nameSaturations'),
     browseOrder: u32('browseOrder'),
     multipliers: multipliersOf(trust, liveTested),
     trust,

@@ -75,7 +75,8 @@ function searchPostings({ builder }: PostingsStore, text: string): TokenScore[] 
   const index = toTermIndex(postings)
   const { rows } = builder.statistics()
   const scratch = createScratch(rows)
-  const matched = scoreTerms(index, planQuery(index, text, rows).terms, scratch)
+  const { things, others } = planQuery(index, text, rows)
+  const matched = scoreTerms(index, [...things.flat(), ...others], scratch)
   return Array.from(scratch.matches.subarray(0, matched), (row) => [
     row + 1,
     scratch.scores[row] ?? 0,

@@ -5,9 +5,12 @@ import { type QueryUnit, queryUnits } from './query-units.ts'
 import { relatedTerms } from './related-words.ts'
 import type { TermIndex } from './term-index.ts'
 
-/** What a query text is searched as: distinct terms, and what the caller should be told. */
+/** What a query text is searched as: terms, each once, and what the caller should be told. */
 export interface QueryPlan {
-  terms: readonly string[]
+  /** What is asked for, in order: the terms of each thing, any of which is enough to hold it. */
+  things: readonly (readonly string[])[]
+  /** Terms beside them: pairs of neighbours, related words. */
+  others: readonly string[]
   /** Words written as listing ids, whether or not there is such a listing. */
   ids: readonly string[]
   notes: readonly string[]
@@ -28,10 +31,16 @@ const POORLY_KNOWN = 2500
  */
 export function planQuery(part: TermIndex, text: string, rows: number): QueryPlan {
   const units = queryUnits(part, firstCharacters(text), MAX_QUERY_WORDS)
-  const terms = new Set(units.flatMap((unit) => unit.terms))
-  for (const term of neighbourTerms(part, units, rows)) terms.add(term)
+  const seen = new Set<string>()
+  const fresh = (terms: readonly string[]) =>
+    terms.filter((term) => {
+      if (seen.has(term) || seen.size >= MAX_PLAN_TERMS) return false
+      seen.add(term)
+      return true
+    })
   return {
-    terms: [...terms].slice(0, MAX_PLAN_TERMS),
+    things: units.map(({ terms }) => fresh(terms)).filter((terms) => terms.length > 0),
+    others: fresh(neighbourTerms(part, units, rows)),
     ids: units.flatMap(({ id }) => id ?? []),
     notes: notesOf(units),
   }

@@ -1,10 +1,4 @@
-import {
-  FIELD_WEIGHTS,
-  inverseDocumentFrequency,
-  SEARCH_FIELDS,
-  type SearchField,
-  termSaturation,
-} from '../domain/search-rank.ts'
+import { SEARCH_FIELDS, type SearchField, termSaturation } from '../domain/search-rank.ts'
 import { createByteList } from './byte-list.ts'
 import { ALIAS_MARK } from './index-tokens.ts'
 import { createNumberList } from './number-list.ts'
@@ -23,8 +17,8 @@ export interface Postings {
   bytes: Uint8Array
   /** Saturations in name, labels and summary, three for each number a posting may hold. */
   palette: Float32Array
-  /** What each row would score for a term in its name that no other row holds. */
-  idImpacts: Float32Array
+  /** Saturation of a term that stands once in a row's name; for ids and for words held together. */
+  nameSaturations: Float32Array
   /** How many rows hold each term. */
   counts: Uint32Array
   /** Rows the document frequencies were taken over. */
@@ -205,17 +199,16 @@ function scorePostings(collected: Collected, statistics: Statistics): Postings {
     starts,
     bytes: bytes.values(),
     palette: palette.values(),
-    idImpacts: idImpactsOf(collected, statistics),
+    nameSaturations: nameSaturationsOf(collected, statistics),
     counts,
     scoredRows,
   }
 }
 
-function idImpactsOf({ lengths, rows }: Collected, { rows: scored, averageLength }: Statistics) {
-  const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scored, 1)
-  return Float32Array.from({ length: rows }, (_, row) => {
-    return weight * termSaturation(1, lengths.name[row] ?? 0, averageLength.name)
-  })
+function nameSaturationsOf({ lengths, rows }: Collected, { averageLength }: Statistics) {
+  return Float32Array.from({ length: rows }, (_, row) =>
+    termSaturation(1, lengths.name[row] ?? 0, averageLength.name),
+  )
 }
 
 /** The palette number of each posting, in the order they were added. */

@@ -5,17 +5,21 @@ import type { TermIndex } from './term-index.ts'
 
 /**
  * Adds up the text score of every row that holds one of the terms: any of them is enough.
- * @returns how many rows match; they are the first that many of `scratch.matches`
+ * @param bit set in `scratch.held` of those rows
+ * @param matched how many rows match already
+ * @returns how many match by now; they are the first that many of `scratch.matches`
  */
 export function scoreTerms(
   index: TermIndex,
-  terms: readonly string[],
+  terms: Iterable<string>,
   scratch: ScoreScratch,
+  bit = 0,
+  matched = 0,
 ): number {
-  let count = 0
+  let count = matched
   for (const term of terms) {
     const number = findTerm(index.dictionary, term)
-    if (number >= 0) count = addTerm(index, number, scratch, count)
+    if (number >= 0) count = addTerm(index, number, scratch, bit, count)
   }
   return count
 }
@@ -41,6 +45,7 @@ function addTerm(
   { postingStarts, postingBytes, palette, scoredRows }: TermIndex,
   number: number,
   scratch: ScoreScratch,
+  bit: number,
   matched: number,
 ): number {
   const reader = createReader(postingBytes, postingStarts[number] ?? 0)
@@ -51,7 +56,8 @@ function addTerm(
     labels: weigh(FIELD_WEIGHTS.labels),
     summary: weigh(FIELD_WEIGHTS.summary),
   }
-  return addRows({ bytes: postingBytes, at: reader.at(), rows, palette, weights }, scratch, matched)
+  const run = { bytes: postingBytes, at: reader.at(), rows, palette, weights, bit }
+  return addRows(run, scratch, matched)
 }
 
 interface RowRun {
@@ -60,14 +66,16 @@ interface RowRun {
   rows: number
   palette: Float32Array
   weights: { name: number; labels: number; summary: number }
+  bit: number
 }
 
 /**
  * The innermost loop of the engine: for each row a distance and a palette number, mostly a byte
  * each, read in place because a call for each would cost more than the reading.
  */
-function addRows(run: RowRun, { scores, matches }: ScoreScratch, matched: number): number {
-  const { bytes, palette } = run
+function addRows(run: RowRun, scratch: ScoreScratch, matched: number): number {
+  const { scores, matches, held } = scratch
+  const { bytes, palette, bit } = run
   const { name, labels, summary } = run.weights
   let { at } = run
   let row = 0
@@ -89,6 +97,7 @@ function addRows(run: RowRun, { scores, matches }: ScoreScratch, matched: number
     const place = code * 3
     const score = scores[row] ?? 0
     if (score === 0) matches[count++] = row
+    held[row] = (held[row] ?? 0) | bit
     scores[row] =
       score +
       name * (palette[place] ?? 0) +
@@ -98,9 +107,17 @@ function addRows(run: RowRun, { scores, matches }: ScoreScratch, matched: number
   return count
 }
 
-/** Sets the scores back to 0 for the next search. */
-export function clearScores({ scores, matches }: ScoreScratch, count: number): void {
+/** Sets scores and bits back to 0 for the next search. */
+export function clearScores({ scores, held, matches }: ScoreScratch, count: number): void {
   // Many small writes cost more than one sweep once most rows match.
-  if (count > scores.length / 4) scores.fill(0)
-  else for (let at = 0; at < count; at += 1) scores[matches[at] ?? 0] = 0
+  if (count > scores.length / 4) {
+    scores.fill(0)
+    held.fill(0)
+    return
+  }
+  for (let at = 0; at < count; at += 1) {
+    const row = matches[at] ?? 0
+    scores[row] = 0
+    held[row] = 0
+  }
 }

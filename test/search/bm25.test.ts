@@ -110,3 +110,28 @@ test('the multipliers are applied before the page is cut', () => {
   expect(organic.rows.map(({ row }) => readId(index, 'organic', row))).toEqual(['mcp.zz'])
   expect(organic.total).toBe(61)
 })
+
+test('from a hundred listings on, two words held by one listing are one more token in its name', () => {
+  const fillers = Array.from({ length: 120 }, (_, at) =>
+    sampleDocument({
+      id: `api.filler-${at}`,
+      name: 'tarn',
+      summary: at % 3 === 0 ? 'zorb' : 'murp',
+    }),
+  )
+  const documents = [...corpus, ...fillers]
+  const found = served(documents, 'zorb vlim')
+  const texts = documents.map((document) => fieldsOf(document).flatMap(([, words]) => words))
+  const both = texts.filter((words) => words.includes('zorb') && words.includes('vlim')).length
+  const names = documents.map(({ name }) => name.split(' ').filter((word) => word !== '').length)
+  const average = names.reduce((sum, length) => sum + length, 0) / documents.length
+  const idf = Math.log(1 + (documents.length - both + 0.5) / (both + 0.5))
+  for (const at of [0, 1, 2, 3, 5]) {
+    const words = texts[at] ?? []
+    const norm = 1 - B + (B * (names[at] ?? 0)) / average
+    const token =
+      words.includes('zorb') && words.includes('vlim') ? (3 * idf * 2.2) / (1 + K1 * norm) : 0
+    const expected = scoreByHand(documents, ['zorb', 'vlim'], at) + token
+    expect(found.get(documents[at]?.id ?? '')).toBeCloseTo(expected, 4)
+  }
+})

@@ -106,6 +106,21 @@ test('adding, removing or changing our own kits moves no organic position, score
   )
 })
 
+test('in a larger index too, where words held together count', () => {
+  const fillers = Array.from({ length: 110 }, (_, at) =>
+    sampleDocument({ id: `api.f${at}`, name: WORDS[at % 6] ?? '', summary: WORDS[at % 5] ?? '' }),
+  )
+  const plain = ask(indexOf(fillers), { q: 'zorb plin quax' })
+  fc.assert(
+    fc.property(kits, (own) => {
+      const { results, total } = ask(indexOf([...own, ...fillers]), { q: 'zorb plin quax' })
+      expect(results).toEqual(plain.results)
+      expect(total).toBe(plain.total)
+    }),
+    { numRuns: 50 },
+  )
+})
+
 test('our own kits are ranked apart and never stand among the results', () => {
   fc.assert(
     fc.property(listings, kits, asked, (organic, own, given) => {
