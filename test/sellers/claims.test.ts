@@ -185,19 +185,6 @@ describeStores('claiming a listing', ({ newPlace }) => {
       expect(hits).toBe(4)
     })
 
-    test('a server that drips bytes is cut at ten seconds', async () => {
-      const { claim } = await start(ann, 'x402.local')
-      site.answer = (_req, res) => {
-        res.writeHead(200, { 'Content-Type': 'text/plain' })
-        const drip = setInterval(() => res.write('.'), 300)
-        res.on('close', () => clearInterval(drip))
-      }
-      const started = performance.now()
-      const { result } = await check(ann, claim.id)
-      expect(result.reason).toBe('timeout')
-      expect(performance.now() - started).toBeLessThan(12_000)
-    })
-
     test('a host whose name resolves is asked at that host', async () => {
       const { claim, token, instructions } = await start(ann, 'x402.named')
       expect(instructions.url).toContain('shop.test-site.example')
@@ -255,15 +242,6 @@ describeStores('claiming a listing', ({ newPlace }) => {
       const { claim: after, result } = await check(ann, claim.id)
       expect(result).toMatchObject({ verified: false, reason })
       expect(after.state).toBe('pending')
-    })
-
-    test('name servers that are silent are waited for ten seconds at most', async () => {
-      const { claim } = await start(ann, 'x402.shop', 'dns_txt')
-      dns.mood = 'silent'
-      second.mood = 'silent'
-      const started = performance.now()
-      expect((await check(ann, claim.id)).result.reason).toBe('dns_failed')
-      expect(performance.now() - started).toBeLessThan(11_000)
     })
 
     function both(name: string, text: string) {

@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterEach, expect, test } from 'vitest'
+import { parseConfig } from '../../functions/config.ts'
+import { createResolver } from '../../functions/ports/resolver.ts'
+import { readClaimHost } from '../../functions/sellers/claim-rules.ts'
+import { createProver } from '../../functions/sellers/prover.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+
+let site: SellerSite | undefined
+let dns: DnsServer | undefined
+afterEach(async () => {
+  await site?.close()
+  dns?.close()
+  site = undefined
+  dns = undefined
+})
+
+const token = 'x'.repeat(43)
+const email = 'a@b.example'
+
+function proverFor(servers: string[], env: Record<string, string> = {}) {
+  const config = parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env })
+  return createProver({ config, resolver: createResolver(servers) })
+}
+
+test.concurrent('a web server that drips bytes is cut at ten seconds', async () => {
+  const dripping = await startSellerSite()
+  dripping.answer = (_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'text/plain' })
+    const drip = setInterval(() => res.write('.'), 300)
+    res.on('close', () => clearInterval(drip))
+  }
+  const started = performance.now()
+  const host = readClaimHost(`${dripping.url}/`)
+  const proof = await proverFor(['127.0.0.1:1'])({ host, method: 'well_known', token, email })
+  expect(proof).toMatchObject({ verified: false, reason: 'timeout' })
+  expect(performance.now() - started).toBeLessThan(13_000)
+  await dripping.close()
+})
+
+test.concurrent('name servers that are silent are waited for ten seconds at most', async () => {
+  const silent = await startDnsServer()
+  silent.mood = 'silent'
+  const started = performance.now()
+  const host = readClaimHost('https://api.shop.example/')
+  const proof = await proverFor([silent.address])({ host, method: 'dns_txt', token, email })
+  expect(proof).toMatchObject({ verified: false, reason: 'dns_failed' })
+  expect(performance.now() - started).toBeLessThan(13_000)
+  silent.close()
+})
+
+test('without the trial setting a host that resolves to this machine is refused, unasked', async () => {
+  site = await startSellerSite()
+  dns = await startDnsServer()
+  let hits = 0
+  site.answer = (_req, res) => {
+    hits += 1
+    res.end(token)
+  }
+  for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254']) {
+    dns.a.set('rebind.shop.example', ['93.184.216.34', address])
+    const host = readClaimHost('https://rebind.shop.example/')
+    const prove = proverFor([dns.address], { UNSAFE_ALLOW_PRIVATE_TARGETS: 'false' })
+    const proof = await prove({ host, method: 'well_known', token, email })
+    expect(proof).toMatchObject({ verified: false, reason: 'address_refused' })
+  }
+  expect(hits).toBe(0)
+})
+
+test('over https: a certificate nobody vouches for is refused, a trusted one is proof', async () => {
+  const pair = makeCertificate('shop.localtest.example')
+  if (pair === null) return console.log('skipped: needs the openssl command')
+  const secure = createServer(pair, (_req, res) =>
+    res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token),
+  )
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+  const { port } = secure.address() as AddressInfo // listening on TCP: never a string or null
+  dns = await startDnsServer()
+  for (const name of ['shop.localtest.example', 'other.localtest.example'])
+    dns.a.set(name, ['127.0.0.1'])
+  const prove = proverFor([dns.address])
+  const at = (name: string) =>
+    prove({
+      host: readClaimHost(`https://${name}:${port}/`),
+      method: 'well_known',
+      token,
+      email,
+    })
+  expect(await at('shop.localtest.example')).toMatchObject({ reason: 'unreachable' })
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, pair.cert])
+  expect(await at('shop.localtest.example')).toMatchObject({ verified: true })
+  const wrongName = await at('other.localtest.example')
+  expect(wrongName).toMatchObject({ verified: false, reason: 'unreachable' })
+  expect(wrongName.observed).toContain('ALTNAME')
+  setDefaultCACertificates(before)
+  secure.close()
+})
+
+/** A self-signed certificate for one name, or null where there is no openssl. */
+function makeCertificate(name: string): { key: string; cert: string } | null {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-cert-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const made = spawnSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+    ...['-keyout', key, '-out', cert, '-days', '2', '-subj', `/CN=${name}`],
+    ...['-addext', `subjectAltName=DNS:${name}`],
+  ])
+  const pair =
+    made.status === 0 ? { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') } : null
+  rmSync(folder, { recursive: true })
+  return pair
+}

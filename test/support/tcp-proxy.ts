@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A wire between the service and its database that the test can cut and mend. */
+export interface TcpProxy {
+  port: number
+  cut(): void
+  mend(): void
+  close(): Promise<void>
+}
+
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>()
+  let isWhole = true
+  const server = createServer((near) => {
+    if (!isWhole) return void near.destroy()
+    const far = connect(targetPort, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const cut = () => {
+    isWhole = false
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port,
+    cut,
+    mend: () => {
+      isWhole = true
+    },
+    close: async () => {
+      cut()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
