@@ -37,7 +37,9 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response | H
     // Cheaper than a Response: this route is the hottest of all.
     return new HTTPResponse(null, {
       status: 302,
+      statusText: 'Found',
       headers: {
+        'Content-Length': '0',
         Location: listing.url,
         'Cache-Control': 'no-store',
         'Referrer-Policy': 'no-referrer',
