@@ -1,5 +1,6 @@
 import { CLAIM_METHOD_TEXTS, CLAIM_STATE_TEXTS } from '../domain/claim-method-texts.ts'
 import type { ClaimChecked, ClaimStarted, ClaimView } from '../domain/seller-views.ts'
+import { showOwnedListing } from './owned-listing.ts'
 import { callSellers } from './seller-api.ts'
 
 /** One claim on the dashboard, from the page's template. All text is set as text. */
@@ -76,7 +77,7 @@ function showState(card: HTMLElement, claim: ClaimView): void {
   }
   if (facts !== null) facts.textContent = toFacts(claim)
   if (actions !== null) actions.hidden = claim.state !== 'pending'
-  if (claim.state === 'verified') showBadge(card, claim.listing_id)
+  if (claim.state === 'verified') void showOwnedListing(card, claim.listing_id)
 }
 
 function toFacts({ method, created_at, expires_at, verified_at, state }: ClaimView): string {
@@ -85,17 +86,6 @@ function toFacts({ method, created_at, expires_at, verified_at, state }: ClaimVi
   const until =
     state === 'pending' ? `, open until ${expires_at.slice(0, 16).replace('T', ' ')} UTC` : ''
   return `${proof}, started ${created_at.slice(0, 10)}${until}`
-}
-
-function showBadge(card: HTMLElement, id: string): void {
-  const badge = card.querySelector<HTMLElement>('[data-badge]')
-  const image = badge?.querySelector('img')
-  const code = badge?.querySelector('code')
-  if (badge === null || image == null || code == null) return
-  image.src = `/badge/${id}.svg`
-  image.alt = `Waypost badge of ${id}`
-  code.textContent = `[![${id} on Waypost](${location.origin}/badge/${id}.svg)](${location.origin}/listing/${id})`
-  badge.hidden = false
 }
 
 function showLines(box: HTMLElement | null, lines: readonly string[]): void {

@@ -6,7 +6,7 @@ export type Answer<Body> =
 export async function callSellers<Body>(
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
-  body?: Record<string, string>,
+  body?: Record<string, string | boolean>,
 ): Promise<Answer<Body>> {
   try {
     const response = await fetch(`/api/v1/sellers/${path}`, {

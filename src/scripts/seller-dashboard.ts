@@ -45,7 +45,7 @@ async function show(): Promise<void> {
   if (!me.ok) return showProblem(me.status, me.detail)
   const { seller, claims: own, stats } = me.body
   if (account !== null)
-    account.textContent = `Signed in as ${seller.email}. Last 30 days: ${stats.clicks_30d} clicks and ${stats.calls_30d} relayed calls on ${stats.listings} listings.`
+    account.textContent = `Signed in as ${seller.email}. Last 30 days: ${stats.clicks_30d} clicks and ${stats.calls_30d} relayed calls on ${stats.listings} ${stats.listings === 1 ? 'listing' : 'listings'}.`
   reveal('[data-content]')
   if (own.length === 0) reveal('[data-no-claims]')
   if (claimTemplate !== null)
