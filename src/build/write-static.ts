@@ -1,7 +1,7 @@
 import type { CompiledListing, CompiledSite } from '../compiled.ts'
-import { toBadgeView } from '../domain/badge-view.ts'
+import { toBadgeEndpoint, toBadgeView } from '../domain/badge-view.ts'
 import { toCompareList } from '../domain/compare-view.ts'
-import { badgePath, kitPath, listingPath } from '../domain/links.ts'
+import { badgeDataPath, badgePath, kitPath, listingPath } from '../domain/links.ts'
 import { renderBadgeSvg } from '../render/badge-svg.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import type { ReleaseWriter } from './release-writer.ts'
@@ -20,7 +20,9 @@ export function writeStatic(
   for (const { view, kit } of listings) {
     endpoint(listingPath(view.id), view)
     writer.writeJson(kitPath(view.id).slice(1), kit)
-    writer.write(badgePath(view.id).slice(1), renderBadgeSvg(toBadgeView(view)))
+    const badge = toBadgeView(view)
+    writer.write(badgePath(view.id).slice(1), renderBadgeSvg(badge))
+    writer.writeJson(badgeDataPath(view.id).slice(1), toBadgeEndpoint(badge))
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)

@@ -7,6 +7,9 @@ export interface BadgeView {
   tone: 'accent' | 'strong' | 'neutral'
 }
 
+/** Colours of badge services by tone; the same as in our own image. */
+const COLORS = { accent: '0b6b50', strong: '084c39', neutral: '5a6057' } as const
+
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party'>
 
 /**
@@ -28,6 +31,11 @@ export function toBadgeView({ tiers, trust, first_party }: BadgeSubject): BadgeV
     message: earned.join(' · '),
     tone: tiers.tier === 'trusted' ? 'strong' : 'accent',
   }
+}
+
+/** The badge as data, in the endpoint schema that badge services such as Shields read. */
+export function toBadgeEndpoint({ label, message, tone }: BadgeView) {
+  return { schemaVersion: 1, label, message, color: COLORS[tone] } as const
 }
 
 function toTrustWords(trust: ListingView['trust']): string {

@@ -5,6 +5,8 @@ export const listingPath = (id: string) => `/api/v1/listings/${id}`
 export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
 export const pagePath = (id: string) => `/listing/${id}`
 export const badgePath = (id: string) => `/badge/${id}.svg`
+/** The badge as data, for badge services. */
+export const badgeDataPath = (id: string) => `/badge/${id}.json`
 export const callPath = (id: string) => `/api/v1/call/${id}`
 export const comparePath = (slug: string) => `/compare/${slug}`
 export const kindPath = (kind: string) => `/kind/${kind}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toBadgeView } from '../../src/domain/badge-view.ts'
+import { toBadgeEndpoint, toBadgeView } from '../../src/domain/badge-view.ts'
 import { renderBadgeSvg } from '../../src/render/badge-svg.ts'
 
 const tiers = {
@@ -83,6 +83,18 @@ describe('what a badge says', () => {
     expect(toBadgeView({ tiers, trust: view, first_party: false }).message).toBe(
       'trust 12 (low sample)',
     )
+  })
+
+  test('the same is data for badge services', () => {
+    const badge = toBadgeView({ tiers, trust: none, first_party: false })
+    expect(toBadgeEndpoint(badge)).toEqual({
+      schemaVersion: 1,
+      label: 'Waypost',
+      message: 'listed',
+      color: '5a6057',
+    })
+    // The image and its twin must not drift apart.
+    expect(renderBadgeSvg(badge)).toContain('#5a6057')
   })
 
   test('a tier stands first', () => {
