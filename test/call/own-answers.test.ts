@@ -1,14 +1,12 @@
-import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseCallQuery, parseCallTarget } from '../../src/domain/call-target.ts'
+import { problemOf } from './problem-of.ts'
 import {
   aListing,
   exchangeRaw,
   type RelayWorld,
   startRawSeller,
   startRelay,
-  startSeller,
 } from './relay-world.ts'
 
 let seller: Awaited<ReturnType<typeof startRawSeller>>
@@ -40,107 +38,6 @@ afterAll(async () => {
 })
 
 const call = (path: string, options: object = {}) => request(`${world.url}/${path}`, options)
-
-async function problemOf(answer: Awaited<ReturnType<typeof request>>) {
-  expect(answer.headers['content-type']).toBe('application/problem+json')
-  expect(answer.headers['proxy-status']).toMatch(/^waypost; error=[a-z_]+/)
-  return (await answer.body.json()) as Record<string, unknown>
-}
-
-describe('endpoints that are refused, with no connection made', () => {
-  const rows = [
-    'https://evil.example/',
-    '//evil.example/',
-    '/\\evil.example/',
-    '///evil.example',
-    '/\t/evil.example',
-    'https:evil.example',
-    'https:\\\\evil.example',
-    'https://{host}@evil.example/',
-    'https://user:pass@{host}/',
-    'https://@{host}/',
-    'https://evil.example#@{host}/',
-    'https://{host}.evil.example/',
-    'https://evil{host}/',
-    'https://sub.{host}/',
-    'https://{host}./',
-    'https://{host}%2eevil.example/',
-    'http://{host}/',
-    'ftp://{host}/',
-    'file:///etc/passwd',
-    'gopher://127.0.0.1:6379/_PING',
-    'data:text/html,x',
-    'javascript:alert(1)',
-    'wss://{host}/',
-    'https://{host}:22/',
-    'https://{host}:0/',
-    'https://{host}:65536/',
-    'https://{host}:443:80/',
-    'https:///{host}/',
-    'https://127.1/',
-    'https://2130706433/',
-    'https://0x7f000001/',
-    'https://[::1]/',
-    'https://[::ffff:7f00:1]/',
-    'https://169.254.169.254/latest/meta-data/',
-    'https://metadata.google.internal/',
-    'relative/path',
-    '?x=1',
-    '*',
-    '',
-    ' /a',
-    '/a b',
-    '/a\r\nX-Injected: 1',
-    '/a\0b',
-    '/a#b',
-    `/${'a'.repeat(3000)}`,
-    '①②⑦.⓪.⓪.①',
-  ]
-
-  test.each(rows)('%j', (row) => {
-    const endpoint = row.replaceAll('{host}', 'api.seller.example')
-    const query = parseCallQuery(`endpoint=${encodeURIComponent(endpoint)}`)
-    expect(parseCallTarget('https://api.seller.example/v1', query)).toHaveProperty('fault')
-  })
-
-  test.each(rows.filter((row) => row !== 'http://{host}/'))(
-    '%j through the relay is a 400',
-    async (row) => {
-      const endpoint = row.replaceAll('{host}', `127.0.0.1:${seller.port}`)
-      const before = seller.connections()
-      const answer = await call(`x402.seller?endpoint=${encodeURIComponent(endpoint)}`)
-      expect(answer.statusCode).toBe(400)
-      const problem = await problemOf(answer)
-      expect(problem).toMatchObject({ code: 'invalid-parameter' })
-      expect(problem.errors).toMatchObject([{ in: 'query', name: 'endpoint' }])
-      expect(seller.connections()).toBe(before)
-    },
-  )
-
-  test('endpoint given twice', async () => {
-    const answer = await call('x402.seller?endpoint=/a&endpoint=https://evil.example/')
-    expect(answer.statusCode).toBe(400)
-    await answer.body.dump()
-  })
-
-  test('relay_info judges the endpoint too', async () => {
-    const answer = await call('x402.seller?relay_info=1&endpoint=https://evil.example/')
-    expect(answer.statusCode).toBe(400)
-    await answer.body.dump()
-  })
-
-  test.each([
-    'HTTPS://API.Seller.Example/x',
-    'https://api.seller.example:443/x',
-    '/x',
-    '/x?y=1&z',
-    '/@x',
-  ])('%s is on the seller’s origin', (endpoint) => {
-    const query = parseCallQuery(`endpoint=${encodeURIComponent(endpoint)}`)
-    const target = parseCallTarget('https://api.seller.example/v1', query)
-    expect('url' in target && target.url.origin).toBe('https://api.seller.example')
-  })
-})
 
 describe('listings', () => {
   test.each([
@@ -256,99 +153,5 @@ describe('methods', () => {
     expect(answer.headers['access-control-allow-headers']).toBe(asked)
     expect(answer.headers['access-control-allow-methods']).toBe(ALLOW)
     await answer.body.dump()
-  })
-})
-
-describe('limits', () => {
-  test('a body announced as too large is refused before anything is sent', async () => {
-    const before = seller.connections()
-    const answer = await exchangeRaw(
-      world.port,
-      `POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: ${10 * 1024 * 1024 + 1}\r\n\r\nx`,
-    )
-    expect(answer.status).toBe(413)
-    expect(seller.connections()).toBe(before)
-  })
-
-  test('a body of exactly 10 MiB passes, chunked or not', async () => {
-    const received: number[] = []
-    const counting = await startSeller((req, res) => {
-      let length = 0
-      req.on('data', (chunk: Buffer) => {
-        length += chunk.length
-      })
-      req.on('end', () => {
-        received.push(length)
-        res.end()
-      })
-    })
-    const own = await startRelay({ listings: [aListing(counting.origin)] })
-    const body = Buffer.alloc(10 * 1024 * 1024, 1)
-    const plain = await request(`${own.url}/x402.seller`, { method: 'POST', body })
-    const chunked = await request(`${own.url}/x402.seller`, {
-      method: 'POST',
-      body: Readable.from([body]),
-    })
-    const more = await request(`${own.url}/x402.seller`, {
-      method: 'POST',
-      body: Readable.from([body, Buffer.from('x')]),
-    })
-    expect([plain.statusCode, chunked.statusCode, more.statusCode]).toEqual([200, 200, 413])
-    expect(received).toEqual([body.length, body.length])
-    await Promise.all([plain.body.dump(), chunked.body.dump(), more.body.dump()])
-    await own.close()
-    await counting.close()
-  })
-
-  test('the rate limit refuses before forwarding', async () => {
-    const own = await startRelay({
-      listings: [aListing(seller.origin)],
-      env: { RATE_LIMITS: '{"call":"2/60"}', TRUST_PROXY: '1' },
-    })
-    const before = seller.connections()
-    const statuses: number[] = []
-    for (let n = 0; n < 4; n += 1) {
-      const answer = await request(`${own.url}/x402.seller`)
-      statuses.push(answer.statusCode)
-      if (answer.statusCode === 429) {
-        expect(answer.headers['ratelimit-policy']).toBe('"call";q=2;w=60')
-        expect(answer.headers.ratelimit).toMatch(/^"call";r=0;t=\d+$/)
-        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
-        expect(await problemOf(answer)).toMatchObject({ code: 'rate-limited' })
-      } else await answer.body.dump()
-    }
-    expect(statuses).toEqual([200, 200, 429, 429])
-    expect(seller.connections()).toBe(before + 2)
-    const other = await request(`${own.url}/x402.seller`, {
-      headers: { 'X-Forwarded-For': '198.51.100.9' },
-    })
-    expect(other.statusCode).toBe(200)
-    await own.close()
-  })
-
-  test.each([
-    [{ perListing: 2, perClient: 9, inAll: 9 }, 'listing'],
-    [{ perListing: 9, perClient: 2, inAll: 9 }, 'client'],
-    [{ perListing: 9, perClient: 9, inAll: 2 }, 'process'],
-  ])('calls in flight beyond %j: 503 at once', async (inFlight, name) => {
-    const waiting: (() => void)[] = []
-    const slow = await startSeller((_req, res) => void waiting.push(() => res.end()))
-    const own = await startRelay({ listings: [aListing(slow.origin)], limits: { inFlight } })
-    const first = [1, 2].map(() => request(`${own.url}/x402.seller`))
-    await expect.poll(() => waiting.length).toBe(2)
-    const third = await request(`${own.url}/x402.seller`)
-    expect(third.statusCode).toBe(503)
-    expect(third.headers['retry-after']).toBe('1')
-    const problem = await problemOf(third)
-    expect(problem.code).toBe('relay-busy')
-    expect(problem.detail).toContain(name)
-    for (const end of waiting) end()
-    for (const answer of await Promise.all(first)) await answer.body.dump()
-    const next = request(`${own.url}/x402.seller`)
-    await expect.poll(() => waiting.length).toBe(3)
-    waiting[2]?.()
-    expect((await next).statusCode).toBe(200)
-    await own.close()
-    await slow.close()
   })
 })

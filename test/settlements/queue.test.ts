@@ -1,99 +1,17 @@
-import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { parseConfig } from '../../functions/config.ts'
-import { createLog } from '../../functions/log.ts'
-import type { Store } from '../../functions/ports/store.ts'
-import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
-import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
-import { createSettlements } from '../../functions/settlements/settlements.ts'
-import { aListing } from '../call/relay-world.ts'
 import { describeStores } from '../support/stores.ts'
 import {
-  BLOCK_HASH,
   encode,
-  hexQuantity,
-  NETWORK,
   NONCE,
   NOON,
   PAYER,
   PAYMENT_V2,
   PAYOUT,
   rawReceipt,
-  SETTLED,
   transferLog,
   usedLog,
 } from './samples.ts'
-
-const REQUEST = ['PAYMENT-SIGNATURE', encode(PAYMENT_V2)]
-const RESPONSE = ['PAYMENT-RESPONSE', encode(SETTLED)]
-const LISTING = aListing('https://api.example/', {
-  payout: [`${NETWORK}:${PAYOUT.toUpperCase().replace('0X', '0x')}`],
-})
-
-/** A node that answers from a table; the test changes the table. */
-function aNode() {
-  const answers: Record<string, unknown> = {
-    eth_chainId: '0x14a34',
-    eth_getTransactionReceipt: rawReceipt(),
-    eth_blockNumber: '0x200',
-    eth_getBlockByNumber: { hash: BLOCK_HASH, timestamp: hexQuantity(NOON / 1000) },
-    eth_getLogs: [],
-  }
-  const asked: string[] = []
-  let isDown = false
-  const rpc: JsonRpc = {
-    async call(method, _params, schema) {
-      asked.push(method)
-      if (isDown) throw new RpcError('down')
-      return v.parse(schema, answers[method])
-    },
-  }
-  return {
-    rpc,
-    asked,
-    answers,
-    down: (value: boolean) => {
-      isDown = value
-    },
-  }
-}
-
-function open(store: Store, node: ReturnType<typeof aNode>, unsafe = true) {
-  let now = NOON
-  const logged: string[] = []
-  const settlements = createSettlements({
-    store,
-    config: parseConfig({
-      RPC_URLS: JSON.stringify({ [NETWORK]: 'http://node.example/secret-key' }),
-      UNSAFE_ALLOW_PRIVATE_TARGETS: String(unsafe),
-    }),
-    clock: { now: () => now },
-    log: createLog(
-      (line) => logged.push(line),
-      () => now,
-    ),
-    createRpc: () => node.rpc,
-  })
-  const states = async () =>
-    (
-      await store.db
-        .selectFrom('settlement_check')
-        .select(['state', 'reason'])
-        .orderBy('listing_id')
-        .execute()
-    ).map(({ state, reason }) => (reason === null ? state : `${state} ${reason}`))
-  const evidence = async () =>
-    (await readVerifiedSettlements(store, () => LISTING.payout, now)).get(LISTING.id)
-  return {
-    settlements,
-    logged,
-    states,
-    evidence,
-    pass: (ms: number) => {
-      now += ms
-    },
-  }
-}
+import { aNode, LISTING, open, REQUEST, RESPONSE } from './settlements-world.ts'
 
 describeStores('settlements', ({ newStore }) => {
   test('a true one is counted and becomes evidence', async () => {

@@ -1,0 +1,117 @@
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseCallQuery, parseCallTarget } from '../../src/domain/call-target.ts'
+import { problemOf } from './problem-of.ts'
+import { aListing, type RelayWorld, startRawSeller, startRelay } from './relay-world.ts'
+
+let seller: Awaited<ReturnType<typeof startRawSeller>>
+let world: RelayWorld
+
+beforeAll(async () => {
+  seller = await startRawSeller((socket) =>
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+  )
+  world = await startRelay({ listings: [aListing(`${seller.origin}/v1`)] })
+})
+
+afterAll(async () => {
+  await world.close()
+  await seller.close()
+})
+
+const call = (path: string, options: object = {}) => request(`${world.url}/${path}`, options)
+
+describe('endpoints that are refused, with no connection made', () => {
+  const rows = [
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example/',
+    '///evil.example',
+    '/\t/evil.example',
+    'https:evil.example',
+    'https:\\\\evil.example',
+    'https://{host}@evil.example/',
+    'https://user:pass@{host}/',
+    'https://@{host}/',
+    'https://evil.example#@{host}/',
+    'https://{host}.evil.example/',
+    'https://evil{host}/',
+    'https://sub.{host}/',
+    'https://{host}./',
+    'https://{host}%2eevil.example/',
+    'http://{host}/',
+    'ftp://{host}/',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1:6379/_PING',
+    'data:text/html,x',
+    'javascript:alert(1)',
+    'wss://{host}/',
+    'https://{host}:22/',
+    'https://{host}:0/',
+    'https://{host}:65536/',
+    'https://{host}:443:80/',
+    'https:///{host}/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://[::1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://metadata.google.internal/',
+    'relative/path',
+    '?x=1',
+    '*',
+    '',
+    ' /a',
+    '/a b',
+    '/a\r\nX-Injected: 1',
+    '/a\0b',
+    '/a#b',
+    `/${'a'.repeat(3000)}`,
+    '①②⑦.⓪.⓪.①',
+  ]
+
+  test.each(rows)('%j', (row) => {
+    const endpoint = row.replaceAll('{host}', 'api.seller.example')
+    const query = parseCallQuery(`endpoint=${encodeURIComponent(endpoint)}`)
+    expect(parseCallTarget('https://api.seller.example/v1', query)).toHaveProperty('fault')
+  })
+
+  test.each(rows.filter((row) => row !== 'http://{host}/'))(
+    '%j through the relay is a 400',
+    async (row) => {
+      const endpoint = row.replaceAll('{host}', `127.0.0.1:${seller.port}`)
+      const before = seller.connections()
+      const answer = await call(`x402.seller?endpoint=${encodeURIComponent(endpoint)}`)
+      expect(answer.statusCode).toBe(400)
+      const problem = await problemOf(answer)
+      expect(problem).toMatchObject({ code: 'invalid-parameter' })
+      expect(problem.errors).toMatchObject([{ in: 'query', name: 'endpoint' }])
+      expect(seller.connections()).toBe(before)
+    },
+  )
+
+  test('endpoint given twice', async () => {
+    const answer = await call('x402.seller?endpoint=/a&endpoint=https://evil.example/')
+    expect(answer.statusCode).toBe(400)
+    await answer.body.dump()
+  })
+
+  test('relay_info judges the endpoint too', async () => {
+    const answer = await call('x402.seller?relay_info=1&endpoint=https://evil.example/')
+    expect(answer.statusCode).toBe(400)
+    await answer.body.dump()
+  })
+
+  test.each([
+    'HTTPS://API.Seller.Example/x',
+    'https://api.seller.example:443/x',
+    '/x',
+    '/x?y=1&z',
+    '/@x',
+  ])('%s is on the seller’s origin', (endpoint) => {
+    const query = parseCallQuery(`endpoint=${encodeURIComponent(endpoint)}`)
+    const target = parseCallTarget('https://api.seller.example/v1', query)
+    expect('url' in target && target.url.origin).toBe('https://api.seller.example')
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { isOwn, PAID, tell } from './tell-seller.ts'
+
+describe('malformed', () => {
+  const head = 'HTTP/1.1 200 OK\r\n'
+  test.each([
+    ['two lengths', `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi`],
+    [
+      'length and chunks',
+      `${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['a length that is none', `${head}Content-Length: +2\r\n\r\nhi`],
+    ['two lengths in one line', `${head}Content-Length: 2, 3\r\n\r\nhi`],
+    ['another transfer coding', `${head}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    ['bare CR in a value', `${head}X-A: a\rSet-Cookie: b=c\r\n\r\n`],
+    ['bare LF', 'HTTP/1.1 200 OK\nX-A: b\n\nhi'],
+    ['NUL in a value', `${head}X-A: a\0b\r\n\r\n`],
+    ['a folded line', `${head}X-A: a\r\n b\r\n\r\n`],
+    ['a space before the colon', `${head}X-A : b\r\n\r\n`],
+    ['status 999', 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['status 099', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['status 600', 'HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'],
+    ['an unasked 100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['HTTP/0.9', '<html>hi</html>'],
+    ['an SSH banner', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['nothing at all', ''],
+  ])('%s: 502', async (_name, bytes) => {
+    const told = await tell((socket) => socket.end(Buffer.from(bytes, 'latin1')))
+    expect(told.answer.status, told.answer.text.slice(0, 200)).toBe(502)
+    expect(told.answer.body).toContain('"code":"seller-unreachable"')
+    expect(told.answer.text).not.toMatch(/set-cookie/i)
+    expect(told.requests).toHaveLength(1)
+  })
+
+  test('a reason phrase beyond ASCII does no harm', async () => {
+    const told = await tell((socket) =>
+      socket.end(Buffer.from('HTTP/1.1 200 caf\xe9\r\nContent-Length: 2\r\n\r\nhi', 'latin1')),
+    )
+    expect(told.answer.status).toBe(200)
+    expect(told.answer.body).toBe('hi')
+  })
+})
+
+describe('redirects are neither followed nor passed on', () => {
+  test.each([
+    [301, 'https://evil.example/x', 'https://evil.example/x'],
+    [302, 'http://169.254.169.254/latest', 'http://169.254.169.254/latest'],
+    [303, '/other', /^http:\/\/127\.0\.0\.1:\d+\/other$/],
+    [307, '//evil.example/y', 'http://evil.example/y'],
+    [308, 'https://evil.example/z', 'https://evil.example/z'],
+    [300, 'a', /\/a$/],
+  ])('%i to %s', async (status, location, expected) => {
+    const told = await tell(
+      (socket) =>
+        socket.end(
+          `HTTP/1.1 ${status} Go\r\nLocation: ${location}\r\nPAYMENT-RESPONSE: eyJ9\r\nContent-Length: 0\r\n\r\n`,
+        ),
+      { request: PAID },
+    )
+    isOwn(told, 502, 'seller-redirected', 'http_protocol_error')
+    expect(told.answer.lines.join('\n')).not.toMatch(/^location:/im)
+    expect(told.answer.lines.join('\n')).toMatch(/^payment-response: eyJ9$/im)
+    const problem = JSON.parse(told.answer.body)
+    expect(problem.location).toEqual(
+      typeof expected === 'string' ? expected : expect.stringMatching(expected),
+    )
+    expect(told.requests).toHaveLength(1)
+  })
+})

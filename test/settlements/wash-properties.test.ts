@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { toMeasured, windowEnd } from '../../src/domain/measured-settlements.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement.ts'
+import { excludeWash } from '../../src/domain/wash.ts'
+import { aSettlement, DAY_MS, NETWORK, NOON, PAYOUT, wallet } from './samples.ts'
+
+const OWN = [PAYOUT]
+
+const transfer = (changes: Partial<Transfer>): Transfer => ({
+  network: NETWORK,
+  transaction: '0x1',
+  log_index: 0,
+  from: PAYOUT,
+  to: wallet(0),
+  amount: '10000',
+  at: NOON - DAY_MS,
+  ...changes,
+})
+
+describe('properties', () => {
+  const anyPayments = fc.array(
+    fc.record({
+      payer: fc.integer({ min: 0, max: 30 }).map(wallet),
+      amount: fc.integer({ min: 1, max: 4 }).map((n) => String(n * 10_000)),
+      at: fc.integer({ min: NOON - 29 * DAY_MS, max: NOON }),
+    }),
+    { maxLength: 60 },
+  )
+  const toSettlements = (rows: { payer: string; amount: string; at: number }[]) =>
+    rows.map((row) => aSettlement({ ...row, usd: Number(row.amount) / 1e6 }))
+  const asOf = windowEnd(NOON)
+  const numbers = (settlements: Settlement[], transfers: Transfer[] = []) => {
+    const measured = toMeasured(settlements, { wallets: OWN, transfers, asOf })
+    const { wash_flags: _, ...rest } = measured ?? { wash_flags: [] }
+    return rest
+  }
+
+  test('what is excluded and what is left are all there was', () => {
+    fc.assert(
+      fc.property(anyPayments, (rows) => {
+        const settlements = toSettlements(rows)
+        const { independent, flags } = excludeWash(settlements, OWN, [])
+        const excluded = flags.reduce((sum, flag) => sum + flag.settlements, 0)
+        expect(independent.length + excluded).toBe(settlements.length)
+      }),
+    )
+  })
+
+  test('a seller who pays himself changes nothing but flags', () => {
+    fc.assert(
+      fc.property(anyPayments, fc.nat(50), (rows, selfPayments) => {
+        const settlements = toSettlements(rows)
+        const own = Array.from({ length: selfPayments }, () =>
+          aSettlement({ payer: PAYOUT, at: NOON, usd: 5 }),
+        )
+        fc.pre(settlements.length > 0)
+        expect(numbers([...settlements, ...own])).toEqual(numbers(settlements))
+      }),
+    )
+  })
+
+  test('a funded wallet changes nothing but flags', () => {
+    fc.assert(
+      fc.property(anyPayments, fc.integer({ min: 1, max: 40 }), (rows, count) => {
+        const settlements = toSettlements(rows)
+        fc.pre(settlements.length > 0)
+        const shill = wallet(999)
+        const paid = Array.from({ length: count }, (_, n) =>
+          aSettlement({ payer: shill, at: NOON - n, usd: 5 }),
+        )
+        const funding = [transfer({ to: shill, at: NOON - 2 * DAY_MS })]
+        expect(numbers([...settlements, ...paid], funding)).toEqual(numbers(settlements, funding))
+      }),
+    )
+  })
+
+  test('the order in which settlements were seen does not matter', () => {
+    fc.assert(
+      fc.property(anyPayments, (rows) => {
+        const settlements = toSettlements(rows)
+        const one = toMeasured(settlements, { wallets: OWN, transfers: [], asOf })
+        expect(toMeasured(settlements.toReversed(), { wallets: OWN, transfers: [], asOf })).toEqual(
+          one,
+        )
+      }),
+    )
+  })
+
+  test('one more transfer back to a payer never adds to what counts', () => {
+    fc.assert(
+      fc.property(
+        anyPayments,
+        fc.integer({ min: 0, max: 30 }),
+        fc.nat(100_000),
+        (rows, n, amount) => {
+          const settlements = toSettlements(rows)
+          const before = excludeWash(settlements, OWN, []).independent.length
+          const back = [transfer({ to: wallet(n), amount: String(amount), at: NOON })]
+          const after = excludeWash(settlements, OWN, back)
+          const removed = after.flags.find(({ flag }) => flag === 'burst_cohort')
+          fc.pre(removed === undefined)
+          fc.pre(excludeWash(settlements, OWN, []).flags.length === 0)
+          expect(after.independent.length).toBeLessThanOrEqual(before)
+        },
+      ),
+    )
+  })
+})
