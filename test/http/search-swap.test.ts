@@ -1,0 +1,107 @@
+import {
+  cpSync,
+  mkdtempSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import * as v from 'valibot'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { sampleDocument } from '../search/search-samples.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+/** A server over a copy of the fixture release, whose index is then swapped under load. */
+const outDir = mkdtempSync(join(tmpdir(), 'search-swap-'))
+let running: RunningService
+
+const AnswerSchema = v.object({ total: v.number(), results: v.array(v.object({ id: v.string() })) })
+
+beforeAll(async () => {
+  for (const name of ['first', 'second', 'damaged', 'third']) copyRelease(name)
+  writeIndex('second', newIndex('x402.swapped-in'))
+  const damaged = newIndex('x402.never-seen')
+  damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1
+  writeIndex('damaged', damaged)
+  writeIndex('third', newIndex('x402.third'))
+  publish('first')
+  running = await startService({ OUT_DIR: outDir })
+})
+
+afterAll(async () => {
+  await running.close()
+  rmSync(outDir, { recursive: true })
+})
+
+function copyRelease(name: string): void {
+  const fixture = resolve(FIXTURE_ENV.OUT_DIR)
+  const current = join(fixture, readlinkSync(join(fixture, 'current')))
+  cpSync(current, join(outDir, name), { recursive: true })
+}
+
+function newIndex(id: string): Uint8Array {
+  return buildSearchIndex([sampleDocument({ id, name: 'Swapped in' })])
+}
+
+function writeIndex(release: string, bytes: Uint8Array): void {
+  writeFileSync(join(outDir, release, 'data/search.index'), bytes)
+}
+
+function publish(release: string): void {
+  symlinkSync(release, join(outDir, 'next'))
+  renameSync(join(outDir, 'next'), join(outDir, 'current'))
+}
+
+async function searchOnce(): Promise<v.InferOutput<typeof AnswerSchema>> {
+  const response = await fetch(`${running.url}/api/v1/search`)
+  expect(response.status).toBe(200)
+  return v.parse(AnswerSchema, await response.json())
+}
+
+test('a new index is picked up between two answers, and none fails', async () => {
+  const before = await searchOnce()
+  const totals = new Set<number>()
+  let swapped = false
+  const clients = Array.from({ length: 4 }, async () => {
+    for (let asked = 0; asked < 50; asked += 1) {
+      totals.add((await searchOnce()).total)
+      if (asked === 10 && !swapped) {
+        swapped = true
+        publish('second')
+        running.service.refresh()
+      }
+    }
+  })
+  await Promise.all(clients)
+  // Each answer is from the one index or from the other, never from a mixture.
+  expect([...totals].sort()).toEqual([before.total, 1].sort())
+  expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.swapped-in'])
+})
+
+test('a damaged index leaves the old one serving, and the log says so', async () => {
+  publish('damaged')
+  running.service.refresh()
+  expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.swapped-in'])
+  const refusal = running.log.find((line) => line.includes('release.refused'))
+  expect(refusal).toMatch(/The search index is damaged/)
+})
+
+test('the next good one is taken after that', async () => {
+  publish('third')
+  running.service.refresh()
+  expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.third'])
+})
+
+test('the answer is served as the specification says', async () => {
+  const response = await fetch(`${running.url}/api/v1/search?limit=0`)
+  expect(response.status).toBe(400)
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  const found = await fetch(`${running.url}/api/v1/search?q=swapped`)
+  expect(found.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(found.headers.get('cache-control')).toBe('no-store')
+})
