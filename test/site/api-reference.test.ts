@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
+import { toApiReference } from '../../src/domain/api-reference.ts'
+import { ROUTES } from '../../src/domain/route-table.ts'
+
+const baseUrl = 'https://waypost.example'
+const reference = toApiReference(createOpenApi(baseUrl), { baseUrl, exampleId: 'x402.weather' })
+const endpoints = reference.groups.flatMap((group) => group.endpoints)
+const find = (id: string) => endpoints.find((endpoint) => endpoint.id === id)
+
+test('every route of the interface is described once', () => {
+  const described = endpoints.flatMap(({ methods, path }) => methods.map((one) => `${one} ${path}`))
+  const routed = Object.values(ROUTES).flatMap(({ methods, path }) =>
+    methods.map((one) => `${one} ${path.replace(/:(\w+)/g, '{$1}')}`),
+  )
+  expect(described.toSorted()).toEqual(routed.toSorted())
+})
+
+test('the methods of the relay are one endpoint, with its anchor', () => {
+  expect(find('call')).toMatchObject({ methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] })
+})
+
+test('limits and choices of a parameter are said in words', () => {
+  const types = Object.fromEntries(
+    (find('search')?.fields ?? []).map((field) => [field.name, field.type]),
+  )
+  expect(types).toMatchObject({
+    rail: 'one of x402, mpp',
+    limit: 'integer, 1 to 50, default 20',
+    has: 'comma list, one of openapi, llms_txt, x402_manifest, agent_card',
+  })
+})
+
+test('commands name a listing that exists, and send what a body needs', () => {
+  expect(find('listing')?.curl).toBe(`curl -s '${baseUrl}/api/v1/listings/x402.weather'`)
+  expect(find('claim_start')?.curl).toContain(`-d '{"listing_id":"x402.weather"}'`)
+  for (const { curl } of endpoints) expect(curl).not.toContain('{base_url}')
+})
+
+test('a document of another shape is refused, not half printed', () => {
+  expect(() => toApiReference({ openapi: '3.1.0' }, { baseUrl, exampleId: 'x' })).toThrow()
+})

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { toSnippets } from '../../src/domain/listing-snippets.ts'
+
+test('code is labelled by its language, configuration by its client and file', () => {
+  expect(
+    toSnippets({ snippets: { curl: 'curl x\n', claude_code: '{}\n', some_client: 'y' } }),
+  ).toEqual([
+    { label: 'curl', file: null, code: 'curl x' },
+    { label: 'Claude Code', file: '.mcp.json', code: '{}' },
+    { label: 'some client', file: null, code: 'y' },
+  ])
+})
+
+test('a kit without snippets has none', () => {
+  expect(toSnippets({ snippets: {} })).toEqual([])
+})
