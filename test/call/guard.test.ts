@@ -132,6 +132,15 @@ describe('names', () => {
     expect(outcome).toBe('CONNECT_TIMEOUT')
   })
 
+  test('of several judged addresses the next is tried when one does not answer', async () => {
+    const outcome = await outcomeOf(`http://seller.example:${port}/`, {
+      resolver: answering(() => ['127.0.0.9', '::1', SELLER]),
+      allowPrivate: true,
+    })
+    expect(outcome).toBe('seller')
+    expect(canaryHits).toBe(0)
+  })
+
   test('an address of our own is refused whatever the setting', async () => {
     const outcome = await outcomeOf(`http://seller.example:${port}/`, {
       resolver: answering(() => [CANARY]),
