@@ -6,6 +6,7 @@ import { up as sellers } from './migrations/0002-sellers.ts'
 import { up as claims } from './migrations/0003-claims.ts'
 import { up as mail } from './migrations/0004-mail.ts'
 import { up as settlements } from './migrations/0010-settlements.ts'
+import { up as attempts } from './migrations/0011-attempts.ts'
 
 /** In order; a number once landed is never edited, a change is a new number. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -14,6 +15,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-claims': { up: claims },
   '0004-mail': { up: mail },
   '0010-settlements': { up: settlements },
+  '0011-attempts': { up: attempts },
 }
 
 /**
