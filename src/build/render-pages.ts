@@ -1,57 +1,30 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'astro'
-import { COMPILED_DIR_VARIABLE } from '../compiled.ts'
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import * as v from 'valibot'
 
-const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./render-pages-process.ts', import.meta.url))
 
-export interface RenderOptions {
+export const RenderOptionsSchema = v.strictObject({
   /** Folder of the compiled catalogue (`src/compiled.ts` reads it). */
-  compiledDir: string
+  compiledDir: v.string(),
   /** Receives `client/` and `server/`. */
-  outDir: string
+  outDir: v.string(),
   /** Of its own for each build, so that two builds at once do not share one. */
-  cacheDir: string
-}
-
-/** Renders every page with Astro. */
-export async function renderPages({ compiledDir, outDir, cacheDir }: RenderOptions): Promise<void> {
-  process.env[COMPILED_DIR_VARIABLE] = compiledDir
-  // Astro encrypts the props of server islands with it. There are none, and no request reaches
-  // their route; a random key would only make each build's bytes differ.
-  process.env.ASTRO_KEY = createHash('sha256').update('no server islands').digest('base64')
-  await build({
-    root: PROJECT,
-    outDir,
-    cacheDir,
-    logLevel: 'warn',
-    vite: {
-      cacheDir: `${cacheDir}/vite`,
-      logLevel: 'warn',
-      // A release stands alone: its folder may be anywhere, far from node_modules.
-      resolve: { noExternal: true },
-      // A hash in a name would be of text that the folders are cut from below.
-      environments: {
-        ssr: { build: { rolldownOptions: { output: { chunkFileNames: 'chunks/[name].mjs' } } } },
-      },
-    },
-  })
-  forgetFolders(join(outDir, 'server'), [outDir, cacheDir])
-}
+  cacheDir: v.string(),
+})
+export type RenderOptions = v.InferOutput<typeof RenderOptionsSchema>
 
 /**
- * Astro writes the folders of the build into its server files, where nothing reads them in
- * middleware mode. They are cut so that the same content gives the same bytes in any folder.
+ * Renders every page with Astro, in a process of its own: its bundler and its copy of the catalogue
+ * hold a gigabyte that modules never give back, and the page search needs the room next.
+ *
+ * @throws Error when Astro fails; its own messages are on stderr by then.
  */
-function forgetFolders(serverDir: string, folders: readonly string[]): void {
-  const files = readdirSync(serverDir, { recursive: true, withFileTypes: true })
-  for (const entry of files.filter((file) => file.isFile())) {
-    const path = join(entry.parentPath, entry.name)
-    let text = readFileSync(path, 'utf8')
-    for (const folder of folders)
-      text = text.replaceAll(`${pathToFileURL(folder).href}/`, 'file:///release/')
-    writeFileSync(path, text.replaceAll(pathToFileURL(PROJECT).href, 'file:///project/'))
-  }
+export async function renderPages(options: RenderOptions): Promise<void> {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], { stdio: 'inherit' })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+  if (code !== 0) throw new Error('the pages could not be rendered (see the messages above)')
 }
