@@ -86,8 +86,9 @@ function createAnswer(
         phase = 'redirected'
         finish(toRedirectProblem(head, new URL(path, origin), refuse))
       } else {
-        phase = 'passing'
+        // Node refuses a few header bytes that undici lets through: then nothing was passed yet.
         writer.head(head)
+        phase = 'passing'
       }
     },
     onData: (chunk) => (phase === 'passing' ? writer.data(chunk) : true),
