@@ -398,6 +398,18 @@ describeStores('claiming a listing', ({ newPlace }) => {
     world.clock.move(-9 * DAY)
   })
 
+  test('a listing that now points to another host was never proved there: the claim lapses at once', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    site.publish(token)
+    await check(ann, claim.id)
+    world.clock.move(DAY)
+    const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
+    const release = { ...world.parts.release(), listings: new Map([[moved.id, moved]]) }
+    const tally = await reverifyClaims({ ...world.parts, release: () => release })
+    expect(tally).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+    world.clock.move(-DAY)
+  })
+
   test('a proof that comes back in time ends the warning', async () => {
     const { claim, token } = await start(ann, 'x402.local')
     site.publish(token)
