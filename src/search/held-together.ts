@@ -19,14 +19,23 @@ const COMBINATIONS = 2 ** MAX_TOGETHER
 /** In a small index every listing with a word is on the first page or two anyway. */
 const MIN_ROWS = 100
 
-/** @param matched how many of the part's matches count: the organic rows, scored and not yet cleared */
-export function weighTogether(part: IndexPart, matched: number): TogetherWeights {
+/**
+ * @param things how many things are asked for
+ * @param matched how many of the part's matches count: the organic rows, scored and not yet cleared
+ */
+export function weighTogether(part: IndexPart, things: number, matched: number): TogetherWeights {
   const ofHeld = new Float64Array(COMBINATIONS)
-  if (part.rows < MIN_ROWS) return { ofHeld }
+  if (part.rows < MIN_ROWS || things < 2) return { ofHeld }
   const rowsHolding = countHeld(part, matched)
-  for (let left = 1; left < COMBINATIONS; left <<= 1) {
-    for (let right = left << 1; right < COMBINATIONS; right <<= 1) {
-      addPair(ofHeld, rowsHolding, left | right, part.scoredRows)
+  // Of the 256 combinations a query meets a few.
+  const met = [...rowsHolding.keys()].filter((held) => (rowsHolding[held] ?? 0) > 0)
+  const highest = 1 << Math.min(things, MAX_TOGETHER)
+  for (let left = 1; left < highest; left <<= 1) {
+    for (let right = left << 1; right < highest; right <<= 1) {
+      const holding = met.filter((held) => (held & left) !== 0 && (held & right) !== 0)
+      const frequency = holding.reduce((rows, held) => rows + (rowsHolding[held] ?? 0), 0)
+      const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(part.scoredRows, frequency)
+      for (const held of holding) ofHeld[held] = (ofHeld[held] ?? 0) + weight
     }
   }
   return { ofHeld }
@@ -40,21 +49,4 @@ function countHeld({ scratch: { held, matches } }: IndexPart, matched: number): 
     rows[combination] = (rows[combination] ?? 0) + 1
   }
   return rows
-}
-
-function addPair(
-  ofHeld: Float64Array,
-  rowsHolding: Uint32Array,
-  pair: number,
-  scoredRows: number,
-): void {
-  let frequency = 0
-  rowsHolding.forEach((rows, combination) => {
-    if ((combination & pair) === pair) frequency += rows
-  })
-  if (frequency === 0) return
-  const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, frequency)
-  ofHeld.forEach((sum, combination) => {
-    if ((combination & pair) === pair) ofHeld[combination] = sum + weight
-  })
 }

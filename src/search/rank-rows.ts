@@ -27,7 +27,7 @@ export function rankRows(
 ): { page: RankedPage; together: TogetherWeights } {
   const part = index[name]
   const matched = scoreIds(index, name, plan.ids, scorePlan(part, plan))
-  const weights = together ?? weighTogether(part, matched)
+  const weights = together ?? weighTogether(part, plan.things.length, matched)
   const best = createTopKeys(Math.min(offset + limit, matched))
   const total = offerMatches(part, matched, bits, weights, best)
   clearScores(part.scratch, matched)
