@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
+import { flushCompileCache } from 'node:module'
 import { H3, HTTPResponse, toNodeHandler } from 'h3'
 import { openSearchIndex } from '../../functions/search/open-search-index.ts'
 import { createSearch } from '../../functions/search.ts'
@@ -30,6 +31,13 @@ app.get('/api/v1/search', ({ req }) => {
   if (reply.status !== 200) return new HTTPResponse(JSON.stringify(reply.problems), { status: 400 })
   return new HTTPResponse(reply.body, { status: 200, headers: reply.headers })
 })
+// What the same server does with a body of the same size that is there already: the ceiling.
+const fixed = search('limit=20')
+app.get('/fixed', () =>
+  fixed.status === 200
+    ? new HTTPResponse(fixed.body, { status: 200, headers: fixed.headers })
+    : new HTTPResponse('', { status: 500 }),
+)
 app.get('/usage', () => {
   const { user, system } = process.cpuUsage()
   const rssMb = Math.round(process.memoryUsage().rss / 1024 / 1024)
@@ -40,5 +48,6 @@ const server = createServer(toNodeHandler(app))
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('expected a port')
+  flushCompileCache()
   process.stdout.write(`${address.port}\n`)
 })

@@ -28,22 +28,32 @@ async function benchHttp(sharedDir: string, size: number): Promise<void> {
   const real = readScaleListings(sharedDir)
   const documents = [...real, ...syntheticListings(real, Math.max(0, size - real.length))]
   writeFileSync(file, buildSearchIndex(documents))
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'search-http-server.ts'), file, 'verify'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  try {
-    const port = await readPort(child)
+  // The first start fills the compile cache, as a deployed function's is.
+  await withServer(folder, file, async () => {})
+  await withServer(folder, file, async (port) => {
     const full = SEARCH_QUERIES.filter((q) => q.length > 2).map(toPath)
     await measure(port, `${size} listings, mixed queries`, SEARCH_QUERIES.map(toPath))
     await measure(port, `${size} listings, queries of three letters and more`, full)
     await measure(port, `${size} listings, no query`, ['/api/v1/search?kind=http_api'])
+    await measure(port, 'a fixed body of the same size, for comparison', ['/fixed'])
+  })
+  rmSync(folder, { recursive: true })
+}
+
+async function withServer(
+  folder: string,
+  file: string,
+  use: (port: number) => Promise<void>,
+): Promise<void> {
+  const script = join(import.meta.dirname, 'search-http-server.ts')
+  const child = spawn(process.execPath, [script, file, 'verify'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
+  })
+  try {
+    await use(await readPort(child))
   } finally {
     child.kill()
-    rmSync(folder, { recursive: true })
   }
 }
 
