@@ -1,0 +1,106 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createContentFixture } from './content-fixture.ts'
+import { pack, remote, server } from './registry-rows.ts'
+
+const LOCK = 'seeds/mcp-registry.json'
+
+let content: ReturnType<typeof createContentFixture>
+beforeEach(() => {
+  content = createContentFixture()
+})
+afterEach(() => content.cleanUp())
+
+describe('what people listed by hand is not listed twice', () => {
+  test.each([
+    [
+      'package',
+      'invoke: [{ kind: mcp_package, transport: stdio, registry: npm, identifier: "C-PKG" }]',
+    ],
+    ['remote', 'invoke:\n  - kind: mcp\n    transport: sse\n    url: https://mcp.a.example/mcp/'],
+    [
+      'registry entry',
+      'sources: [{ source: mcp_registry, ref: "https://registry.modelcontextprotocol.io/v0.1/servers/a.b%2Fc/versions/latest" }]',
+    ],
+  ])('by the same %s', async (_what, yaml) => {
+    content.write('listings/mcp/by-hand.md', `---\nname: By hand\n${yaml}\n---\n`)
+    const row = server('a.b/c', { ...remote('https://mcp.a.example/mcp'), packages: pack('c-pkg') })
+    const result = await content.seed({ from: content.save([row]) })
+    expect(result.plan.kept).toEqual([
+      { key: 'a.b/c', file: 'listings/mcp/by-hand.md', why: 'already_listed' },
+    ])
+  })
+
+  test('a taken file name is a refusal that names the file', async () => {
+    content.write('listings/mcp/a.b.c.md', '---\nname: Something else\n---\n')
+    const result = await content.seed({ from: content.save([server('a.b/c')]) })
+    expect(result.refused).toMatchObject([{ reason: 'slug_taken', name: 'a.b/c' }])
+    expect(result.refused[0]?.detail).toContain('listings/mcp/a.b.c.md')
+  })
+
+  test('nothing is written through a link', async () => {
+    content.write('outside.md', 'untouched')
+    symlinkSync(
+      join(content.contentDir, 'outside.md'),
+      join(content.contentDir, 'listings/mcp/a.b.c.md'),
+    )
+    const result = await content.seed({ from: content.save([server('a.b/c')]) })
+    expect(result.refused).toMatchObject([{ reason: 'slug_taken' }])
+    expect(content.read('outside.md')).toBe('untouched')
+  })
+
+  test('of two names for one remote, the one under its domain stays', async () => {
+    const rows = [
+      server('io.github.thief/copy', { ...remote('https://mcp.a.example/mcp'), packages: [] }),
+      server('example.a/mcp', { ...remote('https://mcp.a.example/mcp'), packages: [] }),
+    ]
+    const result = await content.seed({ from: content.save(rows) })
+    expect(result.plan.writes.map(({ file }) => file)).toEqual(['listings/mcp/example.a.mcp.md'])
+    expect(result.refused).toMatchObject([
+      { reason: 'same_endpoints', name: 'io.github.thief/copy' },
+    ])
+  })
+})
+
+describe('hands-off.yaml', () => {
+  const rules = (match: string, rule: string) =>
+    content.write(
+      'seeds/hands-off.yaml',
+      `- { match: "${match}", rule: ${rule}, reason: the owner asked }\n`,
+    )
+
+  test.each([['a.b/c'], ['a.b/*'], ['A.B/C'], ['mcp.a.example']])(
+    'never_list %s',
+    async (match) => {
+      rules(match, 'never_list')
+      const from = content.save([server('a.b/c', remote('https://mcp.a.example/mcp'))])
+      expect((await content.seed({ from })).refused).toMatchObject([
+        { reason: 'opted_out', detail: 'the owner asked' },
+      ])
+    },
+  )
+
+  test('leave_as_is keeps the importer away from a listing', async () => {
+    await content.seed({ from: content.save([server('a.b/c', { title: 'First' })]) })
+    rules('a.b/c', 'leave_as_is')
+    const result = await content.seed({
+      from: content.save([server('a.b/c', { title: 'Second' })]),
+    })
+    expect(result.plan).toMatchObject({ writes: [], kept: [{ why: 'left_as_is' }] })
+  })
+
+  test('a rule that says nothing known stops the run and names its place', async () => {
+    rules('a.b/c', 'sometimes')
+    await expect(content.seed({})).rejects.toThrow(/hands-off\.yaml 0\.rule: expected never_list/)
+  })
+})
+
+test('a lock that is not one stops the run before anything is written', async () => {
+  content.write(LOCK, '{"version":1,"listings":{"a.b/c":{"file":"../../etc/passwd","wrote":{}}}}')
+  const before = content.snapshot()
+  await expect(content.seed({})).rejects.toThrow(
+    /mcp-registry\.json .*expected what an earlier import wrote/,
+  )
+  expect(content.snapshot()).toEqual(before)
+})
