@@ -18,12 +18,19 @@ export interface ReverifyTally {
  * Checks the verified claims that are due. A listing that is not in the release (opted out, or not
  * built yet) is left alone. Instances may run this at the same time: a claim is taken by moving its
  * `last_checked_at`, so each is checked once.
+ *
+ * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
  */
-export async function reverifyClaims(parts: Parts): Promise<ReverifyTally> {
+export async function reverifyClaims(
+  parts: Parts,
+  recheckAfterMs = RECHECK_AFTER_MS,
+): Promise<ReverifyTally> {
   const prove = createProver(parts)
   const tally: ReverifyTally = { checked: 0, failing: 0, lapsed: 0 }
+  // Fixed at the start: a claim checked in this run is never due again in it.
+  const dueBefore = parts.clock.now() - recheckAfterMs
   for (;;) {
-    const due = await takeDueClaims(parts)
+    const due = await takeDueClaims(parts, dueBefore)
     if (due.length === 0) return tally
     for (let at = 0; at < due.length; at += AT_ONCE) {
       await Promise.all(
@@ -40,26 +47,24 @@ export async function reverifyClaims(parts: Parts): Promise<ReverifyTally> {
   }
 }
 
-async function takeDueClaims({
-  ledger,
-  clock,
-}: Parts): Promise<(ClaimTable & { email: string })[]> {
-  const now = clock.now()
+async function takeDueClaims(
+  { ledger, clock }: Parts,
+  dueBefore: number,
+): Promise<(ClaimTable & { email: string })[]> {
   const { db } = ledger.store
-  const isDue = now - RECHECK_AFTER_MS
   const taken = await db
     .updateTable('claim')
-    .set({ last_checked_at: now })
+    .set({ last_checked_at: clock.now() })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('claim as due')
         .select('due.id')
         .where('due.state', '=', 'verified')
-        .where('due.last_checked_at', '<', isDue)
+        .where('due.last_checked_at', '<', dueBefore)
         .orderBy('due.last_checked_at')
         .limit(BATCH),
     )
-    .where('last_checked_at', '<', isDue)
+    .where('last_checked_at', '<', dueBefore)
     .returningAll()
     .execute()
   if (taken.length === 0) return []
