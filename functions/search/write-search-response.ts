@@ -27,9 +27,15 @@ export interface SearchResponseInput {
 
 /** Every body ends with the closing brackets of `links` and of the summary. */
 const BODY_ENDING_BYTES = 2
-/** Room for a listing and for the rest of a response; a guess that saves growing, not a limit. */
-const LISTING_BYTES = 2048
-const OTHER_BYTES = 8192
+/** Room for what is added to a listing, and for the rest of a response: it saves growing. */
+const ADDED_BYTES = 240
+const OTHER_BYTES = 4096
+
+/** A listing of a response, before its two members of this search are added. */
+interface Listing {
+  body: Uint8Array
+  relevance: number
+}
 
 /**
  * Puts the response together from the bodies' prepared bytes: nothing is parsed or serialised
@@ -38,36 +44,45 @@ const OTHER_BYTES = 8192
  */
 export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   const { index, searchId, query, outcome, texts } = input
-  const { organic, firstParty } = outcome
-  const featured = featuredRows(index, texts.featured)
-  const listings = organic.rows.length + firstParty.rows.length + featured.length
-  const writer = createByteWriter(OTHER_BYTES + listings * LISTING_BYTES)
-  const list = (part: PartName, rows: readonly RankedRow[]) =>
-    writeListings(writer, index, part, rows, searchId)
+  const organic = readListings(index, 'organic', outcome.organic.rows)
+  const firstParty = readListings(index, 'firstParty', outcome.firstParty.rows)
+  const featured = readListings(index, 'firstParty', featuredRows(index, texts.featured))
+  const writer = createByteWriter(sizeOf([...organic, ...firstParty, ...featured]))
 
   writer.text(`{"search_id":"${searchId}","query":${JSON.stringify(query)},`)
-  writer.text(`"total":${organic.total},"results":[`)
-  list('organic', organic.rows)
+  writer.text(`"total":${outcome.organic.total},"results":[`)
+  writeListings(writer, organic, searchId, true)
   writer.text('],"featured":[')
-  list('firstParty', featured)
+  writeListings(writer, featured, searchId, false)
   writer.text(`],"featured_label":${JSON.stringify(texts.featured_label)},"featured_first_party":[`)
-  list('firstParty', firstParty.rows)
+  writeListings(writer, firstParty, searchId, false)
   const { sponsored_policy, also_search, ranking, attribution } = texts
   const rest = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }
   writer.text(`],${JSON.stringify({ ...rest, notes: outcome.notes, attribution }).slice(1)}`)
   return writer.written()
 }
 
-function writeListings(
-  writer: ByteWriter,
+function readListings(
   index: SearchIndex,
   part: PartName,
   rows: readonly RankedRow[],
+): readonly Listing[] {
+  return rows.map(({ row, relevance }) => ({ body: readBody(index, part, row), relevance }))
+}
+
+function sizeOf(listings: readonly Listing[]): number {
+  return listings.reduce((bytes, { body }) => bytes + body.length + ADDED_BYTES, OTHER_BYTES)
+}
+
+/** @param counted whether the links say a position */
+function writeListings(
+  writer: ByteWriter,
+  listings: readonly Listing[],
   searchId: string,
+  counted: boolean,
 ): void {
-  rows.forEach(({ row, relevance }, at) => {
-    const body = readBody(index, part, row)
-    const position = part === 'organic' ? `&pos=${at + 1}` : ''
+  listings.forEach(({ body, relevance }, at) => {
+    const position = counted ? `&pos=${at + 1}` : ''
     if (at > 0) writer.text(',')
     writer.bytes(body.subarray(0, -BODY_ENDING_BYTES))
     writer.text(',"go":"/go/')

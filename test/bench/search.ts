@@ -3,7 +3,7 @@
  * ones with the same text statistics. `npm run bench:search [-- 15761 100000 1000000]`
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
@@ -27,7 +27,8 @@ const ServedSchema = v.object({
   slowest: v.string(),
   rssMb: v.number(),
 })
-type Measured = v.InferOutput<typeof BuiltSchema> & v.InferOutput<typeof ServedSchema>
+type Measured = v.InferOutput<typeof BuiltSchema> &
+  v.InferOutput<typeof ServedSchema> & { fileBytes: number }
 
 if (findSharedDir() === null) {
   console.log('bench:search skipped: ../shared/data is absent (set SHARED_DIR)')
@@ -48,7 +49,8 @@ function benchSize(size: number): void {
     }
     const file = join(folder, engine)
     const built = v.parse(BuiltSchema, run('build', engine, size, file))
-    measured.set(engine, { ...built, ...v.parse(ServedSchema, run('serve', engine, size, file)) })
+    const served = v.parse(ServedSchema, run('serve', engine, size, file))
+    measured.set(engine, { ...built, ...served, fileBytes: statSync(file).size })
   }
   rmSync(folder, { recursive: true })
   printTable(measured)
@@ -76,6 +78,7 @@ function printTable(measured: ReadonlyMap<string, Measured>): void {
         {
           'build s': (row.buildMs / 1000).toFixed(1),
           'index MB': (row.indexBytes / 1e6).toFixed(1),
+          'file MB': (row.fileBytes / 1e6).toFixed(1),
           'load ms': row.loadMs.toFixed(1),
           'first answer ms': row.firstAnswerMs.toFixed(0),
           'RSS MiB': row.rssMb,
