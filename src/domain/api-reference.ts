@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type ApiField, toSchemaFields, toTypeText } from './api-fields.ts'
 
 /**
  * The part of an OpenAPI document the reference page prints. Parsed again, not imported: the page
@@ -35,14 +36,6 @@ const DocumentSchema = v.object({
 
 type Operation = v.InferOutput<typeof OperationSchema>
 
-export interface ApiField {
-  name: string
-  place: string
-  type: string
-  text: string
-  isRequired: boolean
-}
-
 /** One endpoint: methods that answer alike stand together. */
 export interface ApiEndpoint {
   /** Anchor on the page: the operation's id without its method. */
@@ -61,8 +54,8 @@ export interface ApiEndpoint {
 export interface ApiReference {
   version: string
   groups: { tag: string; endpoints: ApiEndpoint[] }[]
-  /** Named schemas as JSON Schema text, for those who want every field. */
-  schemas: { name: string; text: string }[]
+  /** Named schemas with their own fields; what is nested stands in the document. */
+  schemas: { name: string; fields: ApiField[] }[]
 }
 
 /** @param exampleId a listing that exists, for the commands. */
@@ -87,7 +80,7 @@ export function toApiReference(
     })),
     schemas: Object.entries(components.schemas).map(([name, schema]) => ({
       name,
-      text: JSON.stringify(schema, null, 2),
+      fields: toSchemaFields(schema),
     })),
   }
 }
@@ -117,7 +110,7 @@ function toEndpoint(
   fill: (text: string) => string,
 ): ApiEndpoint {
   const body = operation.requestBody?.content['application/json']?.schema
-  const bodyFields = body === undefined ? [] : toBodyFields(resolve(body, schemas))
+  const bodyFields = body === undefined ? [] : toSchemaFields(resolve(body, schemas))
   return {
     id: operation.operationId,
     tag: operation.tags[0] ?? 'Other',
@@ -144,25 +137,6 @@ function toEndpoint(
   }
 }
 
-function toBodyFields(schema: Record<string, unknown>): ApiField[] {
-  const parsed = v.safeParse(
-    v.object({
-      properties: v.record(v.string(), v.record(v.string(), v.unknown())),
-      required: v.optional(v.array(v.string()), []),
-    }),
-    schema,
-  )
-  if (!parsed.success) return []
-  const { properties, required } = parsed.output
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    place: 'body',
-    type: toTypeText(property),
-    text: typeof property.description === 'string' ? property.description : '',
-    isRequired: required.includes(name),
-  }))
-}
-
 function resolve(
   schema: Record<string, unknown>,
   schemas: Record<string, Record<string, unknown>>,
@@ -174,23 +148,6 @@ function resolve(
 function toSchemaName(schema: Record<string, unknown> | undefined): string | null {
   const ref = schema?.$ref
   return typeof ref === 'string' ? ref.slice(ref.lastIndexOf('/') + 1) : null
-}
-
-/** `integer, 1 to 50, default 20`; `one of x402, mpp`. */
-function toTypeText(schema: Record<string, unknown>): string {
-  const { type, minimum, maximum, items } = schema
-  const parts = [toChoices(schema) ?? (typeof type === 'string' ? type : 'any')]
-  if (v.is(v.record(v.string(), v.unknown()), items))
-    parts[0] = `comma list, ${toChoices(items) ?? 'text'}`
-  if (minimum !== undefined && typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER)
-    parts.push(`${minimum} to ${maximum}`)
-  else if (minimum !== undefined) parts.push(`at least ${minimum}`)
-  if (schema.default !== undefined) parts.push(`default ${String(schema.default)}`)
-  return parts.join(', ')
-}
-
-function toChoices(schema: Record<string, unknown>): string | null {
-  return v.is(v.array(v.string()), schema.enum) ? `one of ${schema.enum.join(', ')}` : null
 }
 
 function toCurl(
