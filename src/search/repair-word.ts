@@ -16,7 +16,7 @@ const LONG_ENOUGH = 6
  */
 export function repairWord(part: TermIndex, term: string, rows: number): string | null {
   if (rows > RARE_ROWS || (rows > 0 && term.length < LONG_ENOUGH)) return null
-  const atLeast = rows === 0 ? RARE_ROWS + 1 : FREQUENT_ROWS
+  const atLeast = rows === 0 ? 1 : FREQUENT_ROWS
   const frequency = (number: number) => rowsOf(part, number)
   const right =
     correctWord(part.dictionary, term, frequency, atLeast) ?? soundsLike(part, term, atLeast)

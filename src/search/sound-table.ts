@@ -7,18 +7,20 @@ import { hashText, type TermDictionary, termAt } from './term-dictionary.ts'
  */
 export type SoundTable = Uint32Array
 
-/** Rarer terms are more often slips themselves than what was meant. */
-const MIN_ROWS = 5
 const SOUNDING = /^[a-z]{5,24}$/
 
-/** @param rowsOf how many rows hold the term of a number */
+/**
+ * @param rowsOf how many rows hold the term of a number
+ * @param minRows rarer terms stay out: they are more often slips themselves than what was meant
+ */
 export function buildSoundTable(
   terms: readonly string[],
   rowsOf: (term: number) => number,
+  minRows: number,
 ): SoundTable {
   const best = new Map<string, number>()
   terms.forEach((term, at) => {
-    if (rowsOf(at) < MIN_ROWS || !SOUNDING.test(term)) return
+    if (rowsOf(at) < minRows || !SOUNDING.test(term)) return
     const key = soundKey(term)
     const other = best.get(key)
     if (other === undefined || rowsOf(at) > rowsOf(other)) best.set(key, at)

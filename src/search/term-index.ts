@@ -2,6 +2,9 @@ import type { Postings } from './postings-builder.ts'
 import { buildSoundTable, type SoundTable } from './sound-table.ts'
 import { buildTermDictionary, type TermDictionary } from './term-dictionary.ts'
 
+const MAX_MEANT_ROWS = 5
+const ROWS_A_STEP = 2000
+
 /** The searchable words of a set of rows; `Postings` says what the bytes hold. */
 export interface TermIndex {
   dictionary: TermDictionary
@@ -17,12 +20,17 @@ export function toTermIndex(postings: Postings): TermIndex {
   const { terms, starts, bytes, palette, counts, scoredRows } = postings
   return {
     dictionary: buildTermDictionary(terms),
-    sounds: buildSoundTable(terms, (term) => counts[term] ?? 0),
+    sounds: buildSoundTable(terms, (term) => counts[term] ?? 0, meantRows(scoredRows)),
     postingStarts: starts,
     postingBytes: bytes,
     palette,
     scoredRows,
   }
+}
+
+/** In a small index a word of one listing may well be meant; in a large one it is noise. */
+function meantRows(rows: number): number {
+  return Math.min(MAX_MEANT_ROWS, 1 + Math.floor(rows / ROWS_A_STEP))
 }
 
 /** How many rows hold the term of a number: the first varint of its postings. */

@@ -91,6 +91,13 @@ test.each([
   expect(notes).toEqual([`Showing results for “${meant}”.`])
 })
 
+test('in a small index a word of a single listing may be meant', () => {
+  expect(find('voicemkaer')).toEqual({
+    ids: ['x402.voice'],
+    notes: ['Showing results for “voicemak”.'],
+  })
+})
+
 test('a word that is known is not taken for a slip', () => {
   expect(find('voicemaker').notes).toEqual([])
 })
