@@ -14,6 +14,8 @@ export type PartSections = Record<string, Section>
 
 export interface PartContext {
   vocabulary: Vocabulary
+  /** A written word for each term that is only a stem. */
+  surfaces: ReadonlyMap<string, string>
   /** Filter values in the order of their bit sets. */
   values: readonly string[]
   /** Score with these instead of the part's own. */
@@ -35,13 +37,16 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
   const { builder } = database.data.index
   const statistics = context.statistics ?? builder.statistics()
   const postings = builder.finish(statistics)
-  const index = toTermIndex(postings)
+  const index = toTermIndex(postings, context.surfaces)
   const ids = buildIdTable(documents.map(({ id }) => id))
   const sections: PartSections = {
     termBytes: index.dictionary.bytes,
     termStarts: index.dictionary.starts,
     termSlots: index.dictionary.slots,
     soundSlots: index.sounds,
+    surfaceTerms: index.surfaces.terms,
+    surfaceStarts: index.surfaces.starts,
+    surfaceBytes: index.surfaces.bytes,
     postingStarts: index.postingStarts,
     postingBytes: index.postingBytes,
     palette: index.palette,

@@ -5,7 +5,7 @@ import { documentFields } from './document-fields.ts'
 import { type FilterVocabulary, filterValues } from './filter-values.ts'
 import { writeIndexFile } from './index-file.ts'
 import { BODY_START } from './index-rows.ts'
-import { type Vocabulary, vocabularyTerms } from './index-tokens.ts'
+import { vocabularyTerms } from './index-tokens.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /**
@@ -28,7 +28,7 @@ export function buildSearchIndex(
     categories: sorted([...known.categories, ...all.flatMap((document) => document.categories)]),
     sources: sorted([...known.sources, ...all.flatMap((document) => document.sources)]),
   }
-  const context = { vocabulary: collectVocabulary(organic), values: filterValues(filters) }
+  const context = { ...collectWords(organic), values: filterValues(filters) }
   const main = buildIndexPart(organic, context)
   const own = buildIndexPart(firstParty, { ...context, statistics: main.statistics })
   return writeIndexFile(
@@ -58,19 +58,29 @@ function sorted(values: readonly string[]): string[] {
   return [...new Set(values)].sort()
 }
 
-/** Words that stand in at least two organic listings: only those are worth joined spellings. */
-function collectVocabulary(documents: readonly SearchDocument[]): Vocabulary {
+/**
+ * Words and pairs that stand in at least two organic listings: only those are worth joined
+ * spellings. With them, how a term is written that is only a stem: the first spelling found.
+ */
+function collectWords(documents: readonly SearchDocument[]) {
   const seen = new Set<string>()
   const vocabulary = new Set<string>()
+  const surfaces = new Map<string, string>()
+  const words = new Set<string>()
+  const onWord = (term: string, word: string) => {
+    words.add(word)
+    if (word !== term && !surfaces.has(term)) surfaces.set(term, word)
+  }
   for (const document of documents) {
     const fields = documentFields(document)
     const texts = SEARCH_FIELDS.flatMap((field) => fields[field].texts)
-    for (const term of new Set(texts.flatMap(vocabularyTerms))) {
+    for (const term of new Set(texts.flatMap((text) => vocabularyTerms(text, onWord)))) {
       if (seen.has(term)) vocabulary.add(term)
       else seen.add(term)
     }
   }
-  return vocabulary
+  for (const word of words) surfaces.delete(word)
+  return { vocabulary, surfaces }
 }
 
 function prefixed(part: string, sections: PartSections): PartSections {

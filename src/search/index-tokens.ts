@@ -36,10 +36,21 @@ export function indexTokens(text: string, options: TokenOptions): string[] {
   return tokens
 }
 
-/** The terms and pairs of a text, for the vocabulary. */
-export function vocabularyTerms(text: string): string[] {
+/**
+ * The terms and pairs of a text, for the vocabulary.
+ * @param onWord told each word as it is written, with its term
+ */
+export function vocabularyTerms(
+  text: string,
+  onWord: (term: string, word: string) => void,
+): string[] {
   const words = splitText(text)
-  return [...words.flatMap((word) => plainParts(word).map(toTerm)), ...pairsIn(words)]
+  const terms = words.flatMap(plainParts).map((part) => {
+    const term = toTerm(part)
+    onWord(term, part)
+    return term
+  })
+  return [...terms, ...pairsIn(words)]
 }
 
 /**

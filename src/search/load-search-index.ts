@@ -95,6 +95,11 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
       slots: u32('termSlots'),
     },
     sounds: u32('soundSlots'),
+    surfaces: {
+      terms: u32('surfaceTerms'),
+      starts: u32('surfaceStarts'),
+      bytes: u8('surfaceBytes'),
+    },
     postingStarts: u32('postingStarts'),
     postingBytes: u8('postingBytes'),
     palette: f32('palette'),

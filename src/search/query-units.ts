@@ -4,6 +4,8 @@ import { completions, rowsWith } from './index-words.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
 import { splitText, type Word } from './split-text.ts'
 import { FILLER_WORDS, STOP_WORDS } from './stop-words.ts'
+import { findSurface } from './surface-table.ts'
+import { findTerm } from './term-dictionary.ts'
 import type { TermIndex } from './term-index.ts'
 import { toTerm } from './to-term.ts'
 
@@ -135,7 +137,12 @@ function plainUnits(part: TermIndex, word: string, last: boolean, repair: boolea
   }
   const right = repair ? repairWord(part, term, rows) : null
   if (right === null) return [{ term, terms: own }]
-  return [{ term: right, terms: [...own, right], repaired: right }]
+  return [{ term: right, terms: [...own, right], repaired: writtenAs(part, right) }]
+}
+
+/** The caller is shown a word, not a stem. */
+function writtenAs(part: TermIndex, term: string): string {
+  return findSurface(part.surfaces, findTerm(part.dictionary, term)) ?? term
 }
 
 /** `realestate` is read as two words where listings have them side by side more often. */

@@ -1,5 +1,6 @@
 import type { Postings } from './postings-builder.ts'
 import { buildSoundTable, type SoundTable } from './sound-table.ts'
+import { buildSurfaceTable, type SurfaceTable } from './surface-table.ts'
 import { buildTermDictionary, type TermDictionary } from './term-dictionary.ts'
 
 const MAX_MEANT_ROWS = 5
@@ -9,6 +10,7 @@ const ROWS_A_STEP = 2000
 export interface TermIndex {
   dictionary: TermDictionary
   sounds: SoundTable
+  surfaces: SurfaceTable
   /** Where the postings of each term start in `postingBytes`. */
   postingStarts: Uint32Array
   postingBytes: Uint8Array
@@ -16,11 +18,15 @@ export interface TermIndex {
   scoredRows: number
 }
 
-export function toTermIndex(postings: Postings): TermIndex {
+export function toTermIndex(
+  postings: Postings,
+  surfaces: ReadonlyMap<string, string> = new Map(),
+): TermIndex {
   const { terms, starts, bytes, palette, counts, scoredRows } = postings
   return {
     dictionary: buildTermDictionary(terms),
     sounds: buildSoundTable(terms, (term) => counts[term] ?? 0, meantRows(scoredRows)),
+    surfaces: buildSurfaceTable(terms, surfaces),
     postingStarts: starts,
     postingBytes: bytes,
     palette,

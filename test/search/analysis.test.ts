@@ -94,7 +94,7 @@ test.each([
 test('in a small index a word of a single listing may be meant', () => {
   expect(find('voicemkaer')).toEqual({
     ids: ['x402.voice'],
-    notes: ['Showing results for “voicemak”.'],
+    notes: ['Showing results for “voicemaker”.'],
   })
 })
 
