@@ -48,14 +48,7 @@ export function findBrowser(): string | null {
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 
 const INSTALLS: readonly [what: string, install: () => void][] = [
-  [
-    '"playwright-core install chromium"',
-    () => {
-      const cli = join(createRequire(import.meta.url).resolve('playwright-core'), '..', 'cli.js')
-      const libraries = isRoot ? ['--with-deps'] : []
-      run(process.execPath, [cli, 'install', ...libraries, 'chromium'])
-    },
-  ],
+  ['"playwright-core install chromium"', () => runPlaywright(isRoot ? ['--with-deps'] : [])],
   [
     '"apt-get install chromium"',
     () => {
@@ -66,13 +59,25 @@ const INSTALLS: readonly [what: string, install: () => void][] = [
   ],
 ]
 
+function runPlaywright(options: string[]): void {
+  const cli = join(createRequire(import.meta.url).resolve('playwright-core'), '..', 'cli.js')
+  run(process.execPath, [cli, 'install', ...options, 'chromium'])
+}
+
 function run(command: string, args: string[]): void {
   const { status, error, stderr } = spawnSync(command, args, {
     timeout: INSTALL_TIMEOUT,
     encoding: 'utf8',
   })
   if (status !== 0)
-    console.log(`${command} failed: ${error?.message ?? stderr.trim().split('\n').at(-1)}`)
+    console.log(`${command} ${args[0]} failed: ${error?.message ?? stderr.trim().slice(-300)}`)
 }
 
-if (import.meta.main) console.log(`Browser tests use ${ensureBrowser()}`)
+if (import.meta.main) {
+  try {
+    console.log(`Browser tests use ${ensureBrowser()}`)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}
