@@ -27,7 +27,7 @@ export const RESULTS_PER_PAGE = 20
 export function parseSearchForm(params: URLSearchParams): SearchForm {
   const form: SearchForm = {}
   for (const field of FIELDS) {
-    const value = params.get(field)?.trim() ?? ''
+    const value = toLine(params.get(field) ?? '')
     if (value !== '') form[field] = value
   }
   return form
@@ -52,4 +52,10 @@ export function toSearchPath(form: SearchForm): string {
   }
   const query = params.toString()
   return query === '' ? '/search' : `/search?${query}`
+}
+
+/** No control characters: HTML has no way to write NUL, and none of them can be typed into a form. */
+function toLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  return text.replace(/[\u0000-\u001f\u007f]/g, ' ').trim()
 }

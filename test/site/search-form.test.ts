@@ -10,6 +10,7 @@ describe('the form in the address', () => {
     ['empty fields are no filters', 'q=&kind=&rail=x402', { rail: 'x402' }],
     ['spaces around words do not count', 'q=+web+search+', { q: 'web search' }],
     ["others' parameters are left out", 'q=a&utm_source=mail&limit=50', { q: 'a' }],
+    ['control characters are spaces', 'q=%00a%0Ab%7F', { q: 'a b' }],
     ['remote is a field of the page', 'remote=true', { remote: 'true' }],
   ])('%s', (_, query, form) => {
     expect(parse(query)).toEqual(form)
