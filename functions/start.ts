@@ -1,34 +1,19 @@
-import { once } from 'node:events'
-import { compileWhatIsStale } from './compile-what-is-stale.ts'
-import { ConfigError, parseConfig } from './config.ts'
-import { ReleaseError } from './load-release.ts'
-import { createLog } from './log.ts'
-import { StateError } from './operations/state-lock.ts'
-import { createService } from './service.ts'
+import { enableCompileCache } from 'node:module'
 
-/** `npm start`: compiles what is stale, then serves until SIGTERM. */
+/**
+ * `npm start`: compiles what is stale, then serves until SIGTERM. Compiled modules are kept between
+ * starts, so everything else is imported after the cache is on.
+ */
+enableCompileCache()
+const { serve } = await import('./serve.ts')
+const { ConfigError } = await import('./config.ts')
+const { ReleaseError } = await import('./load-release.ts')
+const { StateError } = await import('./operations/state-lock.ts')
 try {
-  await start()
+  await serve()
 } catch (error) {
-  const isPlain =
+  const isOurs =
     error instanceof ConfigError || error instanceof ReleaseError || error instanceof StateError
-  console.error(isPlain ? error.message : error)
+  console.error(isOurs ? error.message : error)
   process.exitCode = 1
-}
-
-async function start(): Promise<void> {
-  const config = parseConfig(process.env)
-  if (config.UNSAFE_ALLOW_PRIVATE_TARGETS)
-    console.warn(
-      'UNSAFE_ALLOW_PRIVATE_TARGETS is on: listings and calls may reach private addresses. For tests and local trials only.',
-    )
-  await compileWhatIsStale()
-  const log = createLog((line) => process.stdout.write(line), Date.now)
-  const service = await createService({ config, log })
-  service.server.listen(config.PORT, config.HOST)
-  await once(service.server, 'listening')
-  console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
-  const stop = () => void service.close().then(() => process.exit(0))
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
 }
