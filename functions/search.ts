@@ -2,6 +2,7 @@ import { type ParameterProblem, parseSearchParameters } from '../src/domain/sear
 import { readId } from '../src/search/index-rows.ts'
 import type { SearchIndex } from '../src/search/loaded-index.ts'
 import { searchIndex } from '../src/search/search-index.ts'
+import { type AnsweredQuery, createAnsweredQueries } from './search/answered-queries.ts'
 import { type SearchTexts, writeSearchResponse } from './search/write-search-response.ts'
 
 export interface SearchParts {
@@ -11,6 +12,8 @@ export interface SearchParts {
   randomUuid: () => string
   /** Told which organic listings a search showed; it must not slow the search down. */
   onShown?: (listingIds: readonly string[]) => void
+  /** How many answered queries are remembered; 0 searches each time. */
+  remembered?: number
 }
 
 export type SearchReply =
@@ -28,20 +31,29 @@ const HEADERS = {
  * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
  * parameters come back as `problems` for the one formatter of errors (`invalid-parameter`).
  */
-export function createSearch({ index, texts, randomUuid, onShown }: SearchParts) {
+export function createSearch({ index, texts, randomUuid, onShown, remembered }: SearchParts) {
+  const answeredQueries = createAnsweredQueries(remembered)
   return function search(rawQuery: string): SearchReply {
     const serving = index()
-    const parsed = parseSearchParameters(rawQuery, serving.filters)
-    if ('problems' in parsed) return { status: 400, problems: parsed.problems }
-    const outcome = searchIndex(serving, parsed.query)
-    const body = writeSearchResponse({
-      index: serving,
-      searchId: randomUuid(),
-      query: parsed.query,
-      outcome,
-      texts: texts(),
-    })
-    onShown?.(outcome.organic.rows.map(({ row }) => readId(serving, 'organic', row)))
+    const known = answeredQueries.find(serving, rawQuery)
+    const answered = known ?? answer(serving, rawQuery)
+    if ('problems' in answered) return { status: 400, problems: answered.problems }
+    if (known === undefined) answeredQueries.keep(serving, rawQuery, answered)
+    const { query, outcome, shown } = answered
+    const input = { index: serving, searchId: randomUuid(), query, outcome, texts: texts() }
+    const body = writeSearchResponse(input)
+    onShown?.(shown)
     return { status: 200, headers: HEADERS, body }
   }
+}
+
+function answer(
+  index: SearchIndex,
+  rawQuery: string,
+): AnsweredQuery | { problems: readonly ParameterProblem[] } {
+  const parsed = parseSearchParameters(rawQuery, index.filters)
+  if ('problems' in parsed) return parsed
+  const outcome = searchIndex(index, parsed.query)
+  const shown = outcome.organic.rows.map(({ row }) => readId(index, 'organic', row))
+  return { query: parsed.query, outcome, shown }
 }

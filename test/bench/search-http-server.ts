@@ -22,15 +22,20 @@ const texts = {
   ranking: 'BM25 over name, tags and categories, summary; times trust and Live-Tested.',
   attribution: ['Listings from public registries.'],
 }
-const search = createSearch({ index: () => index, texts: () => texts, randomUuid: randomUUID })
+// Every search anew, and as served: with the queries asked before remembered.
+const parts = { index: () => index, texts: () => texts, randomUuid: randomUUID }
+const search = createSearch({ ...parts, remembered: 0 })
+const remembering = createSearch(parts)
 
 const app = new H3()
-app.get('/api/v1/search', ({ req }) => {
-  const at = req.url.indexOf('?')
-  const reply = search(at < 0 ? '' : req.url.slice(at + 1))
+app.get('/api/v1/search', ({ req }) => answer(req.url, search))
+app.get('/remembering', ({ req }) => answer(req.url, remembering))
+function answer(url: string, find: typeof search) {
+  const at = url.indexOf('?')
+  const reply = find(at < 0 ? '' : url.slice(at + 1))
   if (reply.status !== 200) return new HTTPResponse(JSON.stringify(reply.problems), { status: 400 })
   return new HTTPResponse(reply.body, { status: 200, headers: reply.headers })
-})
+}
 // What the same server does with a body of the same size that is there already: the ceiling.
 const fixed = search('limit=20')
 app.get('/fixed', () =>

@@ -34,6 +34,8 @@ async function benchHttp(sharedDir: string, size: number): Promise<void> {
     const full = SEARCH_QUERIES.filter((q) => q.length > 2).map(toPath)
     await measure(port, `${size} listings, mixed queries`, SEARCH_QUERIES.map(toPath))
     await measure(port, `${size} listings, queries of three letters and more`, full)
+    const asked = SEARCH_QUERIES.map((q) => toPath(q).replace('/api/v1/search', '/remembering'))
+    await measure(port, `${size} listings, mixed queries asked before`, asked)
     await measure(port, `${size} listings, no query`, ['/api/v1/search?kind=http_api'])
     await measure(port, 'a fixed body of the same size, for comparison', ['/fixed'])
   })

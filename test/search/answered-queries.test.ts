@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { createSearch } from '../../functions/search.ts'
+import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { sampleDocument } from './search-samples.ts'
+
+const texts = {
+  featured: [],
+  featured_label: '',
+  sponsored_policy: '',
+  also_search: [],
+  ranking: '',
+  attribution: [],
+}
+const indexOf = (...names: string[]) =>
+  loadSearchIndex(
+    buildSearchIndex(names.map((name, at) => sampleDocument({ id: `mcp.n${at}`, name }))),
+  )
+
+function answersOf(index: () => ReturnType<typeof indexOf>, remembered?: number) {
+  let searches = 0
+  const shown: (readonly string[])[] = []
+  const search = createSearch({
+    index,
+    texts: () => texts,
+    randomUuid: () => {
+      searches += 1
+      return `00000000-0000-4000-8000-${String(searches).padStart(12, '0')}`
+    },
+    onShown: (ids) => shown.push(ids),
+    ...(remembered !== undefined && { remembered }),
+  })
+  const ask = (query: string) => {
+    const reply = search(query)
+    if (reply.status !== 200) return { status: 400 }
+    return { status: 200, ...JSON.parse(new TextDecoder().decode(reply.body)) }
+  }
+  return { ask, shown }
+}
+
+test('a query asked again has the same results under a search id of its own', () => {
+  const index = indexOf('zorb', 'zorb plin')
+  const { ask, shown } = answersOf(() => index)
+  const [first, second] = [ask('q=zorb'), ask('q=zorb')]
+  expect(second.search_id).not.toBe(first.search_id)
+  expect(JSON.stringify(second)).toBe(
+    JSON.stringify(first).replaceAll(first.search_id, second.search_id),
+  )
+  expect(shown).toHaveLength(2)
+  expect(shown[1]).toEqual(shown[0])
+})
+
+test('remembering changes no answer', () => {
+  const index = indexOf('zorb', 'zorb plin', 'murp')
+  const [with2, without] = [answersOf(() => index, 2), answersOf(() => index, 0)]
+  for (const query of [
+    'q=zorb',
+    'q=plin',
+    'q=murp',
+    'q=zorb',
+    'limit=0',
+    'q=plin',
+    'limit=0',
+    'q=zorb&limit=1',
+  ])
+    expect(with2.ask(query)).toEqual(without.ask(query))
+})
+
+test('another index forgets what the one before answered', () => {
+  let serving = indexOf('zorb')
+  const { ask } = answersOf(() => serving)
+  expect(ask('q=zorb').total).toBe(1)
+  serving = indexOf('zorb', 'zorb plin')
+  expect(ask('q=zorb').total).toBe(2)
+})
