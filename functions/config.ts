@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
+import { parseJson } from '../src/domain/parse-json.ts'
 
 /**
  * The environment, parsed once (contract §1). `parseConfig` reports every bad variable in one
@@ -174,14 +175,6 @@ function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimi
     limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
   }
   return limits
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isServerAddress(text: string): boolean {

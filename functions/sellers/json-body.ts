@@ -1,3 +1,4 @@
+import { isJsonObject, parseJson } from '../../src/domain/parse-json.ts'
 import type { ProblemCode } from '../../src/domain/problems.ts'
 import { findDuplicateKey } from './duplicate-key.ts'
 
@@ -22,8 +23,8 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
     return faulty('payload-too-large', `The body may have at most ${MAX_BODY_BYTES} bytes.`)
   }
   const text = decode(bytes)
-  const value = text === null ? undefined : parse(text)
-  if (text === null || !isObject(value)) {
+  const value = text === null ? undefined : parseJson(text)
+  if (text === null || !isJsonObject(value)) {
     return faulty('invalid-body', 'The body must be one JSON object in UTF-8, such as {"a":"b"}.')
   }
   const twice = findDuplicateKey(text)
@@ -50,18 +51,6 @@ function decode(bytes: Uint8Array): string | null {
   } catch {
     return null
   }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function faulty(code: ProblemCode, detail: string): JsonBody {

@@ -1,3 +1,4 @@
+import { isJsonObject, parseJson } from '../../src/domain/parse-json.ts'
 import type { Refusal } from '../refusal.ts'
 
 /** Longest row, in UTF-16 units: a server.json has at most a few thousand. */
@@ -27,7 +28,7 @@ export function parseRows(text: string): RowBatch {
       return
     }
     const value = parseJson(line)
-    if (isObject(value)) batch.values.push(value)
+    if (isJsonObject(value)) batch.values.push(value)
     else batch.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
   })
   return batch
@@ -37,12 +38,12 @@ function fromValue(whole: unknown): RowBatch {
   const batch: RowBatch = { values: [], refused: [], nextCursor: readCursor(whole) }
   const rows = Array.isArray(whole)
     ? whole
-    : isObject(whole) && Array.isArray(whole.servers)
+    : isJsonObject(whole) && Array.isArray(whole.servers)
       ? whole.servers
       : [whole]
   rows.forEach((value: unknown, i) => {
     const name = `row ${i + 1}`
-    if (!isObject(value))
+    if (!isJsonObject(value))
       batch.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
     else if (isTooLarge(value))
       batch.refused.push({
@@ -57,8 +58,8 @@ function fromValue(whole: unknown): RowBatch {
 
 /** Old registries wrote `next_cursor`. */
 function readCursor(page: unknown): string | null {
-  const metadata = isObject(page) ? page.metadata : undefined
-  if (!isObject(metadata)) return null
+  const metadata = isJsonObject(page) ? page.metadata : undefined
+  if (!isJsonObject(metadata)) return null
   const cursor = metadata.nextCursor ?? metadata.next_cursor
   return typeof cursor === 'string' && cursor !== '' ? cursor : null
 }
@@ -70,16 +71,4 @@ function isTooLarge(value: object): boolean {
   } catch {
     return true
   }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
