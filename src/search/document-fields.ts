@@ -45,5 +45,5 @@ function hostTerms(url: string): string[] {
 function ownerTerms(owner: string): string[] {
   const folded = foldText(owner)
   const person = folded.split('.').at(-1) ?? folded
-  return person === folded ? [folded] : [folded, person]
+  return person === folded || person === '' ? [folded] : [folded, person]
 }

@@ -40,7 +40,8 @@ function addChunk(words: Word[], chunk: string): void {
   const pieces = bare.split(/[._-]+/u).filter((piece) => piece !== '')
   if (pieces.length > 1) {
     const dotted = bare.includes('.')
-    const parts = pieces.map(foldText)
+    const parts = pieces.map(foldText).filter((part) => part !== '')
+    if (parts.length === 0) return
     const whole = dotted ? foldText(bare) : parts.join('')
     words.push({ whole, parts, style: dotted ? 'dotted' : 'hyphen' })
     // CamelCase inside a joined word stands for itself: `Discord_MCP`, `openapi-GoogleSheets`.
@@ -52,6 +53,8 @@ function addChunk(words: Word[], chunk: string): void {
 
 function addCamel(words: Word[], piece: string): void {
   const whole = foldText(piece)
+  // Marks alone, such as what an emoji leaves behind, fold to nothing.
+  if (whole === '') return
   const parts = piece.split(CAMEL_BOUNDARY).map(foldText)
   if (parts.length === 1) words.push({ whole, parts: [], style: 'plain' })
   else words.push({ whole, parts, style: 'camel' })
@@ -66,7 +69,8 @@ function addUnspaced(words: Word[], chunk: string): void {
     const letters = [...foldText(match[0])]
     const whole = letters.join('')
     const pairs = letters.slice(1).map((letter, at) => `${letters[at]}${letter}`)
-    words.push({ whole, parts: pairs.length > 0 ? pairs : [whole], style: 'unspaced' })
+    const parts = pairs.length > 0 ? pairs : [whole]
+    if (whole !== '') words.push({ whole, parts, style: 'unspaced' })
     rest = match.index + match[0].length
   }
   const after = chunk.slice(rest)
