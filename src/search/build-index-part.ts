@@ -40,18 +40,19 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
   const index = toTermIndex(postings, context.surfaces)
   const ids = buildIdTable(documents.map(({ id }) => id))
   const sections: PartSections = {
-    termBytes: index.dictionary.bytes,
-    termStarts: index.dictionary.starts,
-    termSlots: index.dictionary.slots,
-    soundSlots: index.sounds,
+    wordBytes: index.dictionary.words.bytes,
+    wordStarts: index.dictionary.words.starts,
+    wordSlots: index.dictionary.words.byText.slots,
+    pairStarts: index.dictionary.pairs.starts,
+    pairSeconds: index.dictionary.pairs.seconds,
+    soundSlots: index.sounds.slots,
     surfaceTerms: index.surfaces.terms,
     surfaceStarts: index.surfaces.starts,
     surfaceBytes: index.surfaces.bytes,
     postingStarts: index.postingStarts,
     postingBytes: index.postingBytes,
     palette: index.palette,
-    idHashes: ids.hashes,
-    idRows: ids.rows,
+    idSlots: ids.slots,
     nameSaturations: postings.nameSaturations,
     ...buildColumns(documents, context.values),
   }

@@ -13,6 +13,7 @@ import {
 import { type BodyStore, createScratch, type IndexPart, NO_TRUST } from './index-part.ts'
 import { readBody } from './index-rows.ts'
 import type { SearchIndex } from './loaded-index.ts'
+import { countTerms, type TermDictionary } from './term-dictionary.ts'
 
 const FactsSchema = v.object({
   categories: v.array(v.string()),
@@ -85,16 +86,11 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
   const f64 = (name: string) => new Float64Array(...placeOf(table, part, name, 8))
   const trust = u8('trust')
   const liveTested = u8('liveTested')
-  const termStarts = u32('termStarts')
+  const dictionary = loadDictionary(u8, u32)
   return {
     rows: trust.length,
-    dictionary: {
-      count: termStarts.length - 1,
-      bytes: u8('termBytes'),
-      starts: termStarts,
-      slots: u32('termSlots'),
-    },
-    sounds: u32('soundSlots'),
+    dictionary,
+    sounds: { slots: u32('soundSlots'), limit: countTerms(dictionary) },
     surfaces: {
       terms: u32('surfaceTerms'),
       starts: u32('surfaceStarts'),
@@ -104,7 +100,7 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
     postingBytes: u8('postingBytes'),
     palette: f32('palette'),
     scoredRows,
-    ids: { hashes: u32('idHashes'), rows: u32('idRows') },
+    ids: { slots: u32('idSlots'), limit: trust.length },
     nameSaturations: f32('nameSaturations'),
     browseOrder: u32('browseOrder'),
     multipliers: multipliersOf(trust, liveTested),
@@ -114,6 +110,18 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
     bodyStarts: u32('bodyStarts'),
     bodyChecksums: u32('bodyChecksums'),
     scratch: createScratch(trust.length),
+  }
+}
+
+function loadDictionary(
+  u8: (name: string) => Uint8Array,
+  u32: (name: string) => Uint32Array,
+): TermDictionary {
+  const starts = u32('wordStarts')
+  const byText = { slots: u32('wordSlots'), limit: starts.length - 1 }
+  return {
+    words: { bytes: u8('wordBytes'), starts, byText },
+    pairs: { starts: u32('pairStarts'), seconds: u32('pairSeconds') },
   }
 }
 

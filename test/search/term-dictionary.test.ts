@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { buildSearchIndex } from '../../src/search/build-search-index.ts'
+import { readId } from '../../src/search/index-rows.ts'
+import { pairTerm } from '../../src/search/index-tokens.ts'
+import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { searchIndex } from '../../src/search/search-index.ts'
+import {
+  buildTermDictionary,
+  countTerms,
+  findPairTerm,
+  findTerm,
+  termAt,
+  termsWithPrefix,
+} from '../../src/search/term-dictionary.ts'
+import { sampleDocument } from './search-samples.ts'
+
+const word = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'abc'), minLength: 1, maxLength: 6 }),
+  fc.string({ unit: fc.constantFrom(...'aé.#天𠀀ｚ9'), minLength: 1, maxLength: 4 }),
+)
+const vocabulary = fc
+  .record({
+    words: fc.uniqueArray(word, { maxLength: 60 }),
+    picks: fc.array(fc.nat(), { maxLength: 80 }),
+  })
+  .map(({ words, picks }) => {
+    const at = (pick: number) => words[pick % words.length] ?? ''
+    const pairs = picks
+      .slice(1)
+      .map((pick, index) => [at(picks[index] ?? 0), at(pick)] as const)
+      .filter(([a, b]) => a !== b)
+      .map(([a, b]) => pairTerm(a, b))
+    return { words, terms: [...new Set([...pairs, ...words])].sort() }
+  })
+
+test('a term is found under its place among the sorted terms, another text under none', () => {
+  fc.assert(
+    fc.property(vocabulary, fc.array(word), ({ words, terms }, others) => {
+      const dictionary = buildTermDictionary(terms)
+      expect(countTerms(dictionary)).toBe(terms.length)
+      expect(terms.map((term) => findTerm(dictionary, term))).toEqual([...terms.keys()])
+      for (const text of words) expect(termAt(dictionary, terms.indexOf(text))).toBe(text)
+      const asked = [...others, ...words.flatMap((a) => others.map((b) => pairTerm(a, b)))]
+      for (const text of asked) expect(findTerm(dictionary, text)).toBe(terms.indexOf(text))
+    }),
+  )
+})
+
+test('a pair is found by the terms of its words in either order', () => {
+  fc.assert(
+    fc.property(vocabulary, ({ words, terms }) => {
+      const dictionary = buildTermDictionary(terms)
+      for (const a of words.slice(0, 12)) {
+        for (const b of words) {
+          const found = findPairTerm(dictionary, findTerm(dictionary, a), findTerm(dictionary, b))
+          expect(found).toBe(a === b ? -1 : terms.indexOf(pairTerm(a, b)))
+        }
+      }
+      expect(findPairTerm(dictionary, -1, -1)).toBe(-1)
+    }),
+  )
+})
+
+test('the terms that start with a text lie together', () => {
+  fc.assert(
+    fc.property(vocabulary, word, ({ words, terms }, prefix) => {
+      const [first, end] = termsWithPrefix(buildTermDictionary(terms), prefix)
+      const expected = words.filter((text) => text.startsWith(prefix)).sort()
+      expect(terms.slice(first, end)).toEqual(expected)
+    }),
+  )
+})
+
+test('a pair without one of its words is refused by name', () => {
+  expect(() => buildTermDictionary([' left right', 'left'])).toThrow(
+    'The pair “left right” was indexed, but not its word “right” as a term.',
+  )
+})
+
+test('any text at all can be indexed, and every listing is found by its id', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 30 })
+  const odd = fc.constantFrom('❤\ufe0f', '\ufe0f-a', 'ﾞ', 'a\u0301.\u0301', '𠀀'.repeat(64))
+  const texts = fc.array(fc.oneof(text, odd), { maxLength: 4 }).map((parts) => parts.join(' '))
+  const given = fc.record({ name: texts, summary: texts, owner: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(given, { minLength: 1, maxLength: 4 }), (looks) => {
+      const documents = looks.map(({ name, summary, owner }, at) =>
+        sampleDocument({ id: `mcp.n${at}`, name: owner ? 'some./one' : name, summary }),
+      )
+      const index = loadSearchIndex(buildSearchIndex(documents))
+      for (const { id } of documents) {
+        const { organic } = searchIndex(index, { q: id, limit: 20, offset: 0 })
+        expect(organic.rows.map(({ row }) => readId(index, 'organic', row))).toContain(id)
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
