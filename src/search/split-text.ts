@@ -40,9 +40,9 @@ function addChunk(words: Word[], chunk: string): void {
   const pieces = bare.split(/[._-]+/u).filter((piece) => piece !== '')
   if (pieces.length > 1) {
     const dotted = bare.includes('.')
-    const parts = pieces.map(foldText).filter((part) => part !== '')
+    const parts = pieces.map(foldWord).filter((part) => part !== '')
     if (parts.length === 0) return
-    const whole = dotted ? foldText(bare) : parts.join('')
+    const whole = dotted ? foldWord(bare) : parts.join('')
     words.push({ whole, parts, style: dotted ? 'dotted' : 'hyphen' })
     // CamelCase inside a joined word stands for itself: `Discord_MCP`, `openapi-GoogleSheets`.
     for (const piece of pieces) if (CAMEL_BOUNDARY.test(piece)) addCamel(words, piece)
@@ -52,10 +52,10 @@ function addChunk(words: Word[], chunk: string): void {
 }
 
 function addCamel(words: Word[], piece: string): void {
-  const whole = foldText(piece)
+  const whole = foldWord(piece)
   // Marks alone, such as what an emoji leaves behind, fold to nothing.
   if (whole === '') return
-  const parts = piece.split(CAMEL_BOUNDARY).map(foldText)
+  const parts = piece.split(CAMEL_BOUNDARY).map(foldWord)
   if (parts.length === 1) words.push({ whole, parts: [], style: 'plain' })
   else words.push({ whole, parts, style: 'camel' })
 }
@@ -66,7 +66,7 @@ function addUnspaced(words: Word[], chunk: string): void {
   for (const match of chunk.matchAll(UNSPACED)) {
     const before = chunk.slice(rest, match.index)
     if (/[\p{L}\p{N}]/u.test(before)) addChunk(words, before)
-    const letters = [...foldText(match[0])]
+    const letters = [...foldWord(match[0])]
     const whole = letters.join('')
     const pairs = letters.slice(1).map((letter, at) => `${letters[at]}${letter}`)
     const parts = pairs.length > 0 ? pairs : [whole]
@@ -75,4 +75,10 @@ function addUnspaced(words: Word[], chunk: string): void {
   }
   const after = chunk.slice(rest)
   if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
+}
+
+/** A few signs decompose to a space and a mark; a word has no space (see `pairTerm`). */
+function foldWord(word: string): string {
+  const folded = foldText(word)
+  return folded.includes(' ') ? folded.replaceAll(' ', '') : folded
 }

@@ -3,6 +3,7 @@ import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { readId } from '../../src/search/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
 import { searchIndex } from '../../src/search/search-index.ts'
+import { splitText } from '../../src/search/split-text.ts'
 import { stemWord } from '../../src/search/stem-word.ts'
 import { sampleDocument } from './search-samples.ts'
 
@@ -107,6 +108,18 @@ test.each([
   ['unknown words', 'xqzzzzw vvkkkqqq', 'No listing has a word of the query.'],
 ])('a query of %s finds nothing and says why', (_name, q, note) => {
   expect(find(q)).toEqual({ ids: [], notes: [note] })
+})
+
+test('no character makes a word that is empty or has a space', () => {
+  const odd: string[] = []
+  for (let point = 0; point <= 0x10ffff; point += 1) {
+    const character = String.fromCodePoint(point)
+    if (!/[\p{L}\p{N}\p{M}]/u.test(character)) continue
+    const words = splitText(`${character} ${character}-a ${character}.${character}`)
+    const texts = words.flatMap(({ whole, parts }) => [whole, ...parts])
+    if (texts.some((text) => text === '' || text.includes(' '))) odd.push(point.toString(16))
+  }
+  expect(odd).toEqual([])
 })
 
 test.each([
