@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: 'test/support/build-fixture.ts',
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // Guards against a hang; the second that is the default is a measurement on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     // Two cores: more workers only fight each other.
     maxWorkers: 2,
   },

@@ -1,5 +1,4 @@
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 
@@ -41,14 +40,19 @@ test.each(['\x01', '\x0b', '\x1f', '\x7f', '\0'])(
 )
 
 test('a caller that hangs up while the name is looked up leaves nothing behind', async () => {
+  const lookedUp = Promise.withResolvers<void>()
+  const addresses = () => {
+    lookedUp.resolve()
+    return new Promise<never>(() => {})
+  }
   const world = await startRelay({
     listings: [aListing('http://seller.example/')],
-    resolver: { addresses: () => new Promise(() => {}), txt: async () => [] },
+    resolver: { addresses, txt: async () => [] },
     limits: { inFlight: { perListing: 1, perClient: 1, inAll: 1 } },
   })
   const socket = connect(world.port, '127.0.0.1')
   socket.write('GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-PAYMENT: p\r\n\r\n')
-  await sleep(100)
+  await lookedUp.promise
   expect(world.logged).toEqual([])
   socket.destroy()
   await expect.poll(() => world.logged.length).toBe(1)

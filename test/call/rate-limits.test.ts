@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseConfig } from '../../functions/config.ts'
 import { createProblems } from '../../functions/problem.ts'
 import { createRateLimits, refusalOf } from '../../functions/rate-limits.ts'
@@ -8,6 +7,8 @@ const limitsFor = (limits: object) =>
   createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))
 
 test('a budget is counted down, refused, and back after its window', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
   const limits = limitsFor({ call: '2/1' })
   const first = await limits.take('call', 'a')
   expect(first).toEqual({
@@ -19,7 +20,7 @@ test('a budget is counted down, refused, and back after its window', async () =>
   expect(third.allowed).toBe(false)
   expect(third.headers).toMatchObject({ RateLimit: '"call";r=0;t=1', 'Retry-After': '1' })
   expect((await limits.take('call', 'b')).allowed).toBe(true)
-  await sleep(1100)
+  await vi.advanceTimersByTimeAsync(1000)
   expect((await limits.take('call', 'a')).allowed).toBe(true)
 })
 

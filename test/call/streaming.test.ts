@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
@@ -45,14 +46,12 @@ describe('streams', () => {
     const socket = connect(world.port, '127.0.0.1')
     socket.write('GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\n\r\n')
     await new Promise((resolve) => socket.once('readable', resolve))
-    await sleep(400)
-    const stalledAt = written
-    await sleep(300)
+    // The longer the wait, the surer a relay that collects is caught; one that doesn't never is.
+    await sleep(700)
     // Kernel buffers of two loopback connections are all that fits in between.
-    expect(written).toBe(stalledAt)
     expect(written).toBeLessThan(24 * MIB)
     socket.resume()
-    await expect.poll(() => written, { timeout: 10_000 }).toBeGreaterThanOrEqual(64 * MIB)
+    await expect.poll(() => written).toBeGreaterThanOrEqual(64 * MIB)
     socket.destroy()
     await world.close()
     await seller.close()
@@ -135,52 +134,57 @@ describe('an early answer', () => {
 })
 
 describe('a caller that hangs up', () => {
-  async function hangUp(paid: boolean) {
-    const seen = { closedEarly: false, bytes: 0, finished: false }
-    const seller = await startSeller((_req, res) => {
-      res.on('close', () => {
-        if (!res.writableFinished) seen.closedEarly = true
-      })
-      setTimeout(() => {
-        res.writeHead(200, { 'PAYMENT-RESPONSE': 'x' })
-        res.write('a'.repeat(1000))
-        setTimeout(
-          () =>
-            res.end('b', () => {
-              seen.finished = true
-            }),
-          200,
-        )
-      }, 200)
+  /** The caller is gone before the seller says a word; `ended` is how the seller's side closed. */
+  async function hangUp(payment: string) {
+    const asked = Promise.withResolvers<ServerResponse>()
+    const seller = await startSeller((req, res) => {
+      req.resume().once('end', () => asked.resolve(res))
     })
     const world = await startRelay({ listings: [aListing(seller.origin)] })
     const socket = connect(world.port, '127.0.0.1')
-    const payment = paid ? 'PAYMENT-SIGNATURE: p\r\n' : ''
     socket.write(
       `POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: 2\r\n${payment}\r\nhi`,
     )
-    await sleep(100)
+    const answer = await asked.promise
+    const ended = new Promise<'whole' | 'early'>((resolve) =>
+      answer.once('close', () => resolve(answer.writableFinished ? 'whole' : 'early')),
+    )
     socket.destroy()
-    await sleep(600)
-    const logged = world.logged.join('')
-    await world.close()
-    await seller.close()
-    return { ...seen, logged }
+    return {
+      answer,
+      ended,
+      world,
+      close: async () => {
+        await world.close()
+        await seller.close()
+      },
+    }
   }
 
-  test('unpaid: the seller’s connection is closed', async () => {
-    expect(await hangUp(false)).toMatchObject({ closedEarly: true, finished: false })
+  test('unpaid: the seller’s connection is closed, though it never answers', async () => {
+    const { ended, close } = await hangUp('')
+    expect(await ended).toBe('early')
+    await close()
   })
 
   test('paid: the seller’s answer is read to its end', async () => {
-    const seen = await hangUp(true)
-    expect(seen).toMatchObject({ closedEarly: false, finished: true })
-    expect(seen.logged).toContain('"status":200')
+    const { answer, ended, world, close } = await hangUp('PAYMENT-SIGNATURE: p\r\n')
+    // Time for the relay to see that the caller is gone; without it the test would prove less.
+    await sleep(100)
+    answer.writeHead(200, { 'PAYMENT-RESPONSE': 'x' })
+    answer.write('a'.repeat(1000))
+    await sleep(50)
+    answer.end('b')
+    expect(await ended).toBe('whole')
+    await expect.poll(() => world.logged.join('')).toContain('"status":200')
+    await close()
   })
 
   test('in the middle of its body: the seller never sees a whole request', async () => {
     const seen: string[] = []
+    const half = Promise.withResolvers<void>()
     const seller = await startSeller((req) => {
+      req.once('data', () => half.resolve())
       req.on('end', () => seen.push('end'))
       req.on('close', () => seen.push(req.complete ? 'complete' : 'torn'))
       req.on('error', () => {})
@@ -191,7 +195,7 @@ describe('a caller that hangs up', () => {
     socket.write(
       'POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-PAYMENT: p\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
     )
-    await sleep(100)
+    await half.promise
     socket.destroy()
     await expect.poll(() => seen).toEqual(['torn'])
     await world.close()

@@ -3,13 +3,6 @@ import { expect } from 'vitest'
 import type { RelayLimits } from '../../functions/call/relay-limits.ts'
 import { aListing, exchangeRaw, type RawAnswer, startRawSeller, startRelay } from './relay-world.ts'
 
-export const QUICK: Partial<RelayLimits> = {
-  connectMs: 300,
-  responseHeadersMs: 300,
-  paidResponseHeadersMs: 900,
-  idleBodyMs: 300,
-}
-
 export const GET = 'GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n'
 export const PAID = GET.replace('\r\n\r\n', '\r\nX-PAYMENT: secret-marker-payment\r\n\r\n')
 
@@ -17,21 +10,18 @@ export interface Told {
   answer: RawAnswer
   requests: string[]
   logged: string[]
-  took: number
 }
 
 /** One call to a scripted seller: what the caller got, what the seller saw, what was logged. */
 export async function tell(
   script: (socket: Socket, received: string) => void,
-  { request = GET, limits = QUICK }: { request?: string; limits?: Partial<RelayLimits> } = {},
+  { request = GET, limits = {} }: { request?: string; limits?: Partial<RelayLimits> } = {},
 ): Promise<Told> {
   const seller = await startRawSeller(script)
   const world = await startRelay({ listings: [aListing(seller.origin)], limits })
   try {
-    const startedAt = performance.now()
     const answer = await exchangeRaw(world.port, request)
-    const took = performance.now() - startedAt
-    return { answer, requests: seller.requests, logged: world.logged, took }
+    return { answer, requests: seller.requests, logged: world.logged }
   } finally {
     await world.close()
     await seller.close()

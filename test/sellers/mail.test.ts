@@ -24,13 +24,12 @@ describeStores('mails on their way', ({ newPlace }) => {
     return { world, stateDir: config.STATE_DIR }
   }
   const login = async (at: World, email: string) => {
-    const started = performance.now()
     const answer = await fetch(`${at.url}/api/v1/sellers/login`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email }),
     })
-    return { status: answer.status, ms: performance.now() - started }
+    return answer.status
   }
   const redeem = (at: World, token: string) =>
     fetch(`${at.url}/api/v1/sellers/session`, {
@@ -67,7 +66,7 @@ describeStores('mails on their way', ({ newPlace }) => {
       return names
     }, 5000)
     const token = tokenIn(await readFile(join(outbox, files[0] ?? ''), 'utf8'))
-    await vi.waitFor(() => expect(printed.mock.calls.flat().join()).toContain(token))
+    await vi.waitFor(() => expect(printed.mock.calls.flat().join()).toContain(token), 5000)
     printed.mockRestore()
     expect(at.logLines.join('')).not.toContain(token)
     expect((await redeem(at, token)).status).toBe(200)
@@ -79,21 +78,23 @@ describeStores('mails on their way', ({ newPlace }) => {
     const { port } = new URL(url)
     await server.close()
     const { world: at } = await open({ SMTP_URL: url })
-    await login(at, 'warm@shop.example')
-    const down = await login(at, 'ann@shop.example')
-    expect(down.status).toBe(200)
+    expect(await login(at, 'ann@shop.example')).toBe(200)
     await at.parts.ledger.mail.deliver()
     expect(at.logLines.join('')).toContain('mail.not_sent')
     server = await startMailServer(Number(port))
-    server.mood = 'slow'
+    server.mood = 'holding'
     at.clock.move(60_000)
-    const delivered = at.parts.ledger.mail.deliver()
-    const slow = await login(at, 'bob@shop.example')
-    expect(slow.status).toBe(200)
-    expect(Math.max(down.ms, slow.ms)).toBeLessThan(1_000)
+    let isDelivered = false
+    const delivered = at.parts.ledger.mail.deliver().then(() => {
+      isDelivered = true
+    })
+    // The server lets go of no mail before the visitor has an answer: waiting for it would never end.
+    expect(await login(at, 'bob@shop.example')).toBe(200)
+    expect(isDelivered).toBe(false)
+    server.letGo()
     await delivered
     const to = server.received.flatMap((mail) => mail.to).sort()
-    expect(to).toEqual(['ann@shop.example', 'bob@shop.example', 'warm@shop.example'])
+    expect(to).toEqual(['ann@shop.example', 'bob@shop.example'])
   })
 
   test('a mailbox that does not exist is not tried again, and its address is in no log', async () => {

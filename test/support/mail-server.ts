@@ -5,8 +5,10 @@ export interface MailServer {
   /** `SMTP_URL`. */
   url: string
   received: ReceivedMail[]
-  /** `slow` accepts after three seconds, `refusing` says no for good, `failing` for now. */
-  mood: 'well' | 'slow' | 'refusing' | 'failing'
+  /** `holding` answers no mail before `letGo`, `refusing` says no for good, `failing` for now. */
+  mood: 'well' | 'holding' | 'refusing' | 'failing'
+  /** Accepts what was held, and is well again. */
+  letGo(): void
   close(): Promise<void>
 }
 
@@ -16,13 +18,16 @@ export interface ReceivedMail {
   text: string
 }
 
-const SLOW_MS = 3_000
-
 export async function startMailServer(port = 0): Promise<MailServer> {
+  const held: (() => void)[] = []
   const mailServer: MailServer = {
     url: '',
     received: [],
     mood: 'well',
+    letGo: () => {
+      mailServer.mood = 'well'
+      for (const accept of held.splice(0)) accept()
+    },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
   const server = new SMTPServer({
@@ -43,7 +48,8 @@ export async function startMailServer(port = 0): Promise<MailServer> {
           to: rcptTo.map(({ address }) => address),
           text: Buffer.concat(chunks).toString('utf8'),
         })
-        setTimeout(done, mailServer.mood === 'slow' ? SLOW_MS : 0)
+        if (mailServer.mood === 'holding') held.push(() => done())
+        else done()
       })
     },
   })

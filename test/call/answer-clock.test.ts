@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createAnswerClock } from '../../functions/call/answer-clock.ts'
+import { RELAY_LIMITS } from '../../functions/call/relay-limits.ts'
+
+const { idleBodyMs, responseHeadersMs, paidResponseHeadersMs } = RELAY_LIMITS
+
+describe('the clock of a call', () => {
+  let over: string[] = []
+  beforeEach(() => {
+    over = []
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+  const start = (isPaid = false) =>
+    createAnswerClock(RELAY_LIMITS, isPaid, (error) => over.push(error.name))
+
+  test.each([
+    ['unpaid', false, responseHeadersMs],
+    ['paid', true, paidResponseHeadersMs],
+  ])('%s: headers are due once, however often they are awaited', (_name, isPaid, ms) => {
+    const clock = start(isPaid)
+    clock.awaitingHeaders()
+    vi.advanceTimersByTime(ms - 1)
+    clock.awaitingHeaders()
+    expect(over).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(over).toEqual(['SellerTimeoutError'])
+  })
+
+  test('a body that drips is nobody’s fault, one that falls silent is the seller’s', () => {
+    const clock = start()
+    clock.awaitingHeaders()
+    for (let byte = 0; byte < 100; byte += 1) {
+      clock.streaming()
+      vi.advanceTimersByTime(idleBodyMs - 1)
+    }
+    expect(over).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(over).toEqual(['SellerTimeoutError'])
+  })
+
+  test.each([
+    ['the caller', true, 'BodyStalledError'],
+    ['the seller', false, 'SellerTimeoutError'],
+  ])('an upload that stops is the fault of %s', (_name, isCallerSlow, error) => {
+    const clock = start()
+    for (let chunk = 0; chunk < 100; chunk += 1) {
+      clock.uploading(() => isCallerSlow)
+      vi.advanceTimersByTime(idleBodyMs - 1)
+    }
+    expect(over).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(over).toEqual([error])
+  })
+
+  test('a call that is over is never late', () => {
+    const clock = start()
+    clock.awaitingHeaders()
+    clock.stop()
+    vi.advanceTimersByTime(2 * paidResponseHeadersMs)
+    expect(over).toEqual([])
+  })
+})
