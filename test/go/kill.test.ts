@@ -21,7 +21,6 @@ describeStores('/go killed under load', ({ newPlace }) => {
     for (let kill = 0; kill < KILLS[place.dialect]; kill += 1) await runUntilKilled(place, received)
     const stored = await readStoredSids(place)
     const missing = [...received].filter((sid) => !stored.has(sid))
-    expect(received.size).toBeGreaterThan(KILLS[place.dialect] * 10)
     expect(missing).toEqual([])
     if (place.dialect === 'sqlite') expect(checkIntegrity(place)).toBe('ok')
     console.log(`${KILLS[place.dialect]} kills, ${received.size} redirects, 0 lost`)
@@ -30,7 +29,7 @@ describeStores('/go killed under load', ({ newPlace }) => {
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** Starts the server, clicks from many clients, kills it at a random moment in the middle. */
+/** Starts the server, clicks from many clients, kills it after some redirects, with more under way. */
 async function runUntilKilled(place: StorePlace, received: Set<string>): Promise<void> {
   const child: Child = spawn(process.execPath, [SERVER], {
     env: { PATH: process.env.PATH, ...place.config },
@@ -39,15 +38,15 @@ async function runUntilKilled(place: StorePlace, received: Set<string>): Promise
   const [line] = await once(child.stdout, 'data')
   const url = String(line).trim()
   let isAlive = true
+  let redirects = 10 + Math.floor(Math.random() * 200)
   const clients = Array.from({ length: CLIENTS }, async () => {
     while (isAlive) {
       const sid = crypto.randomUUID()
       const answer = await click(url, sid)
       if (answer === 302) received.add(sid)
+      if (answer === 302 && --redirects === 0) child.kill('SIGKILL')
     }
   })
-  await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 120))
-  child.kill('SIGKILL')
   await once(child, 'exit')
   isAlive = false
   await Promise.all(clients)
