@@ -1,4 +1,4 @@
-import { buildPairTable, findPair, type PairTable } from './pair-table.ts'
+import { buildWordPairs, findPair, type WordPairs } from './word-pairs.ts'
 import {
   buildWordTable,
   countWords,
@@ -15,7 +15,7 @@ import {
  */
 export interface TermDictionary {
   words: WordTable
-  pairs: PairTable
+  pairs: WordPairs
 }
 
 const PAIR_MARK = ' '
@@ -32,7 +32,7 @@ export function buildTermDictionary(terms: readonly string[]): TermDictionary {
     const [first, second] = wordsOfPair(pair)
     return [numberIn(numbers, first, pair), numberIn(numbers, second, pair)]
   })
-  return { words: buildWordTable(words), pairs: buildPairTable(numbered, words.length) }
+  return { words: buildWordTable(words), pairs: buildWordPairs(numbered, words.length) }
 }
 
 function wordsOfPair(pair: string): [string, string] {

@@ -1,15 +1,15 @@
 /** Pairs of words, by their numbers alone: the second words of each first word, ascending. */
-export interface PairTable {
+export interface WordPairs {
   /** Where the pairs of each first word start in `seconds`; one more than there are words. */
   starts: Uint32Array
   seconds: Uint32Array
 }
 
 /** @param pairs first and second word of each, in order of the first and then the second */
-export function buildPairTable(
+export function buildWordPairs(
   pairs: readonly (readonly [first: number, second: number])[],
   words: number,
-): PairTable {
+): WordPairs {
   const starts = new Uint32Array(words + 1)
   const seconds = new Uint32Array(pairs.length)
   pairs.forEach(([first, second], at) => {
@@ -24,7 +24,7 @@ export function buildPairTable(
 }
 
 /** The number of a pair, or -1. */
-export function findPair({ starts, seconds }: PairTable, first: number, second: number): number {
+export function findPair({ starts, seconds }: WordPairs, first: number, second: number): number {
   let low = starts[first] ?? 0
   const end = starts[first + 1] ?? 0
   let high = end
