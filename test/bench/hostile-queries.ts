@@ -1,0 +1,37 @@
+const q = (text: string) => `q=${encodeURIComponent(text)}`
+const words = (count: number) => Array.from({ length: count }, (_, at) => `zq${at}x`).join(' ')
+
+/** Raw query strings made to be slow, by what they try. */
+export const HOSTILE_QUERIES: Readonly<Record<string, string>> = {
+  'limit out of range': 'limit=1000000000',
+  'limit that is no number': 'limit=0x10&offset=99999999999999999999',
+  '1,200 parameters': Array.from({ length: 1200 }, (_, at) => `p${at}=1`).join('&'),
+  'one parameter 1,200 times': Array.from({ length: 1200 }, () => 'q=a').join('&'),
+  '15,000 characters': q('a'.repeat(15_000)),
+  '512 characters, one word': q('a'.repeat(512)),
+  '256 words of one letter': q('a '.repeat(256).trim()),
+  '60 times one word': q('weather '.repeat(60).trim()),
+  '85 unknown words': q(words(85).slice(0, 512)),
+  '32 slips of known words': q('wether forcast serch databse imge scren calender emial '.repeat(4)),
+  'broad words only': q('api mcp server data search ai tool agent '.repeat(8).trim()),
+  'deepest offset': `${q('api')}&offset=999999999999999`,
+  'every filter': `${q('api')}&kind=http_api&rail=x402&has=openapi,llms_txt,x402_manifest,agent_card&paid_only=true&min_trust=0&max_price_usd=1000&limit=50`,
+  'lone surrogate': 'q=%ED%A0%80',
+  'overlong slash': 'q=%C0%AF',
+  'NUL and a stray percent': 'q=%00%zz%',
+  '100 combining marks': q('\u0301'.repeat(100)),
+  'a letter under 255 marks': q(`a${'\u0301'.repeat(255)}`),
+  'text turned around': q('\u202eevil\u202c '.repeat(60)),
+  'regular expression': q('(a+)+$'),
+  'regular expression, long': q('(a+)+$'.repeat(80)),
+  'query language': q('NEAR(a b, 1000000) AND OR NOT name:a "unclosed'),
+  SQL: q("'; DROP TABLE listings; --"),
+  template: q('{{7*7}}'),
+  '__proto__ and constructor': q('__proto__ constructor hasOwnProperty'),
+  markup: q('<script>alert(1)</script>'.repeat(20)),
+  '400 emoji': q('👍'.repeat(400)),
+  '512 characters of an unspaced script': q('天'.repeat(512)),
+  'hyphens in 512 characters': q('a-'.repeat(256)),
+  'dots in 512 characters': q('a.'.repeat(256)),
+  'humps in 512 characters': q('aB'.repeat(256)),
+}
