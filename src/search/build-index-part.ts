@@ -2,20 +2,20 @@ import { create, insert } from '@orama/orama'
 import { buildColumns } from './build-columns.ts'
 import { buildIdTable } from './id-table.ts'
 import type { Section } from './index-file.ts'
-import type { Vocabulary } from './index-tokens.ts'
 import { createPostingsIndex, createPostingsTokenizer } from './orama-postings.ts'
 import { createRowCounter } from './orama-row-counter.ts'
 import type { Statistics } from './postings-builder.ts'
 import type { SearchDocument } from './search-document.ts'
 import { SEARCH_SCHEMA, toOramaDocument } from './search-schema.ts'
 import { toTermIndex } from './term-index.ts'
+import type { TextAnalysis } from './text-analysis.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 export type PartSections = Record<string, Section>
 
 export interface PartContext {
+  analysis: TextAnalysis
   vocabulary: Vocabulary
-  /** A written word for each term that is only a stem. */
-  surfaces: ReadonlyMap<string, string>
   /** Filter values in the order of their bit sets. */
   values: readonly string[]
   /** Score with these instead of the part's own. */
@@ -28,8 +28,8 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     schema: SEARCH_SCHEMA,
     sort: { enabled: false },
     components: {
-      tokenizer: createPostingsTokenizer(context.vocabulary),
-      index: createPostingsIndex(),
+      tokenizer: createPostingsTokenizer(context.analysis, context.vocabulary),
+      index: createPostingsIndex(context.analysis.terms),
       documentsStore: createRowCounter(),
     },
   })
@@ -37,7 +37,7 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
   const { builder } = database.data.index
   const statistics = context.statistics ?? builder.statistics()
   const postings = builder.finish(statistics)
-  const index = toTermIndex(postings, context.surfaces)
+  const index = toTermIndex(postings, context.vocabulary.surfaces)
   const ids = buildIdTable(documents.map(({ id }) => id))
   const sections: PartSections = {
     wordBytes: index.dictionary.words.bytes,

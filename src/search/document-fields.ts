@@ -1,12 +1,11 @@
 import type { SearchField } from '../domain/search-rank.ts'
 import { foldText } from './fold-text.ts'
-import { ALIAS_MARK } from './index-tokens.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** Texts to analyse and ready terms of one field; the terms don't count into its length. */
 export interface FieldInput {
   texts: readonly string[]
-  tokens: readonly string[]
+  terms: readonly string[]
 }
 
 /** Hosts many listings share: their domain says nothing about the listing. */
@@ -16,21 +15,24 @@ const SHARED_HOSTS =
 /** `io.github.someone/repo` and `someone/repo`: what stands before the slash is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
+/** All texts of a document, in the order of the fields they belong to. */
+export function documentTexts(document: SearchDocument): string[] {
+  const [, , repository] = NAMESPACED.exec(document.name) ?? []
+  const { name, tags, categories, summary } = document
+  return [repository ?? name, ...tags, ...categories, summary]
+}
+
 /** What each field of the text score is made of (contract §12); ids have a table of their own. */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
     name: {
       texts: [repository ?? document.name],
-      tokens: hostTerms(document.url).map(alias),
+      terms: hostTerms(document.url),
     },
-    labels: { texts: [...document.tags, ...document.categories], tokens: [] },
-    summary: { texts: [document.summary], tokens: owner ? ownerTerms(owner).map(alias) : [] },
+    labels: { texts: [...document.tags, ...document.categories], terms: [] },
+    summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
   }
-}
-
-function alias(term: string): string {
-  return ALIAS_MARK + term
 }
 
 /** The host, and the domain below it; a shared host only as a whole. */

@@ -1,20 +1,35 @@
 const FIRST_CAPACITY = 1024
 
+export type NumberList = ReturnType<typeof createNumberList>
+
 /** A growing list of unsigned 32-bit numbers that takes four bytes for each. */
 export function createNumberList() {
   let numbers = new Uint32Array(FIRST_CAPACITY)
   let length = 0
+  const reserve = (needed: number) => {
+    if (needed <= numbers.length) return
+    const larger = new Uint32Array(Math.max(needed, numbers.length * 2))
+    larger.set(numbers.subarray(0, length))
+    numbers = larger
+  }
   return {
     push(number: number): void {
-      if (length === numbers.length) {
-        const larger = new Uint32Array(length * 2)
-        larger.set(numbers)
-        numbers = larger
-      }
+      reserve(length + 1)
       numbers[length] = number
       length += 1
     },
-    /** A view of what was pushed; valid until the next push. */
+    /** The number at a place; 0 where nothing was put. */
+    get: (at: number): number => numbers[at] ?? 0,
+    /** Puts a number at any place; the list grows up to it with zeros. */
+    set(at: number, number: number): void {
+      reserve(at + 1)
+      if (at >= length) length = at + 1
+      numbers[at] = number
+    },
+    length: (): number => length,
+    /** A view of what was pushed; later pushes may or may not show in it. */
     values: (): Uint32Array => numbers.subarray(0, length),
+    /** As `values`, from one place to another. */
+    between: (start: number, end: number): Uint32Array => numbers.subarray(start, end),
   }
 }

@@ -12,41 +12,59 @@
  */
 import type { AnyIndexStore, IIndex, Tokenizer, TokenScore } from '@orama/orama'
 import { createScratch } from './index-part.ts'
-import { indexTokens, type Vocabulary } from './index-tokens.ts'
+import { createIndexTokens } from './index-tokens.ts'
+import type { Lexicon } from './lexicon.ts'
 import { planQuery } from './plan-query.ts'
 import { createPostingsBuilder, type PostingsBuilder } from './postings-builder.ts'
 import { scoreTerms } from './score-terms.ts'
 import { PROPERTY_FIELDS, READY_PROPERTIES, SEARCH_SCHEMA } from './search-schema.ts'
 import { toTermIndex } from './term-index.ts'
+import type { TextAnalysis } from './text-analysis.ts'
+import { termOfToken, toToken } from './token.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 export interface PostingsStore extends AnyIndexStore {
   builder: PostingsBuilder
 }
 
+/** A tokenizer whose tokens our index takes as numbers; as texts they would be looked up again. */
+export interface PostingsTokenizer extends Tokenizer {
+  tokensOf(text: string, property: string): readonly number[]
+}
+
 /** The analysis as Orama's tokenizer: a property of ready terms passes as it is. */
-export function createPostingsTokenizer(vocabulary: Vocabulary): Tokenizer {
+export function createPostingsTokenizer(
+  analysis: TextAnalysis,
+  vocabulary: Vocabulary,
+): PostingsTokenizer {
+  const { terms } = analysis
+  const indexTokens = createIndexTokens(analysis, vocabulary)
+  const tokensOf = (text: string, property: string) =>
+    READY_PROPERTIES.has(property)
+      ? [toToken(terms.numberOf(text), true)]
+      : indexTokens(text, property === 'name')
   return {
     language: 'english',
     normalizationCache: new Map(),
+    tokensOf,
     tokenize: (text, _language, property = '') =>
-      READY_PROPERTIES.has(property)
-        ? [text]
-        : indexTokens(text, { vocabulary, keepStopWords: property === 'name' }),
+      tokensOf(text, property).map((token) => terms.textOf(termOfToken(token))),
   }
 }
 
-export function createPostingsIndex(): IIndex<PostingsStore> {
+export function createPostingsIndex(terms: Lexicon): IIndex<PostingsStore> {
   const unused = (method: string) => () => {
     throw new Error(`The postings index has no ${method}: build the whole index again instead.`)
   }
   return {
-    create: () => ({ vectorIndexes: {}, builder: createPostingsBuilder() }),
-    insert(_implementation, index, property, _id, internalId, value, _type, language, tokenizer) {
+    create: () => ({ vectorIndexes: {}, builder: createPostingsBuilder(terms) }),
+    insert(_implementation, index, property, _id, internalId, value, _type, _language, tokenizer) {
       const field = PROPERTY_FIELDS[property]
       if (field === undefined || !Array.isArray(value)) return
-      const tokens = value.flatMap((text) => tokenizer.tokenize(String(text), language, property))
+      const { tokensOf } = toPostingsTokenizer(tokenizer)
       // Orama numbers documents from 1 in the order they are inserted.
-      index.builder.add(internalId - 1, field, tokens)
+      for (const text of value)
+        index.builder.add(internalId - 1, field, tokensOf(String(text), property))
     },
     search: (index, text) => searchPostings(toPostingsStore(index), text),
     getSearchableProperties: () => Object.keys(SEARCH_SCHEMA),
@@ -67,6 +85,12 @@ function toPostingsStore(index: AnyIndexStore): PostingsStore {
   if (!('builder' in index)) throw new Error('This index was not made by createPostingsIndex.')
   // Orama hands a component its own store back, typed as the least any index has.
   return index as PostingsStore
+}
+
+function toPostingsTokenizer(tokenizer: Tokenizer): PostingsTokenizer {
+  if (!('tokensOf' in tokenizer)) throw new Error('Use the tokenizer of createPostingsTokenizer.')
+  // As above: it is the one of this file, typed as the least any tokenizer has.
+  return tokenizer as PostingsTokenizer
 }
 
 /** Every match with its text score, as Orama wants it: it sorts and cuts by itself. */

@@ -1,6 +1,6 @@
 import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
-import { pairTerm } from './index-tokens.ts'
 import { rowsWith } from './index-words.ts'
+import { pairTerm } from './pair-term.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
 import { relatedTerms } from './related-words.ts'
 import type { TermIndex } from './term-index.ts'

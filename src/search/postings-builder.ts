@@ -1,9 +1,10 @@
 import { SEARCH_FIELDS, type SearchField, termSaturation } from '../domain/search-rank.ts'
 import { createByteList } from './byte-list.ts'
-import { ALIAS_MARK } from './index-tokens.ts'
-import { createNumberList } from './number-list.ts'
+import type { Lexicon } from './lexicon.ts'
+import { createNumberList, type NumberList } from './number-list.ts'
 import { createSaturationPalette, type SaturationPalette } from './saturation-palette.ts'
 import { type SortedPostings, sortByTerm } from './sort-by-term.ts'
+import { isAlias, termOfToken } from './token.ts'
 
 /**
  * Which rows hold a term and how often, in bytes (see `score-terms.ts`, which reads them): for each
@@ -34,7 +35,7 @@ export interface Statistics {
 
 export interface PostingsBuilder {
   /** Adds tokens to a field of a row. Rows come in ascending order; a field may come in pieces. */
-  add(row: number, field: SearchField, tokens: readonly string[]): void
+  add(row: number, field: SearchField, tokens: readonly number[]): void
   statistics(): Statistics
   /** Scores all that was added, with these statistics or its own. */
   finish(statistics?: Statistics): Postings
@@ -55,7 +56,14 @@ interface Collected {
   rows: number
 }
 
-export function createPostingsBuilder(): PostingsBuilder {
+/** The row at work: how often it holds each term, packed as in `Collected`. */
+interface CurrentRow {
+  frequencies: NumberList
+  terms: number[]
+}
+
+/** @param lexicon what the terms of the tokens are called */
+export function createPostingsBuilder(lexicon: Lexicon): PostingsBuilder {
   const collected: Collected = {
     numbers: new Map(),
     termOf: createNumberList(),
@@ -64,10 +72,19 @@ export function createPostingsBuilder(): PostingsBuilder {
     lengths: { name: [], labels: [], summary: [] },
     rows: 0,
   }
-  const current = new Map<string, number>()
+  const current: CurrentRow = { frequencies: createNumberList(), terms: [] }
+  /** The number of each term in `collected`, plus one. */
+  const numberOf = createNumberList()
   const flush = () => {
-    for (const [term, frequencies] of current) addPosting(collected, term, frequencies)
-    current.clear()
+    for (const term of current.terms) {
+      if (numberOf.get(term) === 0) {
+        collected.numbers.set(lexicon.textOf(term), collected.numbers.size)
+        numberOf.set(term, collected.numbers.size)
+      }
+      addPosting(collected, numberOf.get(term) - 1, current.frequencies.get(term))
+      current.frequencies.set(term, 0)
+    }
+    current.terms = []
   }
   const own = () => {
     flush()
@@ -93,19 +110,19 @@ export function createPostingsBuilder(): PostingsBuilder {
 
 /** Counts tokens into the row at work; returns how many of them count as length. */
 function countTokens(
-  current: Map<string, number>,
+  { frequencies, terms }: CurrentRow,
   field: SearchField,
-  tokens: readonly string[],
+  tokens: readonly number[],
 ): number {
   const shift = SEARCH_FIELDS.indexOf(field) * FREQUENCY_BITS
   let length = 0
   for (const token of tokens) {
-    const alias = token.startsWith(ALIAS_MARK)
-    const term = alias ? token.slice(ALIAS_MARK.length) : token
-    if (!alias) length += 1
-    const frequencies = current.get(term) ?? 0
-    if (frequencyIn(frequencies, shift) === MAX_FREQUENCY) continue
-    current.set(term, frequencies + (1 << shift))
+    const term = termOfToken(token)
+    if (!isAlias(token)) length += 1
+    const packed = frequencies.get(term)
+    if (packed === 0) terms.push(term)
+    if (frequencyIn(packed, shift) === MAX_FREQUENCY) continue
+    frequencies.set(term, packed + (1 << shift))
   }
   return length
 }
@@ -114,13 +131,7 @@ function frequencyIn(frequencies: number, shift: number): number {
   return (frequencies >>> shift) & MAX_FREQUENCY
 }
 
-function addPosting(collected: Collected, term: string, frequencies: number): void {
-  const { numbers } = collected
-  let number = numbers.get(term)
-  if (number === undefined) {
-    number = numbers.size
-    numbers.set(term, number)
-  }
+function addPosting(collected: Collected, number: number, frequencies: number): void {
   collected.termOf.push(number)
   collected.rowOf.push(collected.rows - 1)
   collected.frequenciesOf.push(frequencies)

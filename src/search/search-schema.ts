@@ -30,9 +30,9 @@ export function toOramaDocument(document: SearchDocument) {
   return {
     id: document.id,
     name: [...name.texts],
-    name_terms: [...name.tokens],
+    name_terms: [...name.terms],
     labels: [...labels.texts],
     summary: [...summary.texts],
-    summary_terms: [...summary.tokens],
+    summary_terms: [...summary.terms],
   }
 }

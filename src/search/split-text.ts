@@ -14,6 +14,7 @@ export interface Word {
 
 /** Longest word that is looked at; ids have at most 120 characters. */
 const MAX_WORD_CHARACTERS = 128
+const PLAIN_CHUNK = /^[a-z]+$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
 const APOSTROPHE_ENDING = /['’]s?$|['’](?=s$)/u
 const CAMEL_BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
@@ -23,12 +24,30 @@ const HAS_UNSPACED = new RegExp(UNSPACED.source, 'u')
 
 /** Splits text into words; never throws, whatever the text. */
 export function splitText(text: string): Word[] {
+  return chunksOf(text).flatMap(splitChunk)
+}
+
+/** The stretches of a text that have words in them; none depends on the others. */
+export function chunksOf(text: string): readonly string[] {
+  return text.match(CHUNK) ?? []
+}
+
+export function splitChunk(chunk: string): Word[] {
   const words: Word[] = []
-  for (const [chunk] of text.matchAll(CHUNK)) addChunk(words, chunk.slice(0, MAX_WORD_CHARACTERS))
+  addChunk(words, chunk.slice(0, MAX_WORD_CHARACTERS))
   return words
 }
 
+/** `e-mail` and `t-shirt` are words; `time-series` is two. */
+export function hasSingleLetter(word: Word): boolean {
+  return word.parts.some((part) => part.length === 1)
+}
+
 function addChunk(words: Word[], chunk: string): void {
+  if (PLAIN_CHUNK.test(chunk)) {
+    words.push({ whole: chunk, parts: [], style: 'plain' })
+    return
+  }
   if (HAS_UNSPACED.test(chunk)) {
     addUnspaced(words, chunk)
     return

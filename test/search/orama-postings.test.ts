@@ -6,6 +6,8 @@ import { loadSearchIndex } from '../../src/search/load-search-index.ts'
 import { createPostingsIndex, createPostingsTokenizer } from '../../src/search/orama-postings.ts'
 import { searchIndex } from '../../src/search/search-index.ts'
 import { SEARCH_SCHEMA, toOramaDocument } from '../../src/search/search-schema.ts'
+import { createTextAnalysis } from '../../src/search/text-analysis.ts'
+import { createVocabulary } from '../../src/search/vocabulary.ts'
 import { sampleDocument } from './search-samples.ts'
 
 const documents = [
@@ -15,9 +17,14 @@ const documents = [
 ]
 
 test("Orama's own search over our component gives the score the engine serves", async () => {
+  const analysis = createTextAnalysis()
+  const vocabulary = createVocabulary(analysis).decide()
   const database = create({
     schema: SEARCH_SCHEMA,
-    components: { index: createPostingsIndex(), tokenizer: createPostingsTokenizer(new Set()) },
+    components: {
+      index: createPostingsIndex(analysis.terms),
+      tokenizer: createPostingsTokenizer(analysis, vocabulary),
+    },
   })
   for (const document of documents) insert(database, toOramaDocument(document))
   const { hits } = await search(database, { term: 'weather forecasts' })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { readId } from '../../src/search/index-rows.ts'
-import { pairTerm } from '../../src/search/index-tokens.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { pairTerm } from '../../src/search/pair-term.ts'
 import { searchIndex } from '../../src/search/search-index.ts'
 import {
   buildTermDictionary,
