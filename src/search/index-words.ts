@@ -1,10 +1,19 @@
-import { findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
+import { findPairTerm, findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
 import { rowsOf, type TermIndex } from './term-index.ts'
 
 /** How many rows hold a term; 0 for one that is not in the index. */
 export function rowsWith(part: TermIndex, term: string): number {
   const number = findTerm(part.dictionary, term)
   return number < 0 ? 0 : rowsOf(part, number)
+}
+
+/** How many rows hold two terms side by side, in either order. */
+export function rowsWithPair(part: TermIndex, a: string, b: string): number {
+  const { dictionary } = part
+  const left = findTerm(dictionary, a)
+  if (left < 0) return 0
+  const pair = findPairTerm(dictionary, left, findTerm(dictionary, b))
+  return pair < 0 ? 0 : rowsOf(part, pair)
 }
 
 /** The terms that start with `prefix`, the most frequent first. */

@@ -1,5 +1,5 @@
 import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
-import { rowsWith } from './index-words.ts'
+import { rowsWith, rowsWithPair } from './index-words.ts'
 import { pairTerm } from './pair-term.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
 import { relatedTerms } from './related-words.ts'
@@ -53,28 +53,31 @@ function firstCharacters(text: string): string {
 
 /** Pairs of neighbours, as asked and with a related word in the place of one. */
 function neighbourTerms(part: TermIndex, units: readonly QueryUnit[], rows: number): string[] {
-  const places = units.flatMap(({ term }) => (term === undefined ? [] : [term]))
-  return places.flatMap((term, at) => {
+  const found: string[] = []
+  const places = units.flatMap(({ term }) => term ?? [])
+  places.forEach((term, at) => {
     const next = places[at + 1]
+    if (next !== undefined && next !== term) addPairs(found, part, term, next)
     const related = relatedTerms(term)
-    const alone = related.length > 0 && rowsWith(part, term) * POORLY_KNOWN <= rows ? related : []
-    const pairs = next === undefined || next === term ? [] : pairsOf(term, next)
-    return [...pairs, ...alone].filter((candidate) => rowsWith(part, candidate) > 0)
+    if (related.length === 0 || rowsWith(part, term) * POORLY_KNOWN > rows) return
+    found.push(...related.filter((other) => rowsWith(part, other) > 0))
   })
+  return found
 }
 
-function pairsOf(term: string, next: string): string[] {
-  return [
-    pairTerm(term, next),
-    ...relatedTerms(term).map((related) => pairTerm(related, next)),
-    ...relatedTerms(next).map((related) => pairTerm(term, related)),
-  ]
+function addPairs(found: string[], part: TermIndex, term: string, next: string): void {
+  const add = (a: string, b: string) => {
+    if (rowsWithPair(part, a, b) > 0) found.push(pairTerm(a, b))
+  }
+  add(term, next)
+  for (const related of relatedTerms(term)) add(related, next)
+  for (const related of relatedTerms(next)) add(term, related)
 }
 
 function notesOf(units: readonly QueryUnit[]): string[] {
   if (units.length === 0) return ['The query has no word to search for.']
-  const repaired = units.flatMap((unit) => unit.repaired ?? [])
-  const shown = [...new Set(repaired)].map((word) => `“${word}”`).join(', ')
-  if (shown !== '') return [`Showing results for ${shown}.`]
-  return []
+  const repaired = new Set(units.flatMap((unit) => unit.repaired ?? []))
+  if (repaired.size === 0) return []
+  const shown = Array.from(repaired, (word) => `“${word}”`).join(', ')
+  return [`Showing results for ${shown}.`]
 }

@@ -1,6 +1,5 @@
 import { isListingId } from '../domain/listing-id.ts'
-import { completions, rowsWith } from './index-words.ts'
-import { pairTerm } from './pair-term.ts'
+import { completions, rowsWith, rowsWithPair } from './index-words.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
 import { hasSingleLetter, splitText, type Word } from './split-text.ts'
 import { FILLER_WORDS, STOP_WORDS } from './stop-words.ts'
@@ -54,11 +53,11 @@ function withoutFillers(words: readonly Word[]): readonly Word[] {
 function joinWords(part: TermIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
   for (let at = 0; at < words.length; at += 1) {
-    const [left, middle, right] = words.slice(at, at + 3)
+    const left = words[at]
     if (left === undefined) break
-    const three = joinThree(part, left, middle, right)
-    const two = three === null ? joinTwo(part, left, middle) : null
-    joined.push(...(three ?? (two === null ? [left] : [two])))
+    const three = joinThree(part, left, words[at + 1], words[at + 2])
+    const two = three === null ? joinTwo(part, left, words[at + 1]) : null
+    joined.push(three ?? two ?? left)
     if (three !== null) at += 2
     else if (two !== null) at += 1
   }
@@ -66,13 +65,12 @@ function joinWords(part: TermIndex, words: readonly Word[]): Word[] {
 }
 
 /** `speech to text` is not `text to speech`: listings write them with hyphens, so they have a term. */
-function joinThree(part: TermIndex, left: Word, middle?: Word, right?: Word): Word[] | null {
+function joinThree(part: TermIndex, left: Word, middle?: Word, right?: Word): Word | null {
   if (middle === undefined || right === undefined || !STOP_WORDS.has(middle.whole)) return null
+  if (!isPlain(left) || !isPlain(right)) return null
   const parts = [left.whole, middle.whole, right.whole]
   const whole = parts.join('')
-  return isPlain(left) && isPlain(right) && rowsWith(part, toTerm(whole)) > 0
-    ? [{ whole, parts, style: 'hyphen' }]
-    : null
+  return rowsWith(part, toTerm(whole)) > 0 ? { whole, parts, style: 'hyphen' } : null
 }
 
 function joinTwo(part: TermIndex, left: Word, right?: Word): Word | null {
@@ -80,7 +78,7 @@ function joinTwo(part: TermIndex, left: Word, right?: Word): Word | null {
   const whole = left.whole + right.whole
   const rows = rowsWith(part, toTerm(whole))
   if (rows < RARE_ROWS) return null
-  const apart = rowsWith(part, pairTerm(toTerm(left.whole), toTerm(right.whole)))
+  const apart = rowsWithPair(part, toTerm(left.whole), toTerm(right.whole))
   return rows >= apart ? { whole, parts: [], style: 'plain' } : null
 }
 
@@ -151,7 +149,7 @@ function splitWord(part: TermIndex, word: string, rows: number): [string, string
   let most = rows / 2
   for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
     const [left, right] = [toTerm(word.slice(0, at)), toTerm(word.slice(at))]
-    const together = rowsWith(part, pairTerm(left, right))
+    const together = rowsWithPair(part, left, right)
     if (together <= most) continue
     most = together
     best = [left, right]
@@ -161,7 +159,7 @@ function splitWord(part: TermIndex, word: string, rows: number): [string, string
 
 function mostAdjacent(part: TermIndex, words: readonly string[]): number {
   const rows = words.slice(1).map((word, at) => {
-    return rowsWith(part, pairTerm(toTerm(words[at] ?? ''), toTerm(word)))
+    return rowsWithPair(part, toTerm(words[at] ?? ''), toTerm(word))
   })
   return Math.max(0, ...rows)
 }

@@ -78,16 +78,18 @@ const ROWS = [
   'picture image photo > image',
 ] as const
 
-const RELATED = new Map<string, string[]>()
+const NONE: readonly string[] = []
+const RELATED = new Map<string, readonly string[]>()
 for (const row of ROWS) {
   const [asked = '', meant = ''] = row.split(' > ')
   for (const word of asked.split(' ')) {
-    const terms = meant.split(' ').map(toTerm)
-    RELATED.set(toTerm(word), [...(RELATED.get(toTerm(word)) ?? []), ...terms])
+    const term = toTerm(word)
+    const related = meant.split(' ').map(toTerm)
+    RELATED.set(term, [...relatedTerms(term), ...related.filter((other) => other !== term)])
   }
 }
 
 /** The terms that listings may use where a query has this one. */
 export function relatedTerms(term: string): readonly string[] {
-  return (RELATED.get(term) ?? []).filter((related) => related !== term)
+  return RELATED.get(term) ?? NONE
 }
