@@ -19,6 +19,7 @@ const ContentSchema = v.optional(
 const OperationSchema = v.object({
   operationId: v.string(),
   summary: v.optional(v.string(), ''),
+  description: v.optional(v.string(), ''),
   tags: v.optional(v.array(v.string()), []),
   parameters: v.optional(v.array(ParameterSchema), []),
   requestBody: v.optional(v.object({ content: ContentSchema })),
@@ -44,6 +45,7 @@ export interface ApiEndpoint {
   methods: string[]
   path: string
   summary: string
+  description: string
   needsSession: boolean
   fields: ApiField[]
   responses: { status: string; text: string; schema: string | null }[]
@@ -117,6 +119,7 @@ function toEndpoint(
     methods,
     path,
     summary: operation.summary,
+    description: operation.description,
     needsSession: operation.security.length > 0,
     fields: [
       ...operation.parameters.map((parameter) => ({

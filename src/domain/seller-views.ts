@@ -4,10 +4,14 @@ import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from './vocabulary.ts'
 /** Wire shapes of the seller endpoints (contract §9). Times are ISO 8601 UTC. */
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-export const LoginBodySchema = v.object({ email: v.string() })
+export const LoginBodySchema = v.object({
+  email: described('Where to mail the link: one plain ASCII address.'),
+})
 export const LoginSentSchema = v.object({ status: v.literal('sent') })
 
-export const SessionBodySchema = v.object({ token: v.string() })
+export const SessionBodySchema = v.object({
+  token: described('The token of the mailed link; it works once.'),
+})
 export const SellerSchema = v.object({ email: v.string(), created_at: v.string() })
 export const SessionSchema = v.object({ seller: SellerSchema })
 
@@ -26,9 +30,15 @@ export type ClaimView = v.InferOutput<typeof ClaimSchema>
 export const ClaimsSchema = v.object({ claims: v.array(ClaimSchema) })
 
 export const ClaimBodySchema = v.object({
-  listing_id: v.string(),
-  /** Default `well_known`. */
-  method: v.optional(v.picklist(CLAIM_METHODS)),
+  listing_id: described('Id of the listing to claim.'),
+  method: v.optional(
+    v.pipe(
+      v.picklist(CLAIM_METHODS),
+      v.description(
+        'How to prove control of the host: a file, a DNS record or your address; well_known if absent.',
+      ),
+    ),
+  ),
 })
 
 /** What the seller publishes, and where: one of `url`, `record`, `address`, by method. */
@@ -65,9 +75,10 @@ export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 
 /** Takes an owned listing out of the directory at the next build, or brings it back. */
 export const OptOutBodySchema = v.object({
-  listing_id: v.string(),
-  /** Default true. */
-  removed: v.optional(v.boolean()),
+  listing_id: described('Id of a listing whose verified claim is yours.'),
+  removed: v.optional(
+    v.pipe(v.boolean(), v.description('False brings the listing back; true if absent.')),
+  ),
 })
 export const OptOutSchema = v.object({
   listing_id: v.string(),
@@ -98,3 +109,7 @@ export const MeSchema = v.object({
   claims: v.array(ClaimSchema),
   stats: v.object({ listings: count, clicks_30d: count, calls_30d: count }),
 })
+
+function described(text: string) {
+  return v.pipe(v.string(), v.description(text))
+}

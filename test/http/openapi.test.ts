@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { OPERATIONS } from '../../src/build/openapi/operations.ts'
-import { SCHEMAS } from '../../src/build/openapi/schemas.ts'
+import { SCHEMAS, toOpenApiSchema } from '../../src/build/openapi/schemas.ts'
 import { PROBLEMS } from '../../src/domain/problems.ts'
 import { ROUTES } from '../../src/domain/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -63,6 +63,37 @@ describe('every route of the table is described, with its methods and path param
     )
     expect(described.sort()).toEqual(routed.sort())
   })
+})
+
+describe('one sentence says what it is', () => {
+  const SENTENCE = /^[A-Z].{20,}[a-z0-9.]\.$/
+  const operations = Object.values(Object(document.paths)).flatMap((item) =>
+    Object.values(Object(item)).map((operation) => Object(operation)),
+  )
+  const parameters = operations.flatMap(({ operationId, parameters }) =>
+    parameters.map((parameter: { name: string }) => ({ operationId, ...parameter })),
+  )
+
+  test.each(operations)('of $operationId', ({ summary, description }) => {
+    expect(summary).toMatch(/^[A-Z].+\.$/)
+    expect(description).toMatch(SENTENCE)
+    expect(description).not.toBe(summary)
+  })
+
+  test.each(parameters)('of $name of $operationId', ({ description, schema }) => {
+    expect(description).toMatch(SENTENCE)
+    // Said once, where readers of the document look for it.
+    expect(schema).not.toHaveProperty('description')
+  })
+
+  test.each(Object.entries(SCHEMAS).filter(([name]) => name.endsWith('Body')))(
+    'of each field of %s',
+    (_name, schema) => {
+      const { properties } = toOpenApiSchema(schema)
+      for (const field of Object.values(Object(properties)))
+        expect(Object(field).description).toMatch(SENTENCE)
+    },
+  )
 })
 
 describe('search parameters', () => {

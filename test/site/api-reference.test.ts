@@ -20,6 +20,13 @@ test('the methods of the relay are one endpoint, with its anchor', () => {
   expect(find('call')).toMatchObject({ methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] })
 })
 
+test('every parameter, every field of a body and every endpoint is explained', () => {
+  for (const { path, summary, description, fields } of endpoints) {
+    expect([path, summary, description]).not.toContain('')
+    for (const { name, text } of fields) expect([name, text]).not.toContain('')
+  }
+})
+
 test('limits and choices of a parameter are said in words', () => {
   const types = Object.fromEntries(
     (find('search')?.fields ?? []).map((field) => [field.name, field.type]),

@@ -1,14 +1,8 @@
 import { PROBLEMS } from '../../domain/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/route-table.ts'
-import { DEFAULT_LIMIT, SearchQuerySchema } from '../../domain/search-query.ts'
-import { CLICK_SOURCES } from '../../domain/vocabulary.ts'
 import { OPERATIONS, type OperationFacts } from './operations.ts'
+import { toParameters } from './parameters.ts'
 import { SCHEMAS, type SchemaName, toOpenApiSchema, toRef } from './schemas.ts'
-
-const DEFAULTS: Record<string, { default: number }> = {
-  limit: { default: DEFAULT_LIMIT },
-  offset: { default: 0 },
-}
 
 /** Version of the interface (spec: Versioning). */
 const INTERFACE_VERSION = '0.1.0'
@@ -66,64 +60,13 @@ function toOperation(
   return {
     operationId: method === null ? id : `${id}_${method.toLowerCase()}`,
     summary: facts.summary,
+    description: facts.description,
     tags: [facts.tag],
     parameters: toParameters(id),
     ...body,
     ...(facts.isForSellers && { security: [{ session: [] }] }),
     responses: toResponses(id, facts),
   }
-}
-
-function toParameters(id: RouteId): Record<string, unknown>[] {
-  const inPath = [...ROUTES[id].path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }))
-  const query = (name: string, description: string, schema: object = { type: 'string' }) => ({
-    name,
-    in: 'query',
-    description,
-    schema,
-  })
-  if (id === 'search') return searchParameters()
-  if (id === 'go')
-    return [
-      ...inPath,
-      query('sid', 'The search that produced the link.'),
-      query('pos', 'Position in the results.', { type: 'integer' }),
-      query('src', 'Where the link was shown.', { type: 'string', enum: CLICK_SOURCES }),
-    ]
-  if (id !== 'call') return inPath
-  const payment = (name: string) => ({
-    name,
-    in: 'header',
-    description: "Payment signed by the caller's wallet; forwarded unchanged.",
-    schema: { type: 'string' },
-  })
-  return [
-    ...inPath,
-    query('endpoint', "A path, or an https URL on the seller's host."),
-    query(
-      'relay_info',
-      'When present, the relay reports whether it takes this listing; the seller is not called.',
-    ),
-    payment('X-PAYMENT'),
-    payment('PAYMENT-SIGNATURE'),
-  ]
-}
-
-/** The query's own schema: what validates is what is published. `has` is a comma list on the wire. */
-function searchParameters(): Record<string, unknown>[] {
-  const { properties } = toOpenApiSchema(SearchQuerySchema)
-  return Object.entries(properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema: { ...schema, ...DEFAULTS[name] },
-    ...(name === 'has' && { style: 'form', explode: false }),
-  }))
 }
 
 function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown> {
