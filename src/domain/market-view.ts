@@ -14,8 +14,13 @@ export const MarketReportsSchema = v.object({
         median_min_usd: v.number(),
       }),
     ),
-    paid_listings: v.number(),
-    priced_listings: v.number(),
+    paid_listings: v.pipe(v.number(), v.description('Listings that name a payment rail.')),
+    priced_listings: v.pipe(
+      v.number(),
+      v.description(
+        'Those of them whose lowest price is known; as many, as long as pricing per call always states one.',
+      ),
+    ),
     measured: v.object({
       listings: v.number(),
       settlements_30d: v.number(),

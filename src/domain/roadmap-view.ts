@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PAGE_TEMPLATES } from './page-templates.ts'
 import { ROUTES } from './route-table.ts'
 import type { RoadmapRow } from './tables.ts'
 import { FEATURE_STATUSES } from './vocabulary.ts'
@@ -21,7 +22,7 @@ export function toRoadmapView(rows: readonly RoadmapRow[]): RoadmapView {
   return { features: rows.map((row) => ({ ...row, status: statusOf(row.endpoint) })) }
 }
 
-/** True when the route table answers this `METHOD /path`, or it is a page (`GET /…` outside the API). */
+/** True when the route table answers this `METHOD /path`, or it is the `GET` of a page there is. */
 export function isKnownEndpoint(endpoint: string): boolean {
   return statusOf(endpoint) !== 'planned'
 }
@@ -29,9 +30,7 @@ export function isKnownEndpoint(endpoint: string): boolean {
 function statusOf(endpoint: string | null): (typeof FEATURE_STATUSES)[number] {
   if (endpoint === null) return 'planned'
   const [method = '', path = ''] = endpoint.split(' ')
-  // A page, of which the build knows; only reads stand outside the interface.
-  if (!path.startsWith('/api/') && !path.startsWith('/go/'))
-    return method === 'GET' ? 'live' : 'planned'
+  if (method === 'GET' && PAGE_TEMPLATES.includes(toTemplate(path))) return 'live'
   const route = Object.values(ROUTES).find(
     (row) =>
       toTemplate(row.path) === toTemplate(path) &&

@@ -1,22 +1,9 @@
 import type { CompareView } from './compare-view.ts'
 import { KIND_ORDER } from './kind-texts.ts'
 import { categoryPath, comparePath, kindPath, pagePath } from './links.ts'
+import { FIXED_PAGES } from './page-templates.ts'
 import { PROBLEM_CODES } from './problems.ts'
 import type { CategoriesView } from './reference-views.ts'
-
-const FIXED = [
-  '/',
-  '/badges',
-  '/business-model',
-  '/compare',
-  '/docs',
-  '/privacy',
-  '/problems',
-  '/roadmap',
-  '/sellers',
-  '/sources',
-  '/trust',
-] as const
 
 interface Catalogue {
   site: {
@@ -29,7 +16,7 @@ interface Catalogue {
 /** Canonical paths of every page that search engines are offered; thin pages are left out. */
 export function toSitePaths({ site, listings }: Catalogue): string[] {
   return [
-    ...FIXED,
+    ...FIXED_PAGES,
     ...KIND_ORDER.map(kindPath),
     ...site.categories.categories.map(({ id }) => categoryPath(id)),
     ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),

@@ -328,10 +328,13 @@ describe('comparison pages and tables', () => {
     ).toEqual(['content/compare/p.yaml rows: expected ids of listings that exist, got x402.nope'])
   })
 
-  test('a roadmap endpoint that no route answers is an error: the roadmap cannot lie', () => {
-    const roadmap = '- { id: magic, name: Magic, endpoint: GET /api/v1/magic, note: Soon. }\n'
-    expect(check({ [FILE]: listingText(), 'tables/roadmap.yaml': roadmap })[0]).toContain(
-      'magic: no route answers GET /api/v1/magic',
-    )
-  })
+  test.each(['GET /api/v1/magic', 'GET /magic', 'POST /badges'])(
+    'a roadmap endpoint that nothing answers is an error, %s too: the roadmap cannot lie',
+    (endpoint) => {
+      const roadmap = `- { id: magic, name: Magic, endpoint: ${endpoint}, note: Soon. }\n`
+      expect(check({ [FILE]: listingText(), 'tables/roadmap.yaml': roadmap })[0]).toContain(
+        `magic: no route answers ${endpoint}`,
+      )
+    },
+  )
 })

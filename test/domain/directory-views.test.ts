@@ -157,6 +157,13 @@ describe('the roadmap', () => {
     ['GET /api/v1/sellers/verify', 'planned'],
     ['GET /api/v1/teleport', 'planned'],
     ['POST /badges', 'planned'],
+    ['GET /badge/<listing_id>.svg', 'live'],
+    ['GET /listing/<listing_id>', 'live'],
+    ['GET /teleport', 'planned'],
+    ['GET /badges/<listing_id>', 'planned'],
+    ['GET /badge/<listing_id>', 'planned'],
+    ['GET /constructor', 'planned'],
+    ['/badges', 'planned'],
   ])('%s is %s, because the routes say so', (endpoint, status) => {
     const view = toRoadmapView([{ id: 'a', name: 'A', endpoint, note: 'x' }])
     expect(v.parse(RoadmapSchema, view)).toEqual(view)

@@ -4,6 +4,7 @@ import { BusinessModelSchema } from '../../src/domain/business-model-view.ts'
 import { CompareListSchema, CompareSchema } from '../../src/domain/compare-view.ts'
 import { ListingViewSchema } from '../../src/domain/listing-view.ts'
 import { MarketReportsSchema } from '../../src/domain/market-view.ts'
+import { PAGE_TEMPLATES } from '../../src/domain/page-templates.ts'
 import { CategoriesSchema, SourcesSchema } from '../../src/domain/reference-views.ts'
 import { RoadmapSchema } from '../../src/domain/roadmap-view.ts'
 import { StatsSchema } from '../../src/domain/stats-view.ts'
@@ -138,6 +139,21 @@ describe('counts', () => {
       relayable: 3,
       by_kind: { http_api: 8, mcp_server: 3, a2a_agent: 2, kit: 2 },
     })
+  })
+
+  const SAMPLES: Record<string, string> = {
+    '/listing/*': 'x402.weather',
+    '/badge/*.svg': 'x402.weather',
+    '/badge/*.json': 'x402.weather',
+    '/compare/*': 'weather-and-tides',
+    '/kind/*': 'http_api',
+    '/category/*': 'developer_tools',
+    '/problems/*': 'not-found',
+  }
+  test.each(PAGE_TEMPLATES)('of the roadmap may name the page %s: it answers', async (template) => {
+    const path = template.replace('*', SAMPLES[template] ?? '')
+    const { status } = await fetch(waypost.url + path)
+    expect([path, status]).toEqual([path, 200])
   })
 
   test('of the roadmap follow the route table', async () => {
