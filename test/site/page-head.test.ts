@@ -31,6 +31,21 @@ describe('every page', () => {
   })
 })
 
+test('the sharing image is there, as large as the page says', async () => {
+  const html = await read('/listing/x402.weather')
+  const meta = (name: string) => html.match(`<meta property="${name}" content="([^"]*)"`)?.[1]
+  expect(meta('og:image')).toBe('https://waypost.example/og.png')
+  const image = await fetch(`${waypost.url}/og.png`)
+  expect(image.headers.get('content-type')).toBe('image/png')
+  // Width and height stand in the first chunk of a PNG.
+  const header = new DataView(await image.arrayBuffer())
+  expect([header.getUint32(16), header.getUint32(20)].map(String)).toEqual([
+    meta('og:image:width'),
+    meta('og:image:height'),
+  ])
+  expect(meta('og:image:alt')).toMatch(/^Waypost/)
+})
+
 test('the policy allows no inline code and no other host', () => {
   expect(PAGE_CSP).not.toMatch(/unsafe-inline|'unsafe-eval'|https?:|\*/)
 })
