@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { parseJson } from '../src/domain/parse-json.ts'
 
 /**
- * The environment, parsed once (contract §1). `parseConfig` reports every bad variable in one
+ * The environment, parsed once. `parseConfig` reports every bad variable in one
  * error: its name, its value and what would be right. Secret values are never printed.
  */
 export type Config = v.InferOutput<typeof ConfigSchema>

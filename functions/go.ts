@@ -5,7 +5,7 @@ import type { Parts } from './parts.ts'
 import { refusalOf } from './rate-limits.ts'
 
 /**
- * `GET /go/<listing_id>` (contract §8): an anonymous click, then 302 to the listing's own URL. The
+ * `GET /go/<listing_id>`: an anonymous click, then 302 to the listing's own URL. The
  * address comes from the release and from nothing in the request.
  */
 export function createGo(parts: Parts): (event: H3Event) => Promise<Response | HTTPResponse> {

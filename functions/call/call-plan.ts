@@ -140,7 +140,7 @@ function portOf({ port, protocol }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80')
 }
 
-/** A malformed id is an unknown id (contract §12). */
+/** A malformed id is an unknown id. */
 function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -16,7 +16,7 @@ export interface GuardOptions {
   allowPrivate: boolean
   /** Name resolution, TCP and TLS together, in milliseconds. */
   connectTimeoutMs?: number
-  /** Refuses a judged address that is this service itself (contract §7: 508). */
+  /** Refuses a judged address that is this service itself (508 `relay-loop`). */
   isOwnAddress?: (address: string, port: number) => boolean
 }
 

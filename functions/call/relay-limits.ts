@@ -1,5 +1,5 @@
 /**
- * The relay's sizes and times (contract §7), once: the code measures with them and `relay_info`
+ * The relay's sizes and times, once: the code measures with them and `relay_info`
  * publishes them. Milliseconds and bytes.
  */
 export interface RelayLimits {

@@ -29,7 +29,7 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
 
 /**
- * The non-custodial pass-through (spec: Endpoints, contract §7). It adds no payment, keeps none and
+ * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps none and
  * reads none but the settlement header. Never rejects.
  */
 export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMITS): Relay {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ProblemCode } from '../../src/domain/problems.ts'
 
-/** contract §12: bytes of a request target. */
+/** Bytes of a request target. */
 export const MAX_TARGET_LENGTH = 8192
 
 export interface RequestFault {

@@ -7,7 +7,7 @@ import type { ClaimTable, Tables } from '../store/tables.ts'
 import { createSecret } from './secret.ts'
 
 const HOUR_MS = 3_600_000
-/** contract §12: open claims a seller may have at once. */
+/** Open claims a seller may have at once. */
 export const MAX_OPEN_CLAIMS = 20
 
 export interface NewClaim {

@@ -6,7 +6,7 @@ import { isRetryable } from '../store/store-error.ts'
 import type { ClaimTable, Tables } from '../store/tables.ts'
 import type { Proof } from './proof.ts'
 
-/** A proof that stays away this long ends the claim (contract §9). */
+/** A proof that stays away this long ends the claim. */
 const LAPSE_AFTER_MS = 7 * 86_400_000
 /** A race for the same listing is run again this often before it is an error. */
 const MAX_TRIES = 5

@@ -1,5 +1,5 @@
 /**
- * CSRF (contract §9, §12): a browser says with every write where it comes from. `Sec-Fetch-Site`
+ * CSRF: a browser says with every write where it comes from. `Sec-Fetch-Site`
  * decides where it is sent, else the whole `Origin`; a write with neither comes from no browser, and
  * then no victim's cookie is on it.
  */

@@ -2,7 +2,7 @@ import { isJsonObject, parseJson } from '../../src/domain/parse-json.ts'
 import type { ProblemCode } from '../../src/domain/problems.ts'
 import { findDuplicateKey } from './duplicate-key.ts'
 
-/** contract §12: bytes of a JSON body of our own endpoints. */
+/** Bytes of a JSON body of our own endpoints. */
 const MAX_BODY_BYTES = 16 * 1024
 
 export type JsonBody =

@@ -5,7 +5,7 @@ import { wellKnownUrl } from './claim-instructions.ts'
 import { registrableDomainOf } from './claim-rules.ts'
 import { type Proof, type ProofReason, type ProofRequest, showObserved } from './proof.ts'
 
-/** contract §9: size of the file, time for the whole proof; redirects stay within the domain. */
+/** Size of the file, time for the whole proof; redirects stay within the domain. */
 const MAX_BYTES = 4096
 const DEADLINE_MS = 10_000
 const MAX_REDIRECTS = 3

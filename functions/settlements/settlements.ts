@@ -11,7 +11,7 @@ import { verifyCheck } from './verify-check.ts'
 
 /**
  * Settlements that sellers report on relayed calls, looked up on their chains. A seller's header is
- * its word and proves nothing (contract §7); only what a chain shows is counted. The queue is in the
+ * its word and proves nothing; only what a chain shows is counted. The queue is in the
  * store: a crash or a node that is down for hours loses none.
  */
 export interface Settlements {

@@ -1,7 +1,7 @@
 import type { ClickSource } from '../../src/domain/vocabulary.ts'
 
 /**
- * All that is kept of a click (contract §8). There is no field for an address, an agent, a referrer
+ * All that is kept of a click. There is no field for an address, an agent, a referrer
  * or a cookie, so none can be stored by mistake.
  */
 export interface Click {

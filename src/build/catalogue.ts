@@ -61,7 +61,7 @@ export function createCatalogue(
   }
 }
 
-/** contract §12: sharers of a payout are the listings that publish it. */
+/** Sharers of a payout are the listings that publish it. */
 function countSharers(listings: readonly ListingFile[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { facts } of listings)

@@ -5,7 +5,7 @@ import { findContentType, isCompressible } from '../domain/content-type.ts'
 import type { StaticFile } from '../domain/static-file.ts'
 import { digestOf } from './release-writer.ts'
 
-/** contract §4: smaller files travel as they are. */
+/** Smaller files travel as they are. */
 const MIN_COMPRESSED_BYTES = 1024
 
 /** Fast enough for 50,000 files on two cores; the last percent of size would cost minutes. */

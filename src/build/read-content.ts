@@ -25,7 +25,7 @@ export interface ContentReport {
 }
 
 /**
- * Reads and checks a whole content folder (contract §11).
+ * Reads and checks a whole content folder.
  *
  * @throws when the folder has no `listings`.
  */

@@ -7,7 +7,7 @@ export interface BadgeFacts {
   isLiveTested: boolean
 }
 
-/** spec: `badges`; `domain_verified` and `live_tested` are earned later states (contract §4, §6). */
+/** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
 export function earnBadges({ status, trust, isLiveTested }: BadgeFacts): BadgeId[] {
   const badges: BadgeId[] = [status === 'claimed' ? 'domain_verified' : 'unclaimed']
   if (trust.evidence === 'verified_non_wash_payments') badges.push('paid_usage_verified')

@@ -9,7 +9,7 @@ export interface BuyVerdict {
   reason: string | null
 }
 
-/** contract §4: what the call relay takes, and why not otherwise. */
+/** What the call relay takes, and why not otherwise. */
 export function judgeBuy(facts: ListingFacts, rules: UrlRules): BuyVerdict {
   const reason = findRelayFault(facts, rules)
   return reason === null ? { buy: 'relay_x402', reason } : { buy: 'link_out', reason }

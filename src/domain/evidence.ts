@@ -90,7 +90,7 @@ export const ProbeSchema = v.strictObject({
 })
 
 /**
- * `content/evidence/<prefix>/<slug>.json` (contract §11): measurements and probes. Only machines
+ * `content/evidence/<prefix>/<slug>.json`: measurements and probes. Only machines
  * write it. Null and absent are different from zero: null says "looked, nothing there".
  */
 export const EvidenceSchema = v.strictObject({

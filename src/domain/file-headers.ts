@@ -1,4 +1,4 @@
-/** contract §4: data and pages live a minute in a browser, an hour at a CDN. */
+/** Data and pages live a minute in a browser, an hour at a CDN. */
 export const SHORT_CACHE = 'public, max-age=60, s-maxage=3600, stale-while-revalidate=86400'
 
 /** Names with a hash in them never change what they hold. */

@@ -23,7 +23,7 @@ const HttpInvokeSchema = v.object({
   description: v.optional(v.string()),
 })
 
-/** kit.json v0.1 (contract §4): everything an agent needs to call a listing, and to pay for it. */
+/** kit.json v0.1: everything an agent needs to call a listing, and to pay for it. */
 export const KitViewSchema = v.object({
   kit_version: v.literal(KIT_VERSION),
   id: v.string(),

@@ -18,7 +18,7 @@ const MAX_SOURCES = 20
 const flag = v.optional(v.boolean('expected true or false'), false)
 
 /**
- * The front matter of a listing (contract §11): what people edit. Rules that need the id or the
+ * The front matter of a listing: what people edit. Rules that need the id or the
  * tables (known categories, known sources, prefix) are the build's.
  */
 export function createListingFactsSchema(rules: UrlRules) {

@@ -1,6 +1,6 @@
 import { ID_PREFIXES, type IdPrefix, type Kind } from './vocabulary.ts'
 
-/** Longest id, prefix and dot included (contract §4). */
+/** Longest id, prefix and dot included. */
 export const MAX_ID_LENGTH = 120
 
 const ID_PATTERN = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.[a-z0-9]+(?:[._-][a-z0-9]+)*$`)

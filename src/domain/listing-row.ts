@@ -71,7 +71,7 @@ export function compareListingRows(a: ListingRow, b: ListingRow): number {
   )
 }
 
-/** contract §12: HTTP APIs and agents always, MCP servers with a remote, kits never. */
+/** HTTP APIs and agents always, MCP servers with a remote, kits never. */
 export function isRemote({ kind, invoke }: Pick<ListingView, 'kind' | 'invoke'>): boolean {
   if (kind === 'http_api' || kind === 'a2a_agent') return true
   return kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')

@@ -10,7 +10,7 @@ import { TiersSchema, toTiersView } from './tiers-view.ts'
 import { TrustSchema, toTrustView } from './trust-view.ts'
 import { BADGES, BUY, KINDS, STATUSES } from './vocabulary.ts'
 
-/** spec: Full listing; `invoke` and `buy` are added (contract §12). */
+/** spec: Full listing; `invoke` and `buy` are added. */
 export const ListingViewSchema = v.object({
   id: v.string(),
   name: v.string(),

@@ -1,6 +1,6 @@
 import type { Probe } from './evidence.ts'
 
-/** contract §6: how many probes in a row, and over how long. */
+/** How many probes in a row, and over how long. */
 export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
 
 const HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@ import type { DerivedListing } from './derived-listing.ts'
 import { lowestPriceOf, railsOf } from './pricing.ts'
 import { RAILS, type Rail } from './vocabulary.ts'
 
-/** `GET /api/v1/market/reports` (contract §10): the free preview; the paid tier is a stub. */
+/** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
 export const MarketReportsSchema = v.object({
   preview: v.object({
     prices: v.array(

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 const MICRO = 1_000_000
 
 /**
- * The settlements this service verified for one listing, as `measured` evidence (contract §11).
+ * The settlements this service verified for one listing, as `measured` evidence.
  *
  * @param asOf end of the window, milliseconds. `windowEnd` gives one that is the same all day.
  * @returns undefined where the window holds no settlement at all, wash included.

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isProblemCode, PROBLEM_CODES } from './problems.ts'
 
-/** `application/problem+json` of every JSON endpoint (RFC 9457, contract §2). */
+/** `application/problem+json` of every JSON endpoint (RFC 9457). */
 export const ProblemSchema = v.looseObject({
   type: v.string(),
   title: v.string(),

@@ -1,5 +1,5 @@
 /**
- * The closed list of problem codes (contract §2). One table feeds the formatter, the pages at
+ * The closed list of problem codes. One table feeds the formatter, the pages at
  * `/problems/<code>` and the OpenAPI document.
  */
 

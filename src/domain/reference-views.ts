@@ -8,7 +8,7 @@ import type { CategoryRow } from './tables.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** `GET /api/v1/categories` (contract §10). */
+/** `GET /api/v1/categories`. */
 export const CategoriesSchema = v.object({
   categories: v.array(
     v.object({

@@ -14,7 +14,7 @@ export interface RelayInfoLimits {
   in_flight: { per_listing: number; per_client: number; in_all: number }
 }
 
-/** The answer to `?relay_info`: may this listing be called here, and how (contract §7). */
+/** The answer to `?relay_info`: may this listing be called here, and how. */
 export function toRelayInfoView(listing: LiveListing, limits: RelayInfoLimits) {
   const relayable = listing.buy === 'relay_x402'
   return {

@@ -80,7 +80,7 @@ const NOT_FOR_CALLERS = new Set([
 /** A second line of one of these could make two readers see two different payments. */
 const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
 
-/** Headers a browser may read across origins (contract §7). */
+/** Headers a browser may read across origins. */
 export const EXPOSED_HEADERS = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',

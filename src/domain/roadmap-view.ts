@@ -4,7 +4,7 @@ import { ROUTES } from './route-table.ts'
 import type { RoadmapRow } from './tables.ts'
 import { FEATURE_STATUSES } from './vocabulary.ts'
 
-/** `GET /api/v1/roadmap` (contract §10): texts from the table, status from the routes. */
+/** `GET /api/v1/roadmap`: texts from the table, status from the routes. */
 export const RoadmapSchema = v.object({
   features: v.array(
     v.object({

@@ -61,7 +61,7 @@ const READERS: Record<string, Reader> = {
 const PARAMETERS = Object.keys(READERS)
 
 /**
- * Parses the raw text behind `?`. Strict (contract §3): an unknown parameter, an unknown value, a
+ * Parses the raw text behind `?`. Strict: an unknown parameter, an unknown value, a
  * repeated one or a number in another spelling is named, never ignored. An empty `q` is no `q`.
  */
 export function parseSearchParameters(rawQuery: string, known: KnownValues): ParsedSearch {

@@ -1,7 +1,6 @@
 /**
- * The specified ranking, as numbers (interface specification "GET /api/v1/search", contract §3 and
- * §12). Text score: BM25 summed over three fields, each with its own lengths and document
- * frequencies. Paid and first-party tiers are not an input of anything in this file.
+ * The specified ranking, as numbers (spec: GET /api/v1/search). Text score: BM25 summed over three
+ * fields, each with its own lengths and document frequencies. Paid and first-party tiers are not an input of anything in this file.
  */
 export const BM25_K1 = 1.2
 export const BM25_B = 0.75

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from './vocabulary.ts'
 
-/** Wire shapes of the seller endpoints (contract §9). Times are ISO 8601 UTC. */
+/** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 export const LoginBodySchema = v.object({

@@ -7,7 +7,7 @@ import { sourceIdsOf } from './summary-view.ts'
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const counts = v.record(v.string(), count)
 
-/** `GET /api/v1/stats` (contract §10, §12). Counts take in first-party listings too. */
+/** `GET /api/v1/stats`. Counts take in first-party listings too. */
 export const StatsSchema = v.object({
   listings: v.object({
     total: count,

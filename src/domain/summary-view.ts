@@ -84,7 +84,7 @@ export function toPreparedSummary(listing: DerivedListing, baseUrl: string): Pre
   }
 }
 
-/** contract §12: the measured provider is a source where its evidence is used. */
+/** The measured provider is a source where its evidence is used. */
 export function sourceIdsOf({ facts, trust }: DerivedListing): string[] {
   const ids = facts.sources.map((source) => source.source)
   if (trust.evidence !== 'no_payment_data' && trust.measured.source !== OWN_EVIDENCE)

@@ -32,7 +32,7 @@ export interface TierFacts {
 }
 
 /**
- * spec: Tiers; contract §6, §12. Live-Tested is earned but is no tier. Each tier not earned stands
+ * spec: Tiers. Live-Tested is earned but is no tier. Each tier not earned stands
  * in `not_yet` with its first unmet reason.
  */
 export function earnTiers(facts: TierFacts): EarnedTiers {

@@ -97,7 +97,7 @@ const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
     'Payments were measured, but none in the window came from an independent buyer.',
 }
 
-/** contract §5: what is left out before anything is counted, where transactions are known. */
+/** What is left out before anything is counted, where transactions are known. */
 const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: 'the payer was funded by the payout address before it first paid',

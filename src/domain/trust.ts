@@ -1,7 +1,7 @@
 import type { Measured } from './evidence.ts'
 
 /**
- * `hub-trust-v0.1` (contract §5). The method page and endpoint carry these constants, so the
+ * `hub-trust-v0.1`. The method page and endpoint carry these constants, so the
  * published numbers are the ones that compute.
  */
 export const TRUST_METHOD = 'hub-trust-v0.1'

@@ -1,6 +1,6 @@
 /**
- * The closed lists of the interface specification and the contract. Schemas, switches, OpenAPI
- * and pages derive from these; a value is added here or nowhere.
+ * The closed lists of the interface specification, and of what it leaves open. Schemas, switches,
+ * OpenAPI and pages derive from these; a value is added here or nowhere.
  */
 
 /** Listing kinds, in the specification's order. */

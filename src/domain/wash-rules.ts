@@ -1,5 +1,5 @@
 /**
- * The numbers of the wash exclusions of `hub-trust-v0.1` (contract §5), once: the rules compute with
+ * The numbers of the wash exclusions of `hub-trust-v0.1`, once: the rules compute with
  * them and the method page can print them.
  */
 export const WASH = {

@@ -17,7 +17,7 @@ export interface WashResult {
 }
 
 /**
- * Wash exclusions of `hub-trust-v0.1` (contract §5), for one listing whose transactions are known.
+ * Wash exclusions of `hub-trust-v0.1`, for one listing whose transactions are known.
  * Whoever pays himself is no buyer. What is excluded here is counted nowhere; only its flag shows.
  *
  * @param settlements of one listing, in any order.

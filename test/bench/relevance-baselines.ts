@@ -15,7 +15,7 @@ const STOP_WORDS = new Set(
   ),
 )
 
-/** What a user could pick instead, each with the weights of the contract. */
+/** What a user could pick instead, each with the specified weights. */
 export async function createBaselines(documents: SearchDocument[]): Promise<Map<string, RankIds>> {
   return new Map<string, RankIds>([
     ['fts5', createFts5(documents, 'unicode61', (q) => q)],

@@ -218,7 +218,7 @@ describe('the trust method', () => {
     })
   })
 
-  test('is the contract’s method, number by number', () => {
+  test('is `hub-trust-v0.1`, number by number', () => {
     expect(constants).toEqual({
       window_days: 30,
       weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },
@@ -264,7 +264,7 @@ describe('the trust method', () => {
       )
   })
 
-  test('explains every kind of evidence and every exclusion of the contract', () => {
+  test('explains every kind of evidence and every exclusion of the method', () => {
     expect(view.evidence.map(({ id }) => id)).toEqual([
       'verified_non_wash_payments',
       'no_payment_data',

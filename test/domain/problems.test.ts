@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isProblemCode, PROBLEM_CODES, PROBLEMS } from '../../src/domain/problems.ts'
 
-/** The closed list of the contract, and `relay-busy`, which the relay's own limits added. */
+/** The closed list of codes; `relay-busy` comes from the relay's own limits. */
 const STATUSES: Record<string, number> = {
   'invalid-parameter': 400,
   'invalid-body': 400,
@@ -31,7 +31,7 @@ const STATUSES: Record<string, number> = {
   'relay-loop': 508,
 }
 
-test('every problem of the contract has its status, and there is no other', () => {
+test('every problem of the list has its status, and there is no other', () => {
   const actual = Object.entries(PROBLEMS).map(([code, { status }]) => [code, status])
   expect(Object.fromEntries(actual)).toEqual(STATUSES)
   expect(PROBLEM_CODES).toEqual(Object.keys(PROBLEMS))

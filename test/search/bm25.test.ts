@@ -7,7 +7,7 @@ import { searchIndex } from '../../src/search/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 
 /**
- * BM25 written down again from the contract (§12), over plain words, so that a mistake in the
+ * BM25 written down again from its definition, over plain words, so that a mistake in the
  * engine can't hide in shared code. Words are made up: no analysis touches them.
  */
 const K1 = 1.2

@@ -149,7 +149,7 @@ test('paying moves nothing: rails and prices change no text position or score', 
   )
 })
 
-test('filters keep exactly the listings the contract says, alone and together', () => {
+test('filters keep exactly the listings they describe, alone and together', () => {
   fc.assert(
     fc.property(listings, filters, (organic, chosen) => {
       const { total, results } = ask(indexOf(organic), chosen)

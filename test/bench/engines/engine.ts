@@ -15,7 +15,7 @@ export interface Engine {
   open(file: string): Promise<(q: string) => number> | ((q: string) => number)
 }
 
-/** The fields all engines search, and their weights (contract §12). */
+/** The fields all engines search, and their weights. */
 export function searchedFields({ name, tags, categories, summary }: SearchDocument) {
   return { name, tags: tags.join(' '), categories: categories.join(' '), summary }
 }
