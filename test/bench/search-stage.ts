@@ -2,8 +2,6 @@
  * One stage of one engine in a process of its own: `build` writes an index, `serve` opens it.
  * Prints one line of JSON. Started by `search.ts`.
  */
-import { writeFileSync } from 'node:fs'
-import type { SearchDocument } from '../../src/search/search-document.ts'
 import type { Engine } from './engines/engine.ts'
 import { SEARCH_QUERIES } from './search-queries.ts'
 
@@ -24,19 +22,16 @@ const result = stage === 'build' ? await build(await load()) : await serve(load)
 console.log(JSON.stringify(result))
 
 async function build(engine: Engine) {
-  const documents = await readDocuments(Number(size))
-  const built = await engine.build(documents, file)
-  if (documents.length === 0) writeFileSync(file, '')
-  return { ...built, buildRssMb: megabytes(process.memoryUsage().rss) }
-}
-
-/** Imported here, so that a serving process doesn't pay for the generators. */
-async function readDocuments(count: number): Promise<SearchDocument[]> {
-  const { findSharedDir } = await import('./shared-data.ts')
-  const { readScaleListings } = await import('./scale-listings.ts')
-  const { syntheticListings } = await import('./synthetic-listings.ts')
-  const real = readScaleListings(findSharedDir() ?? '')
-  return [...real, ...syntheticListings(real, Math.max(0, count - real.length))]
+  // Imported here, so that a serving process doesn't pay for the generators.
+  const { createListingSource } = await import('./listing-source.ts')
+  const source = createListingSource(Number(size))
+  const { buildMs, indexBytes } = await engine.build(source.listings(), file)
+  return {
+    makeMs: source.makeMs(),
+    buildMs: buildMs - source.makeMs(),
+    indexBytes,
+    buildRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
+  }
 }
 
 async function serve(loadEngine: () => Promise<Engine>) {

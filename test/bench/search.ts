@@ -1,6 +1,6 @@
 /**
  * Our search beside stock Orama, MiniSearch and SQLite FTS5, on the real listings and on synthetic
- * ones with the same text statistics. `npm run bench:search [-- 15761 100000 1000000]`
+ * ones with the same text statistics. `node test/bench/search.ts [15761 100000 1000000]`
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -15,6 +15,7 @@ const ENGINES = ['waypost', 'fts5', 'minisearch', 'orama']
 const OBJECT_ENGINES_UP_TO = 100_000
 
 const BuiltSchema = v.object({
+  makeMs: v.number(),
   buildMs: v.number(),
   indexBytes: v.number(),
   buildRssMb: v.number(),
@@ -76,7 +77,9 @@ function printTable(measured: ReadonlyMap<string, Measured>): void {
       [...measured].map(([engine, row]) => [
         engine,
         {
+          'documents s': (row.makeMs / 1000).toFixed(1),
           'build s': (row.buildMs / 1000).toFixed(1),
+          'build MiB': row.buildRssMb,
           'index MB': (row.indexBytes / 1e6).toFixed(1),
           'file MB': (row.fileBytes / 1e6).toFixed(1),
           'load ms': row.loadMs.toFixed(1),

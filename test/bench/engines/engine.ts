@@ -1,6 +1,7 @@
 import type { SearchDocument } from '../../../src/search/search-document.ts'
 
 export interface BuiltIndex {
+  /** From the first document asked for to the finished index, making the documents included. */
   buildMs: number
   /** Bytes of the index without the stored listings, which every engine must keep somewhere. */
   indexBytes: number
@@ -9,8 +10,11 @@ export interface BuiltIndex {
 /** A search engine under test. Each stage runs in a process of its own. */
 export interface Engine {
   name: string
-  /** Builds and writes everything it needs to serve to `file`. */
-  build(documents: readonly SearchDocument[], file: string): Promise<BuiltIndex> | BuiltIndex
+  /**
+   * Builds and writes everything it needs to serve to `file`.
+   * @param documents made as they are asked for, once: who needs them again has to keep them
+   */
+  build(documents: Iterable<SearchDocument>, file: string): Promise<BuiltIndex> | BuiltIndex
   /** Opens what `build` wrote; the answer searches for the first 20, best first. */
   open(file: string): Promise<(q: string) => number> | ((q: string) => number)
 }

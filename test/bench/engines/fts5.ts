@@ -18,10 +18,12 @@ export const fts5: Engine = {
     const insert = database.prepare(
       'INSERT INTO listings(rowid, name, tags, categories, summary) VALUES (?, ?, ?, ?, ?)',
     )
-    documents.forEach((document, row) => {
+    let row = 0
+    for (const document of documents) {
       const { name, tags, categories, summary } = searchedFields(document)
       insert.run(row, name, tags, categories, summary)
-    })
+      row += 1
+    }
     database.exec("COMMIT; INSERT INTO listings(listings) VALUES ('optimize'); VACUUM")
     database.close()
     return { buildMs: performance.now() - started, indexBytes: statSync(file).size }

@@ -9,7 +9,9 @@ export const minisearch: Engine = {
   build(documents, file) {
     const started = performance.now()
     const index = new MiniSearch(options)
-    index.addAll(documents.map((document) => ({ id: document.id, ...searchedFields(document) })))
+    index.addAll(
+      Array.from(documents, (document) => ({ id: document.id, ...searchedFields(document) })),
+    )
     const buildMs = performance.now() - started
     const text = JSON.stringify(index)
     writeFileSync(file, text)

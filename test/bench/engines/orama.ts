@@ -32,7 +32,7 @@ export const orama: Engine = {
   async build(documents, file) {
     const started = performance.now()
     const database = create({ schema, sort: { enabled: false } })
-    await insertMultiple(database, documents.map(toOrama))
+    await insertMultiple(database, Array.from(documents, toOrama))
     const buildMs = performance.now() - started
     const raw = save(database)
     writeFileSync(file, JSON.stringify(raw))
