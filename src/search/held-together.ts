@@ -1,5 +1,7 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
 import type { IndexPart } from './index-part.ts'
+import { countTogether, type RowRanking } from './row-ranking.ts'
+import { MAX_TOGETHER } from './search-work.ts'
 
 /**
  * Listings that hold several of the things asked for, anywhere, go before those that hold one of
@@ -13,40 +15,52 @@ export interface TogetherWeights {
   ofHeld: Float64Array
 }
 
-/** Things asked for that take part, a bit of a byte each. */
-export const MAX_TOGETHER = 8
-const COMBINATIONS = 2 ** MAX_TOGETHER
 /** In a small index every listing with a word is on the first page or two anyway. */
 const MIN_ROWS = 100
+const NONE: TogetherWeights = { ofHeld: new Float64Array(2) }
 
 /**
- * @param things how many things are asked for
- * @param matched how many of the part's matches count: the organic rows, scored and not yet cleared
+ * @param things how many things were asked for
+ * @param ranking of the organic rows, all of them offered
  */
-export function weighTogether(part: IndexPart, things: number, matched: number): TogetherWeights {
-  const ofHeld = new Float64Array(COMBINATIONS)
-  if (part.rows < MIN_ROWS || things < 2) return { ofHeld }
-  const rowsHolding = countHeld(part, matched)
-  // Of the 256 combinations a query meets a few.
-  const met = [...rowsHolding.keys()].filter((held) => (rowsHolding[held] ?? 0) > 0)
-  const highest = 1 << Math.min(things, MAX_TOGETHER)
-  for (let left = 1; left < highest; left <<= 1) {
-    for (let right = left << 1; right < highest; right <<= 1) {
-      const holding = met.filter((held) => (held & left) !== 0 && (held & right) !== 0)
-      const frequency = holding.reduce((rows, held) => rows + (rowsHolding[held] ?? 0), 0)
-      const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(part.scoredRows, frequency)
-      for (const held of holding) ofHeld[held] = (ofHeld[held] ?? 0) + weight
+export function weighTogether(
+  part: IndexPart,
+  things: number,
+  ranking: RowRanking,
+): TogetherWeights {
+  const bits = Math.min(things, MAX_TOGETHER)
+  if (part.rows < MIN_ROWS || bits < 2) return NONE
+  const combinations = 1 << bits
+  const ofHeld = new Float64Array(combinations)
+  const met = combinationsMet(countTogether(ranking), combinations)
+  for (let left = 1; left < combinations; left <<= 1) {
+    for (let right = left << 1; right < combinations; right <<= 1) {
+      addPair(part.scoredRows, met, left | right, ofHeld)
     }
   }
   return { ofHeld }
 }
 
-/** How many rows hold exactly each combination. */
-function countHeld({ scratch: { held, matches } }: IndexPart, matched: number): Uint32Array {
-  const rows = new Uint32Array(COMBINATIONS)
-  for (let at = 0; at < matched; at += 1) {
-    const combination = held[matches[at] ?? 0] ?? 0
-    rows[combination] = (rows[combination] ?? 0) + 1
+/** Of up to 256 combinations a query meets a few: `[combination, rows]`. */
+function combinationsMet(rowsHolding: Uint32Array, combinations: number): [number, number][] {
+  const met: [number, number][] = []
+  for (let held = 3; held < combinations; held += 1) {
+    const rows = rowsHolding[held] ?? 0
+    if (rows > 0) met.push([held, rows])
   }
-  return rows
+  return met
+}
+
+function addPair(
+  scoredRows: number,
+  met: readonly [number, number][],
+  pair: number,
+  ofHeld: Float64Array,
+): void {
+  let frequency = 0
+  for (const [held, rows] of met) if ((held & pair) === pair) frequency += rows
+  const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, frequency)
+  for (const [held] of met) {
+    if ((held & pair) === pair) ofHeld[held] = (ofHeld[held] ?? 0) + weight
+  }
 }

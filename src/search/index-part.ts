@@ -15,10 +15,12 @@ export interface IndexPart extends TermIndex {
   ids: IdTable
   /** Saturation of a term that stands once in a row's name. */
   nameSaturations: Float32Array
+  highestNameSaturation: number
   /** Rows in the order of a search without words. */
   browseOrder: Uint32Array
   /** `rankMultiplier` of each row. */
   multipliers: Float64Array
+  highestMultiplier: number
   /** Trust score of each row, 255 for none. */
   trust: Uint8Array
   /** Lowest price of each row, NaN for none: no comparison holds for it. */
@@ -28,17 +30,6 @@ export interface IndexPart extends TermIndex {
   bodyStarts: Uint32Array
   /** `checksum` of each body, looked at when it is read. */
   bodyChecksums: Uint32Array
-  scratch: ScoreScratch
-}
-
-/** Where a search adds up scores. Searches are synchronous, so one a part is enough. */
-export interface ScoreScratch {
-  /** Score of each row, all 0 between searches. */
-  scores: Float64Array
-  /** Which of the first things asked for a row holds, a bit for each; 0 between searches. */
-  held: Uint8Array
-  /** Rows with a score, in the order they got one. */
-  matches: Uint32Array
 }
 
 export const NO_TRUST = 255
@@ -46,12 +37,4 @@ export const NO_TRUST = 255
 /** 32-bit words a bit set over all rows takes. */
 export function bitWords(rows: number): number {
   return (rows + 31) >>> 5
-}
-
-export function createScratch(rows: number): ScoreScratch {
-  return {
-    scores: new Float64Array(rows),
-    held: new Uint8Array(rows),
-    matches: new Uint32Array(rows),
-  }
 }

@@ -10,7 +10,7 @@ import {
   SearchIndexError,
   verifyBytes,
 } from './index-file.ts'
-import { type BodyStore, createScratch, type IndexPart, NO_TRUST } from './index-part.ts'
+import { type BodyStore, type IndexPart, NO_TRUST } from './index-part.ts'
 import { readBody } from './index-rows.ts'
 import type { SearchIndex } from './loaded-index.ts'
 import { countTerms, type TermDictionary } from './term-dictionary.ts'
@@ -87,6 +87,8 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
   const trust = u8('trust')
   const liveTested = u8('liveTested')
   const dictionary = loadDictionary(u8, u32)
+  const nameSaturations = f32('nameSaturations')
+  const multipliers = multipliersOf(trust, liveTested)
   return {
     rows: trust.length,
     dictionary,
@@ -101,15 +103,16 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
     palette: f32('palette'),
     scoredRows,
     ids: { slots: u32('idSlots'), limit: trust.length },
-    nameSaturations: f32('nameSaturations'),
+    nameSaturations,
     browseOrder: u32('browseOrder'),
-    multipliers: multipliersOf(trust, liveTested),
+    multipliers,
+    highestMultiplier: highestOf(multipliers),
+    highestNameSaturation: highestOf(nameSaturations),
     trust,
     minUsd: f64('minUsd'),
     filterBits: u32('filterBits'),
     bodyStarts: u32('bodyStarts'),
     bodyChecksums: u32('bodyChecksums'),
-    scratch: createScratch(trust.length),
   }
 }
 
@@ -123,6 +126,12 @@ function loadDictionary(
     words: { bytes: u8('wordBytes'), starts, byText },
     pairs: { starts: u32('pairStarts'), seconds: u32('pairSeconds') },
   }
+}
+
+function highestOf(numbers: Float32Array | Float64Array): number {
+  let highest = 0
+  for (const number of numbers) highest = Math.max(highest, number)
+  return highest
 }
 
 /** A few operations a row are quicker than eight bytes a row to load. */

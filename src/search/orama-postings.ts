@@ -11,12 +11,12 @@
  * from typed arrays. `npm run bench:search` prints both; the serving function loads no Orama.
  */
 import type { AnyIndexStore, IIndex, Tokenizer, TokenScore } from '@orama/orama'
-import { createScratch } from './index-part.ts'
 import { createIndexTokens } from './index-tokens.ts'
 import type { Lexicon } from './lexicon.ts'
 import { planQuery } from './plan-query.ts'
+import { readPostings } from './posting-cursor.ts'
 import { createPostingsBuilder, type PostingsBuilder } from './postings-builder.ts'
-import { scoreTerms } from './score-terms.ts'
+import { openPlan } from './rank-rows.ts'
 import { PROPERTY_FIELDS, READY_PROPERTIES, SEARCH_SCHEMA } from './search-schema.ts'
 import { toTermIndex } from './term-index.ts'
 import type { TextAnalysis } from './text-analysis.ts'
@@ -95,14 +95,12 @@ function toPostingsTokenizer(tokenizer: Tokenizer): PostingsTokenizer {
 
 /** Every match with its text score, as Orama wants it: it sorts and cuts by itself. */
 function searchPostings({ builder }: PostingsStore, text: string): TokenScore[] {
-  const postings = builder.finish()
-  const index = toTermIndex(postings)
+  const index = toTermIndex(builder.finish())
   const { rows } = builder.statistics()
-  const scratch = createScratch(rows)
-  const { things, others } = planQuery(index, text, rows)
-  const matched = scoreTerms(index, [...things.flat(), ...others], scratch)
-  return Array.from(scratch.matches.subarray(0, matched), (row) => [
-    row + 1,
-    scratch.scores[row] ?? 0,
-  ])
+  const scores = new Map<number, number>()
+  for (const cursor of openPlan(index, planQuery(index, text, rows))) {
+    for (const { row, score } of readPostings(cursor))
+      scores.set(row + 1, (scores.get(row + 1) ?? 0) + score)
+  }
+  return [...scores]
 }

@@ -1,13 +1,23 @@
-import { FIELD_WEIGHTS, inverseDocumentFrequency, RELEVANCE_STEPS } from '../domain/search-rank.ts'
-import { passes } from './filter-rows.ts'
+import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { addToBlock } from './block-scores.ts'
 import { findId } from './find-id.ts'
-import { MAX_TOGETHER, type TogetherWeights, weighTogether } from './held-together.ts'
+import { type TogetherWeights, weighTogether } from './held-together.ts'
 import type { IndexPart } from './index-part.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
 import type { QueryPlan } from './plan-query.ts'
+import { NO_ROW, openPostings, openSingle, type PostingCursor } from './posting-cursor.ts'
 import type { RankedPage } from './ranked-page.ts'
-import { clearScores, scoreTerms } from './score-terms.ts'
-import { createTopKeys, type TopKeys } from './top-keys.ts'
+import {
+  createRanking,
+  offerBlock,
+  offerPostings,
+  offerWaiting,
+  type RowRanking,
+  takePage,
+} from './row-ranking.ts'
+import { BLOCK_ROWS, MAX_TOGETHER } from './search-work.ts'
+import { findTerm } from './term-dictionary.ts'
+import type { TermIndex } from './term-index.ts'
 
 export interface RankRequest {
   plan: QueryPlan
@@ -26,80 +36,76 @@ export function rankRows(
   { plan, bits, offset, limit, together }: RankRequest,
 ): { page: RankedPage; together: TogetherWeights } {
   const part = index[name]
-  const matched = scoreIds(index, name, plan.ids, scorePlan(part, plan))
-  const weights = together ?? weighTogether(part, plan.things.length, matched)
-  const best = createTopKeys(Math.min(offset + limit, matched))
-  const total = offerMatches(part, matched, bits, weights, best)
-  clearScores(part.scratch, matched)
-  const span = rowSpan(part)
-  const rows = Array.from(best.take(offset), (key) => ({
-    row: span - 1 - (key % span),
-    relevance: Math.floor(key / span) / RELEVANCE_STEPS,
-  }))
-  return { page: { total, rows }, together: weights }
+  const ranking = createRanking(part, bits, offset + limit)
+  const cursors = openPlan(part, plan)
+  openIds(index, name, plan.ids, cursors)
+  rankCursors(ranking, cursors)
+  const weights = together ?? weighTogether(part, plan.things.length, ranking)
+  offerWaiting(ranking, weights.ofHeld)
+  return { page: takePage(ranking, offset), together: weights }
 }
 
-function scorePlan(part: IndexPart, { things, others }: QueryPlan): number {
-  let matched = 0
+/** The postings of every term of a plan that the index knows. */
+export function openPlan(index: TermIndex, { things, others }: QueryPlan): PostingCursor[] {
+  const cursors: PostingCursor[] = []
+  const open = (terms: readonly string[], bit: number) => {
+    for (const term of terms) {
+      const number = findTerm(index.dictionary, term)
+      if (number >= 0) cursors.push(openPostings(index, number, bit, cursors.length))
+    }
+  }
   things.forEach((terms, at) => {
-    const bit = at < MAX_TOGETHER ? 1 << at : 0
-    matched = scoreTerms(part, terms, part.scratch, bit, matched)
+    open(terms, at < MAX_TOGETHER ? 1 << at : 0)
   })
-  return scoreTerms(part, others, part.scratch, 0, matched)
+  open(others, 0)
+  return cursors
 }
 
-/** A listing's id is a term in its name that it alone holds. @returns how many rows match by now */
-function scoreIds(
+/** A listing's id is a term in its name that it alone holds. */
+function openIds(
   index: SearchIndex,
   name: PartName,
   ids: readonly string[],
-  matched: number,
-): number {
-  const { scratch, nameSaturations, scoredRows } = index[name]
+  cursors: PostingCursor[],
+): void {
+  const { nameSaturations, scoredRows } = index[name]
   const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, 1)
-  let count = matched
   for (const id of new Set(ids)) {
     const row = findId(index, name, id)
     if (row < 0) continue
-    if (scratch.scores[row] === 0) scratch.matches[count++] = row
-    scratch.scores[row] = (scratch.scores[row] ?? 0) + weight * (nameSaturations[row] ?? 0)
+    cursors.push(openSingle(row, weight * (nameSaturations[row] ?? 0), cursors.length))
   }
-  return count
 }
 
-/**
- * A row's rank as one number, so that a typed array can hold and sort it: the score in steps, then
- * the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores to
- * 8,000 with a million rows; the best match of 32 words scores some hundreds.
- */
-function rowSpan({ rows }: IndexPart): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(rows, 2)))
+function rankCursors(ranking: RowRanking, cursors: readonly PostingCursor[]): void {
+  for (let first = firstRow(cursors); first < NO_ROW; first = firstRow(cursors)) {
+    const start = first - (first % BLOCK_ROWS)
+    const only = ranking.bits === null ? onlyCursor(cursors, start + BLOCK_ROWS) : undefined
+    if (only !== undefined) {
+      offerPostings(ranking, only, start)
+      continue
+    }
+    let matched = 0
+    for (const cursor of cursors) {
+      if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
+    }
+    offerBlock(ranking, start, matched)
+  }
 }
 
-/** @returns how many matches pass the filter */
-function offerMatches(
-  part: IndexPart,
-  matched: number,
-  bits: Uint32Array | null,
-  { ofHeld }: TogetherWeights,
-  best: TopKeys,
-): number {
-  const { multipliers, nameSaturations } = part
-  const { scores, held, matches } = part.scratch
-  const span = rowSpan(part)
-  let total = 0
-  // Most matches of a broad query are far from the page: one comparison settles them, well before
-  // the rounding (a step of slack) and the key.
-  let hopeless = Number.NEGATIVE_INFINITY
-  for (let at = 0; at < matched; at += 1) {
-    const row = matches[at] ?? 0
-    if (bits !== null && !passes(bits, row)) continue
-    total += 1
-    const together = (ofHeld[held[row] ?? 0] ?? 0) * (nameSaturations[row] ?? 0)
-    const score = ((scores[row] ?? 0) + together) * (multipliers[row] ?? 1)
-    if (score < hopeless) continue
-    const threshold = best.offer(Math.round(score * RELEVANCE_STEPS) * span + (span - 1 - row))
-    hopeless = (threshold / span - 2) / RELEVANCE_STEPS
+function firstRow(cursors: readonly PostingCursor[]): number {
+  let first = NO_ROW
+  for (const { row } of cursors) if (row < first) first = row
+  return first
+}
+
+/** The one cursor with rows before `end`, if it is the only one. */
+function onlyCursor(cursors: readonly PostingCursor[], end: number): PostingCursor | undefined {
+  let only: PostingCursor | undefined
+  for (const cursor of cursors) {
+    if (cursor.row >= end) continue
+    if (only !== undefined) return undefined
+    only = cursor
   }
-  return total
+  return only
 }
