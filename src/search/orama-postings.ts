@@ -14,10 +14,11 @@ import type { AnyIndexStore, IIndex, Tokenizer, TokenScore } from '@orama/orama'
 import { createIndexTokens } from './index-tokens.ts'
 import type { Lexicon } from './lexicon.ts'
 import { planQuery } from './plan-query.ts'
-import { readPostings } from './posting-cursor.ts'
+import { readBlock } from './posting-cursor.ts'
 import { createPostingsBuilder, type PostingsBuilder } from './postings-builder.ts'
 import { openPlan } from './rank-rows.ts'
 import { PROPERTY_FIELDS, READY_PROPERTIES, SEARCH_SCHEMA } from './search-schema.ts'
+import { BLOCK_ROWS, WORK } from './search-work.ts'
 import { toTermIndex } from './term-index.ts'
 import type { TextAnalysis } from './text-analysis.ts'
 import { termOfToken, toToken } from './token.ts'
@@ -99,8 +100,13 @@ function searchPostings({ builder }: PostingsStore, text: string): TokenScore[] 
   const { rows } = builder.statistics()
   const scores = new Map<number, number>()
   for (const cursor of openPlan(index, planQuery(index, text, rows))) {
-    for (const { row, score } of readPostings(cursor))
-      scores.set(row + 1, (scores.get(row + 1) ?? 0) + score)
+    for (let start = 0; start < rows; start += BLOCK_ROWS) {
+      const count = readBlock(cursor, start)
+      for (let at = 0; at < count; at += 1) {
+        const id = start + (WORK.readPlaces[at] ?? 0) + 1
+        scores.set(id, (scores.get(id) ?? 0) + (WORK.readScores[at] ?? 0))
+      }
+    }
   }
   return [...scores]
 }

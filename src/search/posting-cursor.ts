@@ -1,5 +1,5 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
-import { TABLE_CODES, TABLES_AT, WORK } from './search-work.ts'
+import { BLOCK_ROWS, TABLE_CODES, TABLES_AT, WORK } from './search-work.ts'
 import type { TermIndex } from './term-index.ts'
 
 /** A place in the postings of one term, which lie as `Postings` says. */
@@ -24,6 +24,9 @@ export interface PostingCursor {
 
 export const NO_ROW = 0x7fffffff
 
+/** What one and two bytes of a varint hold. */
+const LOW_BITS = 0x7f
+const TWO_BYTES = 0x3fff
 const ONE_POSTING = Uint8Array.of(0, 0)
 const NO_PALETTE = new Float32Array(0)
 
@@ -90,23 +93,51 @@ export function weighCode(cursor: PostingCursor, code: number): number {
   )
 }
 
-/** Reads what is left, one posting at a time; `addToBlock` does the same in bulk. */
-export function* readPostings(cursor: PostingCursor): Generator<{ row: number; score: number }> {
-  const { bytes } = cursor
-  while (cursor.left > 0) {
-    let code = 0
-    for (let shift = 0, more = true; more; shift += 7) {
-      const byte = bytes[cursor.at++] ?? 0
-      code |= (byte & 0x7f) << shift
-      more = byte > 0x7f
+/**
+ * Reads a term's postings up to the row `start + BLOCK_ROWS` into `WORK.readPlaces` and
+ * `WORK.readScores`: the innermost loop of the engine. Each posting is a palette number and the
+ * distance to the next row, varints of a byte each, mostly, and of three at most. (`| 0` tells the
+ * compiler that nothing overflows.)
+ *
+ * @param start the block's first row
+ * @returns how many were read
+ */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each number costs more than reading it
+export function readBlock(cursor: PostingCursor, start: number): number {
+  const { numbers, readPlaces, readScores } = WORK
+  const { bytes, table } = cursor
+  const end = Math.min(start + BLOCK_ROWS, NO_ROW)
+  let { at, row, left } = cursor
+  let count = 0
+  while (left > 0 && row < end) {
+    let code = bytes[at] ?? 0
+    at = (at + 1) | 0
+    if (code > LOW_BITS) {
+      code = (code & LOW_BITS) | ((bytes[at] ?? 0) << 7)
+      at = (at + 1) | 0
+      if (code > TWO_BYTES) {
+        code = (code & TWO_BYTES) | ((bytes[at] ?? 0) << 14)
+        at = (at + 1) | 0
+      }
     }
-    yield { row: cursor.row, score: weighCode(cursor, code) }
-    cursor.left -= 1
-    if (cursor.left === 0) return
-    for (let shift = 0, more = true; more; shift += 7) {
-      const byte = bytes[cursor.at++] ?? 0
-      cursor.row += (byte & 0x7f) << shift
-      more = byte > 0x7f
+    readPlaces[count] = row - start
+    readScores[count] = code < TABLE_CODES ? (numbers[table + code] ?? 0) : weighCode(cursor, code)
+    count = (count + 1) | 0
+    left = (left - 1) | 0
+    let distance = bytes[at] ?? 0
+    at = (at + 1) | 0
+    if (distance > LOW_BITS) {
+      distance = (distance & LOW_BITS) | ((bytes[at] ?? 0) << 7)
+      at = (at + 1) | 0
+      if (distance > TWO_BYTES) {
+        distance = (distance & TWO_BYTES) | ((bytes[at] ?? 0) << 14)
+        at = (at + 1) | 0
+      }
     }
+    row = (row + distance) | 0
   }
+  cursor.at = at
+  cursor.row = left === 0 ? NO_ROW : row
+  cursor.left = left
+  return count
 }

@@ -2,7 +2,6 @@ import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.t
 import { addToBlock } from './block-scores.ts'
 import { findId } from './find-id.ts'
 import { type TogetherWeights, weighTogether } from './held-together.ts'
-import type { IndexPart } from './index-part.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { NO_ROW, openPostings, openSingle, type PostingCursor } from './posting-cursor.ts'

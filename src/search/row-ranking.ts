@@ -1,9 +1,9 @@
 import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
 import { passes } from './filter-rows.ts'
 import type { IndexPart } from './index-part.ts'
-import { NO_ROW, type PostingCursor, weighCode } from './posting-cursor.ts'
+import { type PostingCursor, readBlock } from './posting-cursor.ts'
 import type { RankedPage, RankedRow } from './ranked-page.ts'
-import { BLOCK_ROWS, MATCHED, MATCHES_AT, MAX_TOGETHER, TABLE_CODES, WORK } from './search-work.ts'
+import { MATCHED, MATCHES_AT, MAX_TOGETHER, WORK } from './search-work.ts'
 import { createTopKeys, type TopKeys } from './top-keys.ts'
 import { growWaiting, takeWaitingRows, type WaitingRows } from './waiting-rows.ts'
 
@@ -60,61 +60,16 @@ export function offerBlock(ranking: RowRanking, start: number, matched: number):
 
 /** As `addToBlock` and `offerBlock` in one, for a block that has rows of one term only. */
 export function offerPostings(ranking: RowRanking, cursor: PostingCursor, start: number): void {
-  const { waiting } = ranking
-  const from = waiting.length
-  const before = cursor.left
-  growWaiting(waiting, Math.min(BLOCK_ROWS, before))
-  takePostings(waiting, cursor, start + BLOCK_ROWS, ranking.hopeless)
-  ranking.total += before - cursor.left
-  settle(ranking, from)
-}
-
-function takePostings(
-  waiting: WaitingRows,
-  cursor: PostingCursor,
-  end: number,
-  hopeless: number,
-): void {
-  const { numbers } = WORK
-  const { rows, scores } = waiting
-  const { bytes, table } = cursor
-  let { at, row, left } = cursor
-  let { length } = waiting
-  while (left > 0 && row < end) {
-    let code = bytes[at] ?? 0
-    at = (at + 1) | 0
-    if (code >= TABLE_CODES) {
-      code = (code & 0x7f) | ((bytes[at] ?? 0) << 7)
-      at = (at + 1) | 0
-      if (code > 0x3fff) {
-        code = (code & 0x3fff) | ((bytes[at] ?? 0) << 14)
-        at = (at + 1) | 0
-      }
-    }
-    const score = code < TABLE_CODES ? (numbers[table + code] ?? 0) : weighCode(cursor, code)
-    if (score >= hopeless) {
-      rows[length] = row
-      scores[length] = score
-      length += 1
-    }
-    left = (left - 1) | 0
-    let distance = bytes[at] ?? 0
-    at = (at + 1) | 0
-    if (distance > 0x7f) {
-      distance = (distance & 0x7f) | ((bytes[at] ?? 0) << 7)
-      at = (at + 1) | 0
-      if (distance > 0x3fff) {
-        distance = (distance & 0x3fff) | ((bytes[at] ?? 0) << 14)
-        at = (at + 1) | 0
-      }
-    }
-    row = (row + distance) | 0
+  const { readPlaces, readScores } = WORK
+  const count = readBlock(cursor, start)
+  ranking.total += count
+  let { hopeless } = ranking
+  for (let at = 0; at < count; at += 1) {
+    const score = readScores[at] ?? 0
+    if (score < hopeless) continue
+    offer(ranking, start + (readPlaces[at] ?? 0), score)
+    hopeless = ranking.hopeless
   }
-  waiting.held.fill(0, waiting.length, length)
-  waiting.length = length
-  cursor.at = at
-  cursor.row = left === 0 ? NO_ROW : row
-  cursor.left = left
 }
 
 /**

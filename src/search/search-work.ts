@@ -26,4 +26,7 @@ export const WORK = {
   numbers: new Float64Array(BLOCK_ROWS + MAX_TABLES * TABLE_CODES),
   /** `MATCHED` and the things each row of the block holds, 0 between searches; then the matches. */
   places: new Uint16Array(BLOCK_ROWS + BLOCK_ROWS + 1),
+  /** The postings of one term in the block: places and scores. */
+  readPlaces: new Uint16Array(BLOCK_ROWS),
+  readScores: new Float64Array(BLOCK_ROWS),
 } as const
