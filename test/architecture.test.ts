@@ -163,6 +163,11 @@ describe('code', () => {
     expect(mocks.map(showNode)).toEqual([])
   })
 
+  test('no test measures time: only benchmarks read a stopwatch', () => {
+    const tests = files.filter(({ path }) => isUnder(path, 'test') && !isUnder(path, 'test/bench'))
+    expect(tests.flatMap((file) => findNodes(file, isStopwatch)).map(showNode)).toEqual([])
+  })
+
   test('nothing is typed any, and no error of the compiler is silenced', () => {
     const isAny = (node: ts.Node) => node.kind === ts.SyntaxKind.AnyKeyword
     expect(product.flatMap((file) => findNodes(file, isAny)).map(showNode)).toEqual([])
@@ -186,6 +191,8 @@ describe('code', () => {
     expect(see("export * from './a.ts'", isReExport)).toBe(1)
     expect(see("export { a } from './a.ts'", isReExport)).toBe(1)
     expect(see("vi.mock('./a.ts')", isMock)).toBe(1)
+    expect(see('performance.now() - started', isStopwatch)).toBe(1)
+    expect(see('process.hrtime.bigint()', isStopwatch)).toBe(1)
     expect(see('const a = b as C', isBareCast)).toBe(1)
     expect(see('// The build wrote it.\nconst a = b as C', isBareCast)).toBe(0)
     expect(see("const a = ['x'] as const", isBareCast)).toBe(0)
@@ -257,6 +264,13 @@ function isReExport(node: ts.Node): boolean {
 function isMock(node: ts.Node): boolean {
   return (
     ts.isCallExpression(node) && /^vi\.(?:mock|doMock|hoisted)$/.test(node.expression.getText())
+  )
+}
+
+function isStopwatch(node: ts.Node): boolean {
+  return (
+    ts.isPropertyAccessExpression(node) &&
+    /^(?:performance\.now|process\.hrtime)$/.test(node.getText())
   )
 }
 
