@@ -43,6 +43,7 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     wordBytes: index.dictionary.words.bytes,
     wordStarts: index.dictionary.words.starts,
     wordSlots: index.dictionary.words.byText.slots,
+    wordFilter: index.dictionary.words.filter,
     pairStarts: index.dictionary.pairs.starts,
     pairSeconds: index.dictionary.pairs.seconds,
     soundSlots: index.sounds.slots,

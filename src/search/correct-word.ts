@@ -20,7 +20,7 @@ export function correctWord(
   if (!WORTH_CORRECTING.test(word)) return null
   let best: string | null = null
   let bestWeight = 0
-  for (const near of nearWords(dictionary.words.byText, word)) {
+  for (const near of nearWords(dictionary.words, word)) {
     const term = findTerm(dictionary, near)
     const rows = term < 0 ? 0 : frequency(term)
     if (rows < atLeast) continue

@@ -123,7 +123,7 @@ function loadDictionary(
   const starts = u32('wordStarts')
   const byText = { slots: u32('wordSlots'), limit: starts.length - 1 }
   return {
-    words: { bytes: u8('wordBytes'), starts, byText },
+    words: { bytes: u8('wordBytes'), starts, byText, filter: u32('wordFilter') },
     pairs: { starts: u32('pairStarts'), seconds: u32('pairSeconds') },
   }
 }

@@ -148,7 +148,10 @@ function splitWord(part: TermIndex, word: string, rows: number): [string, string
   let best: [string, string] | null = null
   let most = rows / 2
   for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
-    const [left, right] = [toTerm(word.slice(0, at)), toTerm(word.slice(at))]
+    const left = toTerm(word.slice(0, at))
+    // Hardly any start of a word is one too: its rest then needs no stemming.
+    if (rowsWith(part, left) === 0) continue
+    const right = toTerm(word.slice(at))
     const together = rowsWithPair(part, left, right)
     if (together <= most) continue
     most = together

@@ -5,11 +5,15 @@
  * keep `invoice` apart from `invoicing`. Stems needn't be words.
  */
 export function stemWord(word: string): string {
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
+  if (word.length < 4 || !LAST_LETTERS.includes(word.slice(-1)) || !/^[a-z]+$/.test(word))
+    return word
   if (UNTOUCHED.has(word)) return word
   const singular = stripPlural(word)
   return finish(UNTOUCHED.has(singular) ? singular : stripEnding(singular))
 }
+
+/** What a word ends in that any rule below changes; most words don't, and cost no more looks. */
+const LAST_LETTERS = 'sngrdey'
 
 /** Words whose ending only looks like a suffix, or that mean something else without it. */
 const UNTOUCHED = new Set(
@@ -28,9 +32,7 @@ const UNTOUCHED = new Set(
 )
 
 function stripPlural(word: string): string {
-  if (!word.endsWith('s') || word.endsWith('ss') || word.endsWith('us') || word.endsWith('is')) {
-    return word
-  }
+  if (!word.endsWith('s') || /[sui]s$/.test(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
   if (/(?:sh|ch|x|ss|zz)es$/.test(word)) return word.slice(0, -2)
   return word.slice(0, -1)
@@ -63,8 +65,11 @@ const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[
   ['er', '', 4],
 ]
 
+/** Most words end in a letter that no ending has: those need no comparing at all. */
+const ENDINGS_BY_LETTER = Map.groupBy(ENDINGS, ([ending]) => ending.at(-1))
+
 function stripEnding(word: string): string {
-  for (const [ending, kept, rest] of ENDINGS) {
+  for (const [ending, kept, rest] of ENDINGS_BY_LETTER.get(word.at(-1)) ?? []) {
     if (!word.endsWith(ending) || word.length - ending.length < rest) continue
     const stem = word.slice(0, -ending.length)
     return kept === '' ? undouble(stem) : stem + kept
@@ -79,7 +84,8 @@ function undouble(stem: string): string {
 
 /** The last touch that makes base forms meet what the endings left: no final e, y as i. */
 function finish(stem: string): string {
-  if (stem.length > 3 && stem.endsWith('e')) return stem.slice(0, -1)
-  if (stem.length > 3 && /[^aeiou]y$/.test(stem)) return `${stem.slice(0, -1)}i`
+  if (stem.length <= 3) return stem
+  if (stem.endsWith('e')) return stem.slice(0, -1)
+  if (stem.endsWith('y') && /[^aeiou]y$/.test(stem)) return `${stem.slice(0, -1)}i`
   return stem
 }

@@ -1,4 +1,5 @@
-import { buildHashTable, findNumber, type HashTable } from './hash-table.ts'
+import { buildHashFilter, type HashFilter, mayContain } from './hash-filter.ts'
+import { buildHashTable, findNumber, type HashTable, mayHold } from './hash-table.ts'
 import { hashText } from './hash-text.ts'
 
 /** Words in order, findable by their text and by how they start. */
@@ -7,11 +8,13 @@ export interface WordTable {
   /** Where each word's UTF-8 starts in `bytes`; one more than there are words. */
   starts: Uint32Array
   byText: HashTable
+  /** The hashes in `byText`. */
+  filter: HashFilter
 }
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-/** A miss ends after a few looks, which typo correction does by the hundred. */
+/** A miss ends after a few looks. */
 const SLOTS_PER_WORD = 1.5
 const MAX_ASCII = 0x7f
 
@@ -26,11 +29,12 @@ export function buildWordTable(words: readonly string[]): WordTable {
   encoded.forEach((word, at) => {
     bytes.set(word, starts[at] ?? 0)
   })
-  const byText = buildHashTable([...words.keys()], (at) => hashText(words[at] ?? ''), {
+  const hashes = words.map(hashText)
+  const byText = buildHashTable([...words.keys()], (at) => hashes[at] ?? 0, {
     limit: words.length,
     slotsPerNumber: SLOTS_PER_WORD,
   })
-  return { bytes, starts, byText }
+  return { bytes, starts, byText, filter: buildHashFilter(hashes) }
 }
 
 export function countWords({ starts }: WordTable): number {
@@ -39,7 +43,14 @@ export function countWords({ starts }: WordTable): number {
 
 /** The number of a word, or -1. */
 export function findWord(table: WordTable, word: string): number {
-  return findNumber(table.byText, hashText(word), (number) => isWord(table, number, word))
+  const hash = hashText(word)
+  if (!mayContain(table.filter, hash)) return -1
+  return findNumber(table.byText, hash, (number) => isWord(table, number, word))
+}
+
+/** Whether there may be a word with this hash: a false yes is rare, a no is certain. */
+export function mayHaveWord({ byText, filter }: WordTable, hash: number): boolean {
+  return mayContain(filter, hash) && mayHold(byText, hash)
 }
 
 /** The text of a word. */
