@@ -44,6 +44,7 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     wordStarts: index.dictionary.words.starts,
     wordSlots: index.dictionary.words.byText.slots,
     wordFilter: index.dictionary.words.filter,
+    pairFirsts: index.dictionary.pairs.firsts,
     pairStarts: index.dictionary.pairs.starts,
     pairSeconds: index.dictionary.pairs.seconds,
     soundSlots: index.sounds.slots,

@@ -1,4 +1,5 @@
 import type { SearchQuery } from '../domain/search-query.ts'
+import { countBits } from './count-bits.ts'
 import { bitWords, type IndexPart, NO_TRUST } from './index-part.ts'
 
 /**
@@ -76,11 +77,4 @@ export function countRows(bits: Uint32Array, rows: number): number {
     count += countBits(beyond === 0 ? word : word & (0xffffffff >>> beyond))
   })
   return count
-}
-
-/** Adds bits in pairs, fours and eights at once. */
-function countBits(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555)
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

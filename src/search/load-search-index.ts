@@ -14,6 +14,7 @@ import { type BodyStore, type IndexPart, NO_TRUST } from './index-part.ts'
 import { readBody } from './index-rows.ts'
 import type { SearchIndex } from './loaded-index.ts'
 import { countTerms, type TermDictionary } from './term-dictionary.ts'
+import { hasShortNumbers } from './word-pairs.ts'
 
 const FactsSchema = v.object({
   categories: v.array(v.string()),
@@ -81,12 +82,13 @@ export function loadSearchIndexHead(
 
 function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart {
   const u8 = (name: string) => new Uint8Array(...placeOf(table, part, name, 1))
+  const u16 = (name: string) => new Uint16Array(...placeOf(table, part, name, 2))
   const u32 = (name: string) => new Uint32Array(...placeOf(table, part, name, 4))
   const f32 = (name: string) => new Float32Array(...placeOf(table, part, name, 4))
   const f64 = (name: string) => new Float64Array(...placeOf(table, part, name, 8))
   const trust = u8('trust')
   const liveTested = u8('liveTested')
-  const dictionary = loadDictionary(u8, u32)
+  const dictionary = loadDictionary(u8, u16, u32)
   const nameSaturations = f32('nameSaturations')
   const multipliers = multipliersOf(trust, liveTested)
   return {
@@ -118,13 +120,19 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
 
 function loadDictionary(
   u8: (name: string) => Uint8Array,
+  u16: (name: string) => Uint16Array,
   u32: (name: string) => Uint32Array,
 ): TermDictionary {
   const starts = u32('wordStarts')
-  const byText = { slots: u32('wordSlots'), limit: starts.length - 1 }
+  const words = starts.length - 1
+  const byText = { slots: u32('wordSlots'), limit: words }
   return {
     words: { bytes: u8('wordBytes'), starts, byText, filter: u32('wordFilter') },
-    pairs: { starts: u32('pairStarts'), seconds: u32('pairSeconds') },
+    pairs: {
+      firsts: u32('pairFirsts'),
+      starts: u32('pairStarts'),
+      seconds: hasShortNumbers(words) ? u16('pairSeconds') : u32('pairSeconds'),
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { type TermDictionary, termAt } from './term-dictionary.ts'
 export type SoundTable = HashTable
 
 const SOUNDING = /^[a-z]{5,24}$/
-const SLOTS_PER_SOUND = 1.5
+const SLOTS_PER_SOUND = 1.25
 
 /**
  * @param rowsOf how many rows hold the term of a number

@@ -28,11 +28,14 @@ export function buildTermDictionary(terms: readonly string[]): TermDictionary {
   const pairs = terms.filter((term) => term.startsWith(PAIR_MARK))
   const words = terms.slice(pairs.length)
   const numbers = new Map(words.map((word, at) => [word, at]))
-  const numbered = pairs.map((pair): [number, number] => {
+  const firsts = new Uint32Array(pairs.length)
+  const seconds = new Uint32Array(pairs.length)
+  pairs.forEach((pair, at) => {
     const [first, second] = wordsOfPair(pair)
-    return [numberIn(numbers, first, pair), numberIn(numbers, second, pair)]
+    firsts[at] = numberIn(numbers, first, pair)
+    seconds[at] = numberIn(numbers, second, pair)
   })
-  return { words: buildWordTable(words), pairs: buildWordPairs(numbered, words.length) }
+  return { words: buildWordTable(words), pairs: buildWordPairs(firsts, seconds, words.length) }
 }
 
 function wordsOfPair(pair: string): [string, string] {

@@ -1,32 +1,52 @@
+import { buildRankedSet, placeOf, type RankedSet } from './ranked-set.ts'
+
 /** Pairs of words, by their numbers alone: the second words of each first word, ascending. */
 export interface WordPairs {
-  /** Where the pairs of each first word start in `seconds`; one more than there are words. */
+  /** The words that come first in a pair: most do in none. */
+  firsts: RankedSet
+  /** Where the pairs of each of those start in `seconds`; one more than there are. */
   starts: Uint32Array
-  seconds: Uint32Array
+  /** Of two bytes each as long as all words have numbers that short. */
+  seconds: Uint16Array | Uint32Array
 }
 
-/** @param pairs first and second word of each, in order of the first and then the second */
+const SHORT_NUMBERS = 2 ** 16
+
+/**
+ * @param firsts the first word of each pair, in order
+ * @param seconds the second of each, in order among those with the same first
+ */
 export function buildWordPairs(
-  pairs: readonly (readonly [first: number, second: number])[],
+  firsts: Uint32Array,
+  seconds: Uint32Array,
   words: number,
 ): WordPairs {
-  const starts = new Uint32Array(words + 1)
-  const seconds = new Uint32Array(pairs.length)
-  pairs.forEach(([first, second], at) => {
-    starts[first + 1] = at + 1
-    seconds[at] = second
+  const starts: number[] = []
+  firsts.forEach((first, at) => {
+    if (at === 0 || first !== firsts[at - 1]) starts.push(at)
   })
-  // A word that comes first in no pair has none between its neighbours' either.
-  for (let word = 0; word < words; word += 1) {
-    starts[word + 1] = Math.max(starts[word + 1] ?? 0, starts[word] ?? 0)
+  return {
+    firsts: buildRankedSet(firsts),
+    starts: Uint32Array.from([...starts, firsts.length]),
+    seconds: hasShortNumbers(words) ? Uint16Array.from(seconds) : seconds,
   }
-  return { starts, seconds }
+}
+
+/** Whether `seconds` has two bytes a number, given how many words there are. */
+export function hasShortNumbers(words: number): boolean {
+  return words <= SHORT_NUMBERS
 }
 
 /** The number of a pair, or -1. */
-export function findPair({ starts, seconds }: WordPairs, first: number, second: number): number {
-  let low = starts[first] ?? 0
-  const end = starts[first + 1] ?? 0
+export function findPair(
+  { firsts, starts, seconds }: WordPairs,
+  first: number,
+  second: number,
+): number {
+  const place = placeOf(firsts, first)
+  if (place < 0) return -1
+  let low = starts[place] ?? 0
+  const end = starts[place + 1] ?? 0
   let high = end
   while (low < high) {
     const middle = (low + high) >> 1

@@ -14,8 +14,8 @@ export interface WordTable {
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-/** A miss ends after a few looks. */
-const SLOTS_PER_WORD = 1.5
+/** Most misses end at the filter, so that space is dearer than looks. */
+const SLOTS_PER_WORD = 1.25
 const MAX_ASCII = 0x7f
 
 /** @param words sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */

@@ -72,6 +72,15 @@ test('the terms that start with a text lie together', () => {
   )
 })
 
+test('pairs are found among more words than two bytes number', () => {
+  const words = Array.from({ length: 70_000 }, (_, at) => `w${at}`).sort()
+  const pairs = words.slice(1).map((word, at) => pairTerm(word, words[at] ?? ''))
+  const terms = [...pairs, pairTerm('w0', 'w9999')].sort()
+  const dictionary = buildTermDictionary([...terms, ...words])
+  expect(terms.map((pair) => findTerm(dictionary, pair))).toEqual([...terms.keys()])
+  expect(findTerm(dictionary, pairTerm('w0', 'w9998'))).toBe(-1)
+})
+
 test('a pair without one of its words is refused by name', () => {
   expect(() => buildTermDictionary([' left right', 'left'])).toThrow(
     'The pair “left right” was indexed, but not its word “right” as a term.',
