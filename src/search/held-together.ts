@@ -1,7 +1,7 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { MAX_TOGETHER } from './block-scores.ts'
 import type { IndexPart } from './index-part.ts'
 import { countTogether, type RowRanking } from './row-ranking.ts'
-import { MAX_TOGETHER } from './search-work.ts'
 
 /**
  * Listings that hold several of the things asked for, anywhere, go before those that hold one of

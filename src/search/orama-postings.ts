@@ -11,14 +11,13 @@
  * from typed arrays. `npm run bench:search` prints both; the serving function loads no Orama.
  */
 import type { AnyIndexStore, IIndex, Tokenizer, TokenScore } from '@orama/orama'
+import { BLOCK_ROWS, CANDIDATES, takePostings } from './block-scores.ts'
 import { createIndexTokens } from './index-tokens.ts'
 import type { Lexicon } from './lexicon.ts'
 import { planQuery } from './plan-query.ts'
-import { readBlock } from './posting-cursor.ts'
 import { createPostingsBuilder, type PostingsBuilder } from './postings-builder.ts'
 import { openPlan } from './rank-rows.ts'
 import { PROPERTY_FIELDS, READY_PROPERTIES, SEARCH_SCHEMA } from './search-schema.ts'
-import { BLOCK_ROWS, WORK } from './search-work.ts'
 import { toTermIndex } from './term-index.ts'
 import type { TextAnalysis } from './text-analysis.ts'
 import { termOfToken, toToken } from './token.ts'
@@ -101,10 +100,10 @@ function searchPostings({ builder }: PostingsStore, text: string): TokenScore[] 
   const scores = new Map<number, number>()
   for (const cursor of openPlan(index, planQuery(index, text, rows))) {
     for (let start = 0; start < rows; start += BLOCK_ROWS) {
-      const count = readBlock(cursor, start)
-      for (let at = 0; at < count; at += 1) {
-        const id = start + (WORK.readPlaces[at] ?? 0) + 1
-        scores.set(id, (scores.get(id) ?? 0) + (WORK.readScores[at] ?? 0))
+      const { candidates } = takePostings(cursor, start, Number.NEGATIVE_INFINITY)
+      for (let at = 0; at < candidates; at += 1) {
+        const id = start + (CANDIDATES.places[at] ?? 0) + 1
+        scores.set(id, (scores.get(id) ?? 0) + (CANDIDATES.scores[at] ?? 0))
       }
     }
   }

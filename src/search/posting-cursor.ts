@@ -1,5 +1,4 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
-import { BLOCK_ROWS, TABLE_CODES, TABLES_AT, WORK } from './search-work.ts'
 import type { TermIndex } from './term-index.ts'
 
 /** A place in the postings of one term, which lie as `Postings` says. */
@@ -18,20 +17,28 @@ export interface PostingCursor {
   name: number
   labels: number
   summary: number
-  /** Where in `WORK.numbers` the scores of the first palette numbers lie. */
-  table: number
+  /** What each of the first `known` palette numbers scores. */
+  scores: Float64Array
+  known: number
 }
 
 export const NO_ROW = 0x7fffffff
 
-/** What one and two bytes of a varint hold. */
-const LOW_BITS = 0x7f
-const TWO_BYTES = 0x3fff
-const ONE_POSTING = Uint8Array.of(0, 0)
+/** Palette numbers are given by use: so many make up nearly all postings of a term. */
+const SHORT_TABLE = 128
+const LONG_TABLE = 1024
+/** From so many rows on the long table pays. */
+const LONG_RUN = 2048
 const NO_PALETTE = new Float32Array(0)
+/** Palette number 0, then bytes that are read and mean nothing. */
+const ONE_POSTING = Uint8Array.of(0, 0, 0)
+
+/** A table for each cursor of a search, kept for the next search. */
+const tables: Float64Array[] = []
 
 /**
  * @param number of a term of `index`
+ * @param bit of the thing asked for that it stands for
  * @param slot a number of its own for each cursor of a search, from 0
  */
 export function openPostings(
@@ -56,18 +63,17 @@ export function openPostings(
   const labels = FIELD_WEIGHTS.labels * inverseDocumentFrequency(scoredRows, next())
   const summary = FIELD_WEIGHTS.summary * inverseDocumentFrequency(scoredRows, next())
   const row = left > 0 ? next() : NO_ROW
-  const table = TABLES_AT + slot * TABLE_CODES
-  const cursor = { bytes, at, row, left, bit, palette, name, labels, summary, table }
-  const { numbers } = WORK
-  const codes = Math.min(TABLE_CODES, palette.length / 3)
-  for (let code = 0; code < codes; code += 1) numbers[table + code] = weighCode(cursor, code)
+  const scores = takeTable(slot)
+  const known = Math.min(left < LONG_RUN ? SHORT_TABLE : LONG_TABLE, palette.length / 3)
+  const cursor = { bytes, at, row, left, bit, palette, name, labels, summary, scores, known }
+  for (let code = 0; code < known; code += 1) scores[code] = weighCode(cursor, code)
   return cursor
 }
 
 /** A term that one row holds, with this score. */
 export function openSingle(row: number, score: number, slot: number): PostingCursor {
-  const table = TABLES_AT + slot * TABLE_CODES
-  WORK.numbers[table] = score
+  const scores = takeTable(slot)
+  scores[0] = score
   return {
     bytes: ONE_POSTING,
     at: 0,
@@ -78,8 +84,15 @@ export function openSingle(row: number, score: number, slot: number): PostingCur
     name: 0,
     labels: 0,
     summary: 0,
-    table,
+    scores,
+    known: 1,
   }
+}
+
+function takeTable(slot: number): Float64Array {
+  const table = tables[slot] ?? new Float64Array(LONG_TABLE)
+  tables[slot] = table
+  return table
 }
 
 /** The text score of a palette number. */
@@ -91,53 +104,4 @@ export function weighCode(cursor: PostingCursor, code: number): number {
     labels * (palette[place + 1] ?? 0) +
     summary * (palette[place + 2] ?? 0)
   )
-}
-
-/**
- * Reads a term's postings up to the row `start + BLOCK_ROWS` into `WORK.readPlaces` and
- * `WORK.readScores`: the innermost loop of the engine. Each posting is a palette number and the
- * distance to the next row, varints of a byte each, mostly, and of three at most. (`| 0` tells the
- * compiler that nothing overflows.)
- *
- * @param start the block's first row
- * @returns how many were read
- */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each number costs more than reading it
-export function readBlock(cursor: PostingCursor, start: number): number {
-  const { numbers, readPlaces, readScores } = WORK
-  const { bytes, table } = cursor
-  const end = Math.min(start + BLOCK_ROWS, NO_ROW)
-  let { at, row, left } = cursor
-  let count = 0
-  while (left > 0 && row < end) {
-    let code = bytes[at] ?? 0
-    at = (at + 1) | 0
-    if (code > LOW_BITS) {
-      code = (code & LOW_BITS) | ((bytes[at] ?? 0) << 7)
-      at = (at + 1) | 0
-      if (code > TWO_BYTES) {
-        code = (code & TWO_BYTES) | ((bytes[at] ?? 0) << 14)
-        at = (at + 1) | 0
-      }
-    }
-    readPlaces[count] = row - start
-    readScores[count] = code < TABLE_CODES ? (numbers[table + code] ?? 0) : weighCode(cursor, code)
-    count = (count + 1) | 0
-    left = (left - 1) | 0
-    let distance = bytes[at] ?? 0
-    at = (at + 1) | 0
-    if (distance > LOW_BITS) {
-      distance = (distance & LOW_BITS) | ((bytes[at] ?? 0) << 7)
-      at = (at + 1) | 0
-      if (distance > TWO_BYTES) {
-        distance = (distance & TWO_BYTES) | ((bytes[at] ?? 0) << 14)
-        at = (at + 1) | 0
-      }
-    }
-    row = (row + distance) | 0
-  }
-  cursor.at = at
-  cursor.row = left === 0 ? NO_ROW : row
-  cursor.left = left
-  return count
 }

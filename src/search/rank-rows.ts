@@ -1,5 +1,5 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
-import { addToBlock } from './block-scores.ts'
+import { addToBlock, BLOCK_ROWS, MAX_TOGETHER } from './block-scores.ts'
 import { findId } from './find-id.ts'
 import { type TogetherWeights, weighTogether } from './held-together.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
@@ -14,7 +14,6 @@ import {
   type RowRanking,
   takePage,
 } from './row-ranking.ts'
-import { BLOCK_ROWS, MAX_TOGETHER } from './search-work.ts'
 import { findTerm } from './term-dictionary.ts'
 import type { TermIndex } from './term-index.ts'
 

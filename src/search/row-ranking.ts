@@ -1,9 +1,9 @@
 import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
+import { CANDIDATES, countPassing, MAX_TOGETHER, takeBlock, takePostings } from './block-scores.ts'
 import { passes } from './filter-rows.ts'
 import type { IndexPart } from './index-part.ts'
-import { type PostingCursor, readBlock } from './posting-cursor.ts'
+import type { PostingCursor } from './posting-cursor.ts'
 import type { RankedPage, RankedRow } from './ranked-page.ts'
-import { MATCHED, MATCHES_AT, MAX_TOGETHER, WORK } from './search-work.ts'
 import { createTopKeys, type TopKeys } from './top-keys.ts'
 import { growWaiting, takeWaitingRows, type WaitingRows } from './waiting-rows.ts'
 
@@ -47,89 +47,38 @@ function rowSpan({ rows }: IndexPart): number {
   return 2 ** Math.ceil(Math.log2(Math.max(rows, 2)))
 }
 
-/** Offers the rows of a block that got a score, and sets the block back to 0. */
+/** Offers the rows of a block that got a score. */
 export function offerBlock(ranking: RowRanking, start: number, matched: number): void {
-  const { waiting, bits } = ranking
-  const from = waiting.length
-  growWaiting(waiting, matched)
-  takeCandidates(waiting, start, matched, ranking.hopeless)
-  if (bits === null) ranking.total += matched
-  else ranking.total += countPassing(bits, start, matched)
-  settle(ranking, from)
+  const { bits } = ranking
+  ranking.total += bits === null ? matched : countPassing(bits, start, matched)
+  settle(ranking, start, takeBlock(matched, ranking.hopeless))
 }
 
 /** As `addToBlock` and `offerBlock` in one, for a block that has rows of one term only. */
 export function offerPostings(ranking: RowRanking, cursor: PostingCursor, start: number): void {
-  const { readPlaces, readScores } = WORK
-  const count = readBlock(cursor, start)
-  ranking.total += count
-  let { hopeless } = ranking
-  for (let at = 0; at < count; at += 1) {
-    const score = readScores[at] ?? 0
-    if (score < hopeless) continue
-    offer(ranking, start + (readPlaces[at] ?? 0), score)
-    hopeless = ranking.hopeless
-  }
+  const { rows, candidates } = takePostings(cursor, start, ranking.hopeless)
+  ranking.total += rows
+  settle(ranking, start, candidates)
 }
 
-/**
- * Puts down the rows that hold several things, or score enough by one. No branch depends on either,
- * since the processor could not foresee it: a row that is no candidate is written over by the next.
- */
-function takeCandidates(
-  waiting: WaitingRows,
-  start: number,
-  matched: number,
-  hopeless: number,
-): void {
-  const { numbers, places } = WORK
-  const { rows, held: holds, scores } = waiting
-  let { length } = waiting
-  const end = MATCHES_AT + matched
-  for (let at = MATCHES_AT; at < end; at = (at + 1) | 0) {
-    const place = places[at] ?? 0
-    const score = numbers[place] ?? 0
-    const held = (places[place] ?? 0) & (MATCHED - 1)
-    numbers[place] = 0
-    places[place] = 0
-    rows[length] = start + place
-    holds[length] = held
-    scores[length] = score
-    const several = ((held & (held - 1)) + (MATCHED - 1)) >> MAX_TOGETHER
-    length = (length + (several | (score >= hopeless ? 1 : 0))) | 0
-  }
-  waiting.length = length
-}
-
-function countPassing(bits: Uint32Array, start: number, matched: number): number {
-  const { places } = WORK
-  let count = 0
-  for (let at = MATCHES_AT; at < MATCHES_AT + matched; at += 1) {
-    const row = start + (places[at] ?? 0)
-    count += ((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1
-  }
-  return count
-}
-
-/** Offers the new candidates that hold one thing; those that hold several go on waiting. */
-function settle(ranking: RowRanking, from: number): void {
+/** Offers candidates that hold one thing; those that hold several have to wait. */
+function settle(ranking: RowRanking, start: number, candidates: number): void {
+  const { places, held, scores } = CANDIDATES
   const { waiting, bits } = ranking
-  const { rows, held, scores, length } = waiting
-  let kept = from
-  for (let at = from; at < length; at += 1) {
-    const holds = held[at] ?? 0
-    const row = rows[at] ?? 0
+  growWaiting(waiting, candidates)
+  for (let at = 0; at < candidates; at += 1) {
+    const row = start + (places[at] ?? 0)
+    const things = held[at] ?? 0
     const score = scores[at] ?? 0
-    if ((holds & (holds - 1)) !== 0) {
-      rows[kept] = row
-      held[kept] = holds
-      scores[kept] = score
-      kept += 1
+    if ((things & (things - 1)) !== 0) {
+      waiting.rows[waiting.length] = row
+      waiting.held[waiting.length] = things
+      waiting.scores[waiting.length] = score
+      waiting.length += 1
     } else if (score >= ranking.hopeless && (bits === null || passes(bits, row))) {
       offer(ranking, row, score)
     }
   }
-  waiting.length = kept
 }
 
 function offer(ranking: RowRanking, row: number, score: number): void {
@@ -147,7 +96,7 @@ function offer(ranking: RowRanking, row: number, score: number): void {
 /** How many rows hold exactly each combination of two things asked for and more. */
 export function countTogether({ waiting }: RowRanking): Uint32Array {
   const { held, length } = waiting
-  const counts = new Uint32Array(MATCHED)
+  const counts = new Uint32Array(1 << MAX_TOGETHER)
   for (let at = 0; at < length; at += 1) {
     const combination = held[at] ?? 0
     counts[combination] = (counts[combination] ?? 0) + 1

@@ -20,9 +20,9 @@ export function takeWaitingRows(): WaitingRows {
   return shared
 }
 
-/** Makes room for this many rows more, and for one that is written over. */
+/** Makes room for this many rows more. */
 export function growWaiting(waiting: WaitingRows, more: number): void {
-  const needed = waiting.length + more + 1
+  const needed = waiting.length + more
   if (needed <= waiting.rows.length) return
   const room = Math.max(needed, 2 * waiting.rows.length)
   const { rows, held, scores } = waiting
