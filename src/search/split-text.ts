@@ -14,7 +14,8 @@ export interface Word {
 
 /** Longest word that is looked at; ids have at most 120 characters. */
 const MAX_WORD_CHARACTERS = 128
-const PLAIN_CHUNK = /^[a-z]+$/
+/** A word in one case or capitalised, digits only after its letters: nothing in it to take apart. */
+const PLAIN_CHUNK = /^(?:[A-Z]?[a-z]*|[A-Z]+)[0-9]*$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
 const APOSTROPHE_ENDING = /['’]s?$|['’](?=s$)/u
 const CAMEL_BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
@@ -45,7 +46,7 @@ export function hasSingleLetter(word: Word): boolean {
 
 function addChunk(words: Word[], chunk: string): void {
   if (PLAIN_CHUNK.test(chunk)) {
-    words.push({ whole: chunk, parts: [], style: 'plain' })
+    words.push({ whole: chunk.toLowerCase(), parts: [], style: 'plain' })
     return
   }
   if (HAS_UNSPACED.test(chunk)) {
