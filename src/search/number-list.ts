@@ -1,14 +1,16 @@
+import { allocateNumbers } from './number-memory.ts'
+
 const FIRST_CAPACITY = 1024
 
 export type NumberList = ReturnType<typeof createNumberList>
 
 /** A growing list of unsigned 32-bit numbers that takes four bytes for each. */
 export function createNumberList() {
-  let numbers = new Uint32Array(FIRST_CAPACITY)
+  let numbers = allocateNumbers(FIRST_CAPACITY)
   let length = 0
   const reserve = (needed: number) => {
     if (needed <= numbers.length) return
-    const larger = new Uint32Array(Math.max(needed, numbers.length * 2))
+    const larger = allocateNumbers(Math.max(needed, numbers.length * 2))
     larger.set(numbers.subarray(0, length))
     numbers = larger
   }

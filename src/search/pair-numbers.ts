@@ -1,3 +1,5 @@
+import { allocateNumbers } from './number-memory.ts'
+
 const FIRST_SLOTS = 4096
 /** A slot is two numbers and the pair's own plus one (0: free), side by side: one look at memory. */
 const SLOT_WIDTH = 3
@@ -8,13 +10,13 @@ const MAX_FILLED = 0.7
  * and the neighbours in the texts of a million listings are about as many.
  */
 export function createPairNumbers() {
-  let slots = new Uint32Array(FIRST_SLOTS * SLOT_WIDTH)
+  let slots = allocateNumbers(FIRST_SLOTS * SLOT_WIDTH)
   let mask = FIRST_SLOTS - 1
   let size = 0
   const grow = () => {
     const smaller = slots
     mask = mask * 2 + 1
-    slots = new Uint32Array((mask + 1) * SLOT_WIDTH)
+    slots = allocateNumbers((mask + 1) * SLOT_WIDTH)
     for (let at = 0; at < smaller.length; at += SLOT_WIDTH) {
       if (smaller[at + 2] === 0) continue
       const place = findSlot(slots, mask, smaller[at] ?? 0, smaller[at + 1] ?? 0)
