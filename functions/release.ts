@@ -1,6 +1,6 @@
 import type { LiveListing } from '../src/domain/live-listing.ts'
 import type { SearchIndex } from '../src/search/loaded-index.ts'
-import type { SearchTexts } from './search/write-search-response.ts'
+import type { SearchTexts } from './search/prepare-texts.ts'
 import type { StaticFiles } from './static/static-files.ts'
 
 /** One published build, as the live functions see it. Immutable: a new build is a new Release. */

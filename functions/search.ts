@@ -1,9 +1,10 @@
 import { type ParameterProblem, parseSearchParameters } from '../src/domain/search-parameters.ts'
-import { readId } from '../src/search/index-rows.ts'
 import type { SearchIndex } from '../src/search/loaded-index.ts'
 import { searchIndex } from '../src/search/search-index.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './search/answered-queries.ts'
-import { type SearchTexts, writeSearchResponse } from './search/write-search-response.ts'
+import { type PreparedTexts, prepareTexts, type SearchTexts } from './search/prepare-texts.ts'
+import type { TakeMemory } from './search/response-memory.ts'
+import { writeSearchResponse } from './search/write-search-response.ts'
 
 export interface SearchParts {
   /** The index being served right now; asked for once a request, so that a swap is atomic. */
@@ -17,8 +18,11 @@ export interface SearchParts {
 }
 
 export type SearchReply =
-  | { status: 200; headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> }
+  | { status: 200; headers: Readonly<Record<string, string>>; body: Buffer<ArrayBuffer> }
   | { status: 400; problems: readonly ParameterProblem[] }
+
+/** @param take where a response's memory comes from; fresh memory when nothing is said */
+export type Search = (rawQuery: string, take?: TakeMemory) => SearchReply
 
 const HEADERS = {
   'Content-Type': 'application/json',
@@ -31,17 +35,23 @@ const HEADERS = {
  * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
  * parameters come back as `problems` for the one formatter of errors (`invalid-parameter`).
  */
-export function createSearch({ index, texts, randomUuid, onShown, remembered }: SearchParts) {
+export function createSearch(parts: SearchParts): Search {
+  const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
-  return function search(rawQuery: string): SearchReply {
+  const textsFor = createTextsFor(parts.texts)
+  return function search(rawQuery, take) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
     const answered = known ?? answer(serving, rawQuery)
     if ('problems' in answered) return { status: 400, problems: answered.problems }
     if (known === undefined) answeredQueries.keep(serving, rawQuery, answered)
-    const { query, outcome, shown } = answered
-    const input = { index: serving, searchId: randomUuid(), query, outcome, texts: texts() }
-    const body = writeSearchResponse(input)
+    const input = {
+      ...answered,
+      index: serving,
+      searchId: randomUuid(),
+      texts: textsFor(serving),
+    }
+    const { body, shown } = writeSearchResponse(input, take)
     onShown?.(shown)
     return { status: 200, headers: HEADERS, body }
   }
@@ -53,7 +63,18 @@ function answer(
 ): AnsweredQuery | { problems: readonly ParameterProblem[] } {
   const parsed = parseSearchParameters(rawQuery, index.filters)
   if ('problems' in parsed) return parsed
-  const outcome = searchIndex(index, parsed.query)
-  const shown = outcome.organic.rows.map(({ row }) => readId(index, 'organic', row))
-  return { query: parsed.query, outcome, shown }
+  return { query: parsed.query, outcome: searchIndex(index, parsed.query) }
+}
+
+/** Prepared once for an index and its texts, which come and go together. */
+function createTextsFor(texts: () => SearchTexts): (index: SearchIndex) => PreparedTexts {
+  let of: { index: SearchIndex; texts: SearchTexts } | undefined
+  let prepared: PreparedTexts | undefined
+  return (index) => {
+    const current = texts()
+    if (prepared !== undefined && of?.index === index && of.texts === current) return prepared
+    of = { index, texts: current }
+    prepared = prepareTexts(index, current)
+    return prepared
+  }
 }

@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
+import { ROUTES } from '../src/domain/route-table.ts'
 import { createApp, type Handlers } from './app.ts'
 import { hasBody } from './call/upload.ts'
 import { findRequestFault, splitTarget } from './http/find-request-fault.ts'
 import { sendResponse } from './http/send-response.ts'
 import type { Parts } from './parts.ts'
+import type { SearchDoor } from './search-doors.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 
@@ -13,6 +15,8 @@ export interface ServerLayers {
   handlers: Partial<Handlers>
   /** `/api/v1/call/…`, on the raw request: header bytes and streams must pass unchanged. */
   relay?: NodeHandler
+  /** Searches, which are most of what is asked. */
+  search?: SearchDoor
   /** Astro's pages that are rendered for each request. */
   pages?: (req: IncomingMessage, res: ServerResponse, path: string, next: () => void) => boolean
 }
@@ -25,10 +29,12 @@ const BODY_TIMEOUT = 60_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
+const SEARCH_PATH = ROUTES.search.path
 const RELAY_PREFIX = '/api/v1/call/'
 
 /** One process, three layers: functions, compiled files, pages rendered on demand. */
-export function createWaypostServer({ parts, handlers, relay, pages }: ServerLayers): Server {
+export function createWaypostServer(layers: ServerLayers): Server {
+  const { parts, handlers, relay, search, pages } = layers
   const { problem, release } = parts
   const app = toNodeHandler(createApp(parts, handlers))
   const options = {
@@ -46,7 +52,9 @@ export function createWaypostServer({ parts, handlers, relay, pages }: ServerLay
       res.shouldKeepAlive = false
       return void sendResponse(res, problem(fault.code, { detail: fault.detail }))
     }
-    const { path } = splitTarget(req.url ?? '/')
+    const { path, query } = splitTarget(req.url ?? '/')
+    if (search !== undefined && path === SEARCH_PATH && isPlainGet(req))
+      return void search(req, res, query, () => void app(req, res))
     if (relay !== undefined && path.startsWith(RELAY_PREFIX)) return void relay(req, res)
     if (hasBody(req)) cutSlowBody(req)
     if (release().files.serve(req, res, path)) return
@@ -65,6 +73,10 @@ export function createWaypostServer({ parts, handlers, relay, pages }: ServerLay
     )
   })
   return server
+}
+
+function isPlainGet(req: IncomingMessage): boolean {
+  return req.method === 'GET' && !hasBody(req)
 }
 
 function cutSlowBody(req: IncomingMessage): void {

@@ -16,7 +16,7 @@ import { createResolver } from './ports/resolver.ts'
 import { createProblems } from './problem.ts'
 import { createRateLimits } from './rate-limits.ts'
 import { createReleaseHolder, type ReleaseHolder } from './release-holder.ts'
-import { createPageSearch, createSearchRoute } from './search-route.ts'
+import { createPageSearch, createReleaseSearch, createSearchDoors } from './search-doors.ts'
 import { createWaypostServer } from './server.ts'
 import { createSharedCounters } from './store-counter.ts'
 
@@ -84,12 +84,14 @@ async function createParts(
 }
 
 function createLayers(parts: Parts, { dir }: ReleaseHolder): Server {
-  const handlers: Handlers = { search: createSearchRoute(parts), ...createLedgerHandlers(parts) }
+  const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
+  const handlers: Handlers = { search: search.route, ...createLedgerHandlers(parts) }
   const locals = { search: createPageSearch(parts) }
   return createWaypostServer({
     parts,
     handlers,
     relay: createRelay(parts),
+    search: search.door,
     pages: createOnDemandPages({ dir, locals, log: parts.log }),
   })
 }

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { toDay } from '../store/click.ts'
-import type { UsageDayTable, UsageKind } from '../store/tables.ts'
+import type { UsageDayTable } from '../store/tables.ts'
 
 /**
  * Counts of what happens often and matters little one by one: listings shown by searches, relayed
@@ -26,17 +26,17 @@ const MAX_COUNTS = 100_000
 const ROWS_A_STATEMENT = 1_000
 
 export function createUsage(store: Store, clock: Clock, log: Log): Usage {
-  let counts = new Map<string, UsageDayTable>()
+  let counts = createCounts()
   let writing: Promise<void> = Promise.resolve()
   const timer = setInterval(() => void flush(), FLUSH_EVERY_MS)
   timer.unref()
 
   return {
     searched(listingIds, src) {
-      const day = toDay(clock.now())
-      for (const id of listingIds) add(counts, usageRow(day, 'impression', id, src))
+      counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds)
     },
-    called: (listingId) => add(counts, usageRow(toDay(clock.now()), 'call', listingId, null)),
+    called: (listingId) =>
+      counts.add({ day: toDay(clock.now()), kind: 'call', src: '' }, [listingId]),
     flush,
     close: () => {
       clearInterval(timer)
@@ -46,34 +46,46 @@ export function createUsage(store: Store, clock: Clock, log: Log): Usage {
 
   function flush(): Promise<void> {
     writing = writing.then(async () => {
-      if (counts.size === 0) return
-      const taken = counts
-      counts = new Map()
+      const rows = counts.rows()
+      if (rows.length === 0) return
+      counts = createCounts()
       try {
-        await writeCounts(store, [...taken.values()])
+        await writeCounts(store, rows)
       } catch (error) {
-        log.error('usage.not_written', { reason: String(error), counts: taken.size })
-        for (const row of taken.values()) add(counts, row)
+        log.error('usage.not_written', { reason: String(error), counts: rows.length })
+        for (const { listing_id, uses, ...group } of rows) counts.add(group, [listing_id], uses)
       }
     })
     return writing
   }
 }
 
-function usageRow(
-  day: number,
-  kind: UsageKind,
-  listing_id: string,
-  src: ClickSource | null,
-): UsageDayTable {
-  return { day, kind, listing_id, src: src ?? '', uses: 1 }
-}
+type Group = Omit<UsageDayTable, 'listing_id' | 'uses'>
 
-function add(counts: Map<string, UsageDayTable>, row: UsageDayTable): void {
-  const key = `${row.listing_id} ${row.kind} ${row.src} ${row.day}`
-  const known = counts.get(key)
-  if (known !== undefined) known.uses += row.uses
-  else if (counts.size < MAX_COUNTS) counts.set(key, row)
+/**
+ * Uses of each listing, apart for each day, kind and source: a search adds twenty to one group, so
+ * that what they share is looked up once.
+ */
+function createCounts() {
+  const groups = new Map<string, { group: Group; uses: Map<string, number> }>()
+  let size = 0
+  return {
+    add(group: Group, listingIds: readonly string[], times = 1): void {
+      const key = `${group.kind} ${group.src} ${group.day}`
+      const uses = groups.get(key)?.uses ?? new Map<string, number>()
+      if (!groups.has(key)) groups.set(key, { group, uses })
+      for (const id of listingIds) {
+        const known = uses.get(id)
+        if (known === undefined && size === MAX_COUNTS) continue
+        if (known === undefined) size += 1
+        uses.set(id, (known ?? 0) + times)
+      }
+    },
+    rows: (): UsageDayTable[] =>
+      [...groups.values()].flatMap(({ group, uses }) =>
+        [...uses].map(([listing_id, count]) => ({ ...group, listing_id, uses: count })),
+      ),
+  }
 }
 
 /** All or nothing, so that a retry cannot count twice; sorted, so that instances cannot deadlock. */

@@ -2,11 +2,10 @@ import type { SearchQuery } from '../../src/domain/search-query.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { SearchOutcome } from '../../src/search/search-index.ts'
 
-/** A query that was answered: what it was read as, which rows it found, which ids it shows. */
+/** A query that was answered: what it was read as, which rows it found. */
 export interface AnsweredQuery {
   query: SearchQuery
   outcome: SearchOutcome
-  shown: readonly string[]
 }
 
 /** Queries remembered for one index: a few megabytes at most. */

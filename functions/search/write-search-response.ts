@@ -1,100 +1,132 @@
 import type { SearchQuery } from '../../src/domain/search-query.ts'
-import { findId } from '../../src/search/find-id.ts'
-import { idBytesIn, readBody } from '../../src/search/index-rows.ts'
+import { BODY_START, idLengthIn, readBody, sizeOfBody } from '../../src/search/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow } from '../../src/search/ranked-page.ts'
 import type { SearchOutcome } from '../../src/search/search-index.ts'
-import { type ByteWriter, createByteWriter } from './byte-writer.ts'
-
-/** The texts of a search response that come from the content. */
-export interface SearchTexts {
-  /** Ids of the showcase row, in order; an id that isn't one of our own listings is left out. */
-  featured: readonly string[]
-  featured_label: string
-  sponsored_policy: string
-  also_search: readonly { name: string; url: string; note: string }[]
-  ranking: string
-  attribution: readonly string[]
-}
+import type { PreparedTexts } from './prepare-texts.ts'
+import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
+import { toBytes } from './to-bytes.ts'
+import { ADDED_BYTES, writeListing } from './write-listing.ts'
 
 export interface SearchResponseInput {
   index: SearchIndex
   searchId: string
   query: SearchQuery
   outcome: SearchOutcome
-  texts: SearchTexts
+  texts: PreparedTexts
 }
 
-/** Every body ends with the closing brackets of `links` and of the summary. */
-const BODY_ENDING_BYTES = 2
-/** Room for what is added to a listing, and for the rest of a response: it saves growing. */
-const ADDED_BYTES = 240
-const OTHER_BYTES = 4096
-
-/** A listing of a response, before its two members of this search are added. */
-interface Listing {
-  body: Uint8Array
-  relevance: number
+export interface SearchResponse {
+  body: Buffer<ArrayBuffer>
+  /** Ids of the organic listings in it. */
+  shown: readonly string[]
 }
+
+/** What a list of listings is written from and into. */
+interface Target {
+  memory: Buffer<ArrayBuffer>
+  index: SearchIndex
+}
+
+const COMMA = 0x2c
+const FEATURED = toBytes('],"featured":[')
+const POSITION = '&pos='
+const NO_NOTES = toBytes('[]')
+/** The most UTF-8 a UTF-16 unit can become. */
+const MAX_BYTES = 3
 
 /**
  * Puts the response together from the bodies' prepared bytes: nothing is parsed or serialised
  * again. Only `links.go` and `relevance` are added to each listing; `pos` counts within `results`,
  * so that listings of our own rows carry a link without it.
+ *
+ * @param take where the body's memory comes from
  */
-export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
+export function writeSearchResponse(
+  input: SearchResponseInput,
+  take: TakeMemory = takeFreshMemory,
+): SearchResponse {
   const { index, searchId, query, outcome, texts } = input
-  const organic = readListings(index, 'organic', outcome.organic.rows)
-  const firstParty = readListings(index, 'firstParty', outcome.firstParty.rows)
-  const featured = readListings(index, 'firstParty', featuredRows(index, texts.featured))
-  const writer = createByteWriter(sizeOf([...organic, ...firstParty, ...featured]))
-
-  writer.text(`{"search_id":"${searchId}","query":${JSON.stringify(query)},`)
-  writer.text(`"total":${outcome.organic.total},"results":[`)
-  writeListings(writer, organic, searchId, true)
-  writer.text('],"featured":[')
-  writeListings(writer, featured, searchId, false)
-  writer.text(`],"featured_label":${JSON.stringify(texts.featured_label)},"featured_first_party":[`)
-  writeListings(writer, firstParty, searchId, false)
-  const { sponsored_policy, also_search, ranking, attribution } = texts
-  const rest = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }
-  writer.text(`],${JSON.stringify({ ...rest, notes: outcome.notes, attribution }).slice(1)}`)
-  return writer.written()
+  const { organic, firstParty } = outcome
+  const echo = `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${organic.total},"results":[`
+  const notes = outcome.notes.length === 0 ? NO_NOTES : toBytes(JSON.stringify(outcome.notes))
+  const memory = take(sizeOf(input) + echo.length * MAX_BYTES + notes.length)
+  const counted = toBytes(`?sid=${searchId}${POSITION}`)
+  const plain = counted.subarray(0, -POSITION.length)
+  const shown: string[] = []
+  const target = { memory, index }
+  let at = memory.write(echo)
+  at = writeResults(target, at, organic.rows, counted, shown)
+  at = writeBytes(memory, at, FEATURED)
+  at = writeOwn(target, at, texts.featured, plain)
+  at = writeBytes(memory, at, texts.afterFeatured)
+  at = writeOwn(target, at, firstParty.rows, plain)
+  at = writeBytes(memory, at, texts.beforeNotes)
+  at = writeBytes(memory, at, notes)
+  at = writeBytes(memory, at, texts.afterNotes)
+  return { body: memory.subarray(0, at), shown }
 }
 
-function readListings(
-  index: SearchIndex,
-  part: PartName,
+/** The most bytes all but the echo and the notes may take. */
+function sizeOf({ index, outcome, texts }: SearchResponseInput): number {
+  const own = [texts.featured, outcome.firstParty.rows]
+  return (
+    sizeOfRows(index, 'organic', outcome.organic.rows) +
+    own.reduce((bytes, rows) => bytes + sizeOfRows(index, 'firstParty', rows), 0) +
+    FEATURED.length +
+    texts.bytes
+  )
+}
+
+function sizeOfRows(index: SearchIndex, part: PartName, rows: readonly RankedRow[]): number {
+  let bytes = 0
+  for (const { row } of rows) bytes += sizeOfBody(index, part, row) + ADDED_BYTES
+  return bytes
+}
+
+function writeBytes(memory: Uint8Array, at: number, bytes: Uint8Array): number {
+  memory.set(bytes, at)
+  return at + bytes.length
+}
+
+function writeResults(
+  { memory, index }: Target,
+  start: number,
   rows: readonly RankedRow[],
-): readonly Listing[] {
-  return rows.map(({ row, relevance }) => ({ body: readBody(index, part, row), relevance }))
+  searchId: Uint8Array,
+  shown: string[],
+): number {
+  let at = start
+  let position = 0
+  for (const { row, relevance } of rows) {
+    if (position > 0) at = writeComma(memory, at)
+    position += 1
+    const body = readBody(index, 'organic', row)
+    const idLength = idLengthIn(body)
+    const idAt = at + BODY_START.length
+    at = writeListing(memory, at, { body, idLength, relevance, searchId, position })
+    shown.push(memory.toString('latin1', idAt, idAt + idLength))
+  }
+  return at
 }
 
-function sizeOf(listings: readonly Listing[]): number {
-  return listings.reduce((bytes, { body }) => bytes + body.length + ADDED_BYTES, OTHER_BYTES)
+function writeOwn(
+  { memory, index }: Target,
+  start: number,
+  rows: readonly RankedRow[],
+  searchId: Uint8Array,
+): number {
+  let at = start
+  for (const { row, relevance } of rows) {
+    if (at > start) at = writeComma(memory, at)
+    const body = readBody(index, 'firstParty', row)
+    const idLength = idLengthIn(body)
+    at = writeListing(memory, at, { body, idLength, relevance, searchId, position: 0 })
+  }
+  return at
 }
 
-/** @param counted whether the links say a position */
-function writeListings(
-  writer: ByteWriter,
-  listings: readonly Listing[],
-  searchId: string,
-  counted: boolean,
-): void {
-  listings.forEach(({ body, relevance }, at) => {
-    const position = counted ? `&pos=${at + 1}` : ''
-    if (at > 0) writer.text(',')
-    writer.bytes(body.subarray(0, -BODY_ENDING_BYTES))
-    writer.text(',"go":"/go/')
-    writer.bytes(idBytesIn(body))
-    writer.text(`?sid=${searchId}${position}&src=api"},"relevance":${relevance}}`)
-  })
-}
-
-function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
-  const { firstParty } = index
-  return ids
-    .map((id) => findId(index, 'firstParty', id))
-    .filter((row) => row >= 0)
-    .map((row) => ({ row, relevance: firstParty.multipliers[row] ?? 1 }))
+function writeComma(memory: Uint8Array, at: number): number {
+  memory[at] = COMMA
+  return at + 1
 }

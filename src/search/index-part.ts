@@ -3,6 +3,7 @@ import type { TermIndex } from './term-index.ts'
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */
 export interface BodyStore {
+  /** What it answers may be overwritten by the next read. */
   read(at: number, length: number): Uint8Array
 }
 

@@ -13,25 +13,33 @@ export function readId(index: SearchIndex, part: PartName, row: number): string 
 
 /** The id a body starts with. */
 export function idIn(body: Uint8Array): string {
-  return decoder.decode(idBytesIn(body))
+  return decoder.decode(body.subarray(BODY_START.length, BODY_START.length + idLengthIn(body)))
 }
 
-/** The same as bytes: ids are ASCII and need no escaping in JSON. */
-export function idBytesIn(body: Uint8Array): Uint8Array {
-  const end = body.indexOf(QUOTATION_MARK, BODY_START.length)
-  if (end < 0) throw new SearchIndexError('A listing body of the search index lacks its id.')
-  return body.subarray(BODY_START.length, end)
+/** Bytes of that id: ids are ASCII and need no escaping in JSON. */
+export function idLengthIn(body: Uint8Array): number {
+  // A loop: for so few bytes it is quicker than a call of indexOf.
+  for (let at = BODY_START.length; at < body.length; at += 1)
+    if (body[at] === QUOTATION_MARK) return at - BODY_START.length
+  throw new SearchIndexError('A listing body of the search index lacks its id.')
 }
 
 /**
- * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack.
+ * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack. They are
+ * there until the next body is read.
  * @throws SearchIndexError when they were damaged on the way
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
   const { bodyStarts, bodyChecksums } = index[part]
   const base = part === 'organic' ? 0 : (index.organic.bodyStarts.at(-1) ?? 0)
-  const start = bodyStarts[row] ?? 0
-  const body = index.bodies.read(base + start, (bodyStarts[row + 1] ?? 0) - start)
+  const start = base + (bodyStarts[row] ?? 0)
+  const body = index.bodies.read(start, sizeOfBody(index, part, row))
   if (index.verifyReads) verifyBytes(`body of ${part} row ${row}`, body, bodyChecksums[row] ?? 0)
   return body
+}
+
+/** Bytes of a row's body. */
+export function sizeOfBody(index: SearchIndex, part: PartName, row: number): number {
+  const { bodyStarts } = index[part]
+  return (bodyStarts[row + 1] ?? 0) - (bodyStarts[row] ?? 0)
 }

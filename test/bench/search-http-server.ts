@@ -1,16 +1,29 @@
 /**
- * The search function alone behind h3 and Node's HTTP server, for `search-http.ts`: prints its port,
- * and at `/usage` the CPU seconds and memory it has used.
+ * The search function alone, behind the server and the door that production uses, for
+ * `search-http.ts`: prints its port, and at `/usage` the CPU seconds and memory it has used.
+ *
+ * `node search-http-server.ts <index> <anew|remembering|fixed>`: every search anew; with the
+ * queries asked before remembered, as served; or with one body that is there already, the ceiling.
  */
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { flushCompileCache } from 'node:module'
-import { H3, HTTPResponse, toNodeHandler } from 'h3'
+import { createUsage } from '../../functions/analytics/usage.ts'
+import { parseConfig } from '../../functions/config.ts'
+import { createLog } from '../../functions/log.ts'
+import type { Parts } from '../../functions/parts.ts'
+import { systemClock } from '../../functions/ports/clock.ts'
+import type { Store } from '../../functions/ports/store.ts'
+import { createProblems } from '../../functions/problem.ts'
+import { createRateLimits } from '../../functions/rate-limits.ts'
 import { openSearchIndex } from '../../functions/search/open-search-index.ts'
-import { createSearch } from '../../functions/search.ts'
+import { createSearch, type Search } from '../../functions/search.ts'
+import { createSearchDoors } from '../../functions/search-doors.ts'
+import { createWaypostServer } from '../../functions/server.ts'
 
+const [file = '', mode = 'anew'] = process.argv.slice(2)
 const started = performance.now()
-const index = openSearchIndex(process.argv[2] ?? '', { verify: process.argv[3] === 'verify' })
+const index = openSearchIndex(file)
 const loadMs = performance.now() - started
 const texts = {
   featured: [],
@@ -22,37 +35,49 @@ const texts = {
   ranking: 'BM25 over name, tags and categories, summary; times trust and Live-Tested.',
   attribution: ['Listings from public registries.'],
 }
-// Every search anew, and as served: with the queries asked before remembered.
-const parts = { index: () => index, texts: () => texts, randomUuid: randomUUID }
-const search = createSearch({ ...parts, remembered: 0 })
-const remembering = createSearch(parts)
-
-const app = new H3()
-app.get('/api/v1/search', ({ req }) => answer(req.url, search))
-app.get('/remembering', ({ req }) => answer(req.url, remembering))
-function answer(url: string, find: typeof search) {
-  const at = url.indexOf('?')
-  const reply = find(at < 0 ? '' : url.slice(at + 1))
-  if (reply.status !== 200) return new HTTPResponse(JSON.stringify(reply.problems), { status: 400 })
-  return new HTTPResponse(reply.body, { status: 200, headers: reply.headers })
+const config = parseConfig({ RATE_LIMITS: '{"search":"off"}' })
+const log = createLog(() => {}, Date.now)
+// What is shown is counted as in service; the store it goes to is the machine's business.
+const store = { db: { transaction: () => ({ execute: async () => {} }) } }
+const usage = createUsage(store as unknown as Store, systemClock, log)
+const parts = {
+  config,
+  log,
+  problem: createProblems(config.BASE_URL),
+  limits: createRateLimits(config),
+  // The door looks at nothing else of the release.
+  release: () => ({ search: index, searchTexts: texts, files: { serve: () => false } }),
 }
-// What the same server does with a body of the same size that is there already: the ceiling.
-const fixed = search('limit=20')
-app.get('/fixed', () =>
-  fixed.status === 200
-    ? new HTTPResponse(fixed.body, { status: 200, headers: fixed.headers })
-    : new HTTPResponse('', { status: 500 }),
-)
-app.get('/usage', () => {
-  const { user, system } = process.cpuUsage()
-  const rssMb = Math.round(process.memoryUsage().rss / 1024 / 1024)
-  return { cpuSeconds: (user + system) / 1e6, rssMb, loadMs }
+const search = createSearch({
+  index: () => index,
+  texts: () => texts,
+  randomUuid: randomUUID,
+  onShown: (ids) => usage.searched(ids, 'api'),
+  ...(mode === 'anew' && { remembered: 0 }),
 })
-
-const server = createServer(toNodeHandler(app))
+const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatFirst(search) : search)
+const server = createWaypostServer({
+  parts: parts as unknown as Parts,
+  handlers: { search: route },
+  search: door,
+  pages: answerUsage,
+})
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('expected a port')
   flushCompileCache()
   process.stdout.write(`${address.port}\n`)
 })
+
+function repeatFirst(search: Search): Search {
+  const reply = search('limit=20')
+  return () => reply
+}
+
+function answerUsage(_req: IncomingMessage, res: ServerResponse, path: string): boolean {
+  if (path !== '/usage') return false
+  const { user, system } = process.cpuUsage()
+  const rssMb = process.memoryUsage().rss / 1024 / 1024
+  res.end(JSON.stringify({ cpuSeconds: (user + system) / 1e6, rssMb, loadMs }))
+  return true
+}

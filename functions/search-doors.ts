@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type H3Event, HTTPResponse } from 'h3'
+import type { ClickSource } from '../src/domain/vocabulary.ts'
+import type { Handler } from './app.ts'
+import { clientKey } from './client-key.ts'
+import { splitTarget } from './http/find-request-fault.ts'
+import type { Parts } from './parts.ts'
+import { type LimitTaken, refusalOf } from './rate-limits.ts'
+import { createResponseMemory } from './search/response-memory.ts'
+import { createSearch, type Search } from './search.ts'
+
+export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
+
+/** Answers on Node's response itself, or calls `next` for the route to answer. */
+export type SearchDoor = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  query: string,
+  next: () => void,
+) => Promise<void>
+
+/**
+ * Two doors to one `GET /api/v1/search`: the route as h3 mounts it answers everything, on any host;
+ * the one on Node's own request and response answers what nearly every request is, a search that
+ * succeeds, without the copies and objects in between. Both give the same headers and bytes.
+ */
+export function createSearchDoors(
+  parts: DoorParts,
+  search: Search,
+): { route: Handler; door: SearchDoor } {
+  const counted: Counted = new WeakMap()
+  return {
+    route: createRoute(parts, search, counted),
+    door: createDoor(parts, search, counted),
+  }
+}
+
+/** A request the door passes on was counted there; it is not counted twice. */
+type Counted = WeakMap<object, LimitTaken>
+type DoorParts = Omit<SearchParts, 'release' | 'ledger'>
+
+function createRoute({ problem, limits, config }: DoorParts, search: Search, counted: Counted) {
+  return async function route({ req }: H3Event): Promise<Response | HTTPResponse> {
+    const node = req.runtime?.node?.req
+    const taken =
+      (node && counted.get(node)) ??
+      (await limits.take(
+        'search',
+        clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY),
+      ))
+    const refusal = refusalOf(taken, problem)
+    if (refusal !== null) return refusal
+    const reply = search(splitTarget(req.url).query)
+    if (reply.status === 200)
+      return new HTTPResponse(reply.body, {
+        status: 200,
+        headers: { ...reply.headers, ...taken.headers },
+      })
+    const names = reply.problems.map(({ name }) => name).join(', ')
+    return problem('invalid-parameter', {
+      detail: `These parameters cannot be used: ${names}.`,
+      errors: reply.problems,
+    })
+  }
+}
+
+function createDoor({ limits, config }: DoorParts, search: Search, counted: Counted): SearchDoor {
+  const memory = createResponseMemory()
+  const answer = async (req: IncomingMessage, query: string) => {
+    const forwarded = req.headers['x-forwarded-for']
+    const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
+    const taken = await limits.take('search', client)
+    counted.set(req, taken)
+    const reply = taken.allowed ? search(query, memory.take) : null
+    return reply?.status === 200 ? { ...reply, limits: taken.headers } : null
+  }
+  return async function door(req, res, query, next) {
+    // A failure is the route's to report: it fails there again.
+    const reply = await answer(req, query).catch(() => null)
+    if (reply === null) return next()
+    const { body, headers, limits } = reply
+    // Not before the last byte was handed to the system, or the connection is gone.
+    res.once('close', () => memory.giveBack(body))
+    res.writeHead(200, { ...headers, ...limits, 'Content-Length': body.length })
+    res.end(body)
+  }
+}
+
+/** The same search for a page rendered on demand: the parsed answer, or the problems found. */
+export function createPageSearch(parts: SearchParts) {
+  const search = createReleaseSearch(parts, 'web')
+  return (rawQuery: string): unknown => {
+    const reply = search(rawQuery)
+    return reply.status === 200
+      ? JSON.parse(new TextDecoder().decode(reply.body))
+      : { problems: reply.problems }
+  }
+}
+
+/** The search over the release served right now, which counts what it shows. */
+export function createReleaseSearch({ release, ledger }: SearchParts, src: ClickSource) {
+  return createSearch({
+    index: () => release().search,
+    texts: () => release().searchTexts,
+    randomUuid: randomUUID,
+    onShown: (listingIds) => ledger.usage.searched(listingIds, src),
+  })
+}
