@@ -7,7 +7,7 @@ import { clientKey } from './client-key.ts'
 import { splitTarget } from './http/find-request-fault.ts'
 import type { Parts } from './parts.ts'
 import { type LimitTaken, refusalOf } from './rate-limits.ts'
-import { createResponseMemory } from './search/response-memory.ts'
+import { createResponseMemory, type ResponseMemory } from './search/response-memory.ts'
 import { createSearch, type Search } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
@@ -28,11 +28,12 @@ export type SearchDoor = (
 export function createSearchDoors(
   parts: DoorParts,
   search: Search,
+  memory: ResponseMemory = createResponseMemory(),
 ): { route: Handler; door: SearchDoor } {
   const counted: Counted = new WeakMap()
   return {
     route: createRoute(parts, search, counted),
-    door: createDoor(parts, search, counted),
+    door: createDoor(parts, { search, memory, counted }),
   }
 }
 
@@ -65,8 +66,10 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
   }
 }
 
-function createDoor({ limits, config }: DoorParts, search: Search, counted: Counted): SearchDoor {
-  const memory = createResponseMemory()
+function createDoor(
+  { limits, config }: DoorParts,
+  { search, memory, counted }: { search: Search; memory: ResponseMemory; counted: Counted },
+): SearchDoor {
   const answer = async (req: IncomingMessage, query: string) => {
     const forwarded = req.headers['x-forwarded-for']
     const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)

@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createResponseMemory } from '../../functions/search/response-memory.ts'
+import type { Search } from '../../functions/search.ts'
+import { createReleaseSearch, createSearchDoors } from '../../functions/search-doors.ts'
+import { createWaypostServer } from '../../functions/server.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+/** The path of the specification is answered on Node's own response, one with `/` behind by h3. */
+const DOORS = ['/api/v1/search', '/api/v1/search/']
+/** Requests a slow reader sends at once. */
+const BATCH = 12
+const SEARCH_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
+const AnswerSchema = v.object({
+  search_id: v.string(),
+  query: v.object({ q: v.optional(v.string()), limit: v.number() }),
+  results: v.array(v.object({ id: v.string() })),
+})
+
+let running: RunningService
+const opened: Server[] = []
+
+beforeAll(async () => {
+  running = await startService({ RATE_LIMITS: '{"search":"100000/60"}' })
+})
+
+afterAll(async () => {
+  for (const server of opened) {
+    server.closeAllConnections()
+    server.close()
+  }
+  await running.close()
+})
+
+/** The running service's parts behind a server of their own, around this search. */
+async function serve(search: Search, memory = createResponseMemory()): Promise<number> {
+  const { parts } = running.service
+  const { route, door } = createSearchDoors(parts, search, memory)
+  const server = createWaypostServer({ parts, handlers: { search: route }, search: door })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  opened.push(server)
+  const address = server.address()
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}
+
+/** What an answer says, without what differs in each: its date, its search id, the limit's count. */
+async function ask(url: string, method = 'GET') {
+  const response = await fetch(url, { method })
+  const headers: Record<string, string> = Object.fromEntries(response.headers)
+  const { date, ratelimit, ...others } = headers
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: { ...others, ratelimit: ratelimit?.replace(/r=\d+;t=\d+/, '') },
+    body: text.replaceAll(SEARCH_ID, 'search-id'),
+  }
+}
+
+describe('both doors answer alike', () => {
+  test.each([
+    ['GET', '', 200],
+    ['GET', '?q=weather', 200],
+    ['GET', '?q=weather&limit=50&offset=1', 200],
+    ['GET', '?q=%E5%A4%A9%E6%B0%97%20%22%5C', 200],
+    ['GET', '?q=notoin', 200],
+    ['GET', '?q=%20', 200],
+    ['GET', '?kind=kit', 200],
+    ['GET', '?limit=0', 400],
+    ['GET', '?limit=5&limit=6&page=2', 400],
+    ['HEAD', '?q=weather', 200],
+    ['HEAD', '?limit=0', 400],
+  ])('%s %s', async (method, query, status) => {
+    const [own, route] = await Promise.all(
+      DOORS.map((path) => ask(`${running.url}${path}${query}`, method)),
+    )
+    expect(own?.status).toBe(status)
+    expect(own).toEqual(route)
+  })
+
+  test('a request in absolute form is the same request', async () => {
+    const port = Number(new URL(running.url).port)
+    const socket = await open(port)
+    socket.write(requests('GET http://a/api/v1/search?q=weather', 1, 'close'))
+    const [first] = await readAnswers(socket)
+    expect(first?.query.q).toBe('weather')
+  })
+
+  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is answered as before', async (method) => {
+    const { status, headers } = await fetch(`${running.url}/api/v1/search`, { method })
+    expect(status).toBe(method === 'OPTIONS' ? 204 : 405)
+    expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+  })
+
+  test('each request is counted once against the limit, whatever comes of it', async () => {
+    const limited = await startService({ RATE_LIMITS: '{"search":"4/60"}' })
+    const left = async (query: string) => {
+      const response = await fetch(`${limited.url}/api/v1/search${query}`)
+      return [response.status, /r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]]
+    }
+    expect(await left('?q=a')).toEqual([200, '3'])
+    expect((await left('?limit=0'))[0]).toBe(400)
+    expect(await left('?q=a')).toEqual([200, '1'])
+    expect(await left('/?q=a')).toEqual([200, '0'])
+    expect(await left('?q=a')).toEqual([429, '0'])
+    await limited.close()
+  })
+
+  test('both count the listings they showed', async () => {
+    const counted: (readonly string[])[] = []
+    const { parts } = running.service
+    const usage = {
+      ...parts.ledger.usage,
+      searched: (ids: readonly string[]) => void counted.push(ids),
+    }
+    const port = await serve(
+      createReleaseSearch({ ...parts, ledger: { ...parts.ledger, usage } }, 'api'),
+    )
+    for (const path of DOORS) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}?q=weather`)
+      const { results } = v.parse(AnswerSchema, await response.json())
+      expect(counted.pop()).toEqual(results.map(({ id }) => id))
+    }
+    expect(counted).toEqual([])
+  })
+
+  test('a failure is one line of the log and a 500 that says nothing', async () => {
+    const port = await serve(() => {
+      throw new Error('the secret of the index')
+    })
+    for (const path of DOORS) {
+      const before = running.log.length
+      const { status, body } = await ask(`http://127.0.0.1:${port}${path}?q=weather`)
+      expect(status).toBe(500)
+      expect(body).not.toContain('secret')
+      const lines = running.log.slice(before).filter((line) => line.includes('request.failed'))
+      expect(lines).toHaveLength(1)
+    }
+  })
+})
+
+describe('memory of responses', () => {
+  test('what a slow reader waits for is not overwritten by what others are answered', async () => {
+    const port = await serve(createReleaseSearch(running.service.parts, 'api'))
+    const url = `http://127.0.0.1:${port}/api/v1/search`
+    const slow = await Promise.all(
+      [30, 40].map(async (limit) => ({ limit, socket: await open(port) })),
+    )
+    // More than the system buffers for a connection: in the end, responses wait in memory.
+    const batches = 30
+    for (let batch = 1; batch <= batches; batch += 1) {
+      const last = batch === batches ? 'close' : 'keep-alive'
+      for (const { limit, socket } of slow)
+        socket.write(requests(`GET /api/v1/search?limit=${limit}`, BATCH, last))
+      // Others ask in between and right after.
+      await Promise.all([1, 2, 3].map((limit) => ask(`${url}?limit=${limit}`)))
+    }
+    for (const { limit, socket } of slow) {
+      const answers = await readAnswers(socket)
+      expect(answers).toHaveLength(batches * BATCH)
+      expect(answers.map(({ query }) => query.limit)).toEqual(answers.map(() => limit))
+      expect(new Set(answers.map(({ search_id }) => search_id)).size).toBe(answers.length)
+    }
+  })
+
+  test('comes back from readers that stay, and from those that go in the middle', async () => {
+    const lent = new Set<ArrayBuffer>()
+    const memory = createResponseMemory()
+    const port = await serve(createReleaseSearch(running.service.parts, 'api'), {
+      take: (bytes) => {
+        const taken = memory.take(bytes)
+        lent.add(taken.buffer)
+        return taken
+      },
+      giveBack: (written) => {
+        lent.delete(written.buffer)
+        memory.giveBack(written)
+      },
+    })
+    await (await fetch(`http://127.0.0.1:${port}/api/v1/search`)).text()
+    await expect.poll(() => lent.size).toBe(0)
+    const gone = await open(port)
+    gone.write(requests('GET /api/v1/search', 800, 'keep-alive'))
+    await expect.poll(() => lent.size).toBeGreaterThan(0)
+    gone.destroy()
+    await expect.poll(() => lent.size).toBe(0)
+  })
+})
+
+function requests(line: string, count: number, last: string): string {
+  return Array.from({ length: count }, (_, at) => {
+    const connection = at === count - 1 ? last : 'keep-alive'
+    return `${line} HTTP/1.1\r\nHost: a\r\nConnection: ${connection}\r\n\r\n`
+  }).join('')
+}
+
+/** A connection that reads nothing yet. */
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.pause()
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Everything the connection was answered, until the server closes it. */
+async function readAnswers(socket: Socket) {
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk)
+  const all = Buffer.concat(chunks)
+  const answers = []
+  let at = 0
+  while (at < all.length) {
+    const body = all.indexOf('\r\n\r\n', at) + 4
+    const head = all.toString('latin1', at, body)
+    at = body + Number(/content-length: (\d+)/i.exec(head)?.[1])
+    answers.push(v.parse(AnswerSchema, JSON.parse(all.toString('utf8', body, at))))
+  }
+  return answers
+}
