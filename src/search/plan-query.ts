@@ -1,5 +1,5 @@
 import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
-import { rowsWith, rowsWithPair } from './index-words.ts'
+import { findNeighbours, type KnownTerm, lookUp } from './known-term.ts'
 import { pairTerm } from './pair-term.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
 import { relatedTerms } from './related-words.ts'
@@ -7,14 +7,18 @@ import type { TermIndex } from './term-index.ts'
 
 /** What a query text is searched as: terms, each once, and what the caller should be told. */
 export interface QueryPlan {
+  /** The index that the terms carry their numbers of. */
+  part: TermIndex
   /** What is asked for, in order: the terms of each thing, any of which is enough to hold it. */
-  things: readonly (readonly string[])[]
+  things: readonly (readonly PlanTerm[])[]
   /** Terms beside them: pairs of neighbours, related words. */
-  others: readonly string[]
+  others: readonly PlanTerm[]
   /** Words written as listing ids, whether or not there is such a listing. */
   ids: readonly string[]
   notes: readonly string[]
 }
+
+export type PlanTerm = Pick<KnownTerm, 'text' | 'number'>
 
 /** Words of a query that are looked at. */
 export const MAX_QUERY_WORDS = 32
@@ -29,16 +33,17 @@ const POORLY_KNOWN = 2500
  * @param part the organic rows: only their words decide, so that our own listings move nothing
  * @param rows how many they are
  */
-export function planQuery(part: TermIndex, text: string, rows: number): QueryPlan {
-  const units = queryUnits(part, firstCharacters(text), MAX_QUERY_WORDS)
+export function planQuery(part: TermIndex, query: string, rows: number): QueryPlan {
+  const units = queryUnits(part, firstCharacters(query), MAX_QUERY_WORDS)
   const seen = new Set<string>()
-  const fresh = (terms: readonly string[]) =>
-    terms.filter((term) => {
-      if (seen.has(term) || seen.size >= MAX_PLAN_TERMS) return false
-      seen.add(term)
+  const fresh = (terms: readonly PlanTerm[]) =>
+    terms.filter(({ text }) => {
+      if (seen.has(text) || seen.size >= MAX_PLAN_TERMS) return false
+      seen.add(text)
       return true
     })
   return {
+    part,
     things: units.map(({ terms }) => fresh(terms)).filter((terms) => terms.length > 0),
     others: fresh(neighbourTerms(part, units, rows)),
     ids: units.flatMap(({ id }) => id ?? []),
@@ -52,26 +57,26 @@ function firstCharacters(text: string): string {
 }
 
 /** Pairs of neighbours, as asked and with a related word in the place of one. */
-function neighbourTerms(part: TermIndex, units: readonly QueryUnit[], rows: number): string[] {
-  const found: string[] = []
-  const places = units.flatMap(({ term }) => term ?? [])
-  places.forEach((term, at) => {
-    const next = places[at + 1]
-    if (next !== undefined && next !== term) addPairs(found, part, term, next)
-    const related = relatedTerms(term)
-    if (related.length === 0 || rowsWith(part, term) * POORLY_KNOWN > rows) return
-    found.push(...related.filter((other) => rowsWith(part, other) > 0))
+function neighbourTerms(part: TermIndex, units: readonly QueryUnit[], rows: number): PlanTerm[] {
+  const found: PlanTerm[] = []
+  const terms = units.flatMap(({ term }) => term ?? [])
+  const related = terms.map(({ text }) => relatedTerms(text).map((other) => lookUp(part, other)))
+  terms.forEach((term, at) => {
+    const next = terms[at + 1]
+    if (next !== undefined && next.text !== term.text) {
+      addPair(found, part, term, next)
+      for (const other of related[at] ?? []) addPair(found, part, other, next)
+      for (const other of related[at + 1] ?? []) addPair(found, part, term, other)
+    }
+    if (term.rows * POORLY_KNOWN > rows) return
+    found.push(...(related[at] ?? []).filter((other) => other.rows > 0))
   })
   return found
 }
 
-function addPairs(found: string[], part: TermIndex, term: string, next: string): void {
-  const add = (a: string, b: string) => {
-    if (rowsWithPair(part, a, b) > 0) found.push(pairTerm(a, b))
-  }
-  add(term, next)
-  for (const related of relatedTerms(term)) add(related, next)
-  for (const related of relatedTerms(next)) add(term, related)
+function addPair(found: PlanTerm[], part: TermIndex, a: KnownTerm, b: KnownTerm): void {
+  const number = findNeighbours(part, a, b)
+  if (number >= 0) found.push({ text: pairTerm(a.text, b.text), number })
 }
 
 function notesOf(units: readonly QueryUnit[]): string[] {

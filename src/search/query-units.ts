@@ -1,19 +1,18 @@
 import { isListingId } from '../domain/listing-id.ts'
-import { completions, rowsWith, rowsWithPair } from './index-words.ts'
+import { completions, type KnownTerm, lookUp, rowsTogether } from './known-term.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
 import { hasSingleLetter, splitText, type Word } from './split-text.ts'
 import { FILLER_WORDS, STOP_WORDS } from './stop-words.ts'
 import { findSurface } from './surface-table.ts'
-import { findTerm } from './term-dictionary.ts'
 import type { TermIndex } from './term-index.ts'
 import { toTerm } from './to-term.ts'
 
 /** One thing a query asks for, in its place among the others. */
 export interface QueryUnit {
   /** What its neighbours form pairs with; absent for what has no neighbours (ids, CJK). */
-  term?: string
+  term?: KnownTerm
   /** All terms that are searched for it on their own. */
-  terms: readonly string[]
+  terms: readonly KnownTerm[]
   /** Set where it is written as a listing id. */
   id?: string
   /** What it was taken for, when it was read as a slip. */
@@ -25,7 +24,7 @@ const MIN_COMPLETED_CHARACTERS = 2
 const MIN_SPLIT_CHARACTERS = 3
 /** A word in more listings than this is surely one word. */
 const WELL_KNOWN_ROWS = 100
-/** Finding a slip is the costliest step: a flood of unknown words doesn't get more of it. */
+/** A query with more slips than this is none that would be the better for guessing. */
 const MAX_REPAIRS = 4
 
 /** Reads a query text as units, with the words of the index to go by. */
@@ -70,16 +69,20 @@ function joinThree(part: TermIndex, left: Word, middle?: Word, right?: Word): Wo
   if (!isPlain(left) || !isPlain(right)) return null
   const parts = [left.whole, middle.whole, right.whole]
   const whole = parts.join('')
-  return rowsWith(part, toTerm(whole)) > 0 ? { whole, parts, style: 'hyphen' } : null
+  return lookUp(part, toTerm(whole)).rows > 0 ? { whole, parts, style: 'hyphen' } : null
 }
 
 function joinTwo(part: TermIndex, left: Word, right?: Word): Word | null {
   if (right === undefined || !isPlain(left) || !isPlain(right)) return null
   const whole = left.whole + right.whole
-  const rows = rowsWith(part, toTerm(whole))
+  const { rows } = lookUp(part, toTerm(whole))
   if (rows < RARE_ROWS) return null
-  const apart = rowsWithPair(part, toTerm(left.whole), toTerm(right.whole))
+  const apart = rowsTogether(part, termOf(part, left.whole), termOf(part, right.whole))
   return rows >= apart ? { whole, parts: [], style: 'plain' } : null
+}
+
+function termOf(part: TermIndex, word: string): KnownTerm {
+  return lookUp(part, toTerm(word))
 }
 
 function isPlain(word: Word): boolean {
@@ -87,17 +90,16 @@ function isPlain(word: Word): boolean {
 }
 
 function unitsOf(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
-  const whole = toTerm(word.whole)
   switch (word.style) {
     case 'plain':
       return plainUnits(part, word.whole, last, repair)
     case 'camel':
-      return rowsWith(part, whole) >= Math.max(1, mostAdjacent(part, word.parts))
-        ? [{ term: whole, terms: [whole] }]
-        : word.parts.flatMap((piece) => plainUnits(part, piece, last, repair))
-    case 'hyphen':
+      return camelUnits(part, word, last, repair)
+    case 'hyphen': {
+      const whole = termOf(part, word.whole)
       if (hasSingleLetter(word)) return [{ term: whole, terms: [whole] }]
-      return [{ terms: known(part, [whole]) }, ...pieces(part, word, last, repair)]
+      return [{ terms: known([whole]) }, ...pieces(part, word, last, repair)]
+    }
     case 'dotted':
       return [dottedUnit(part, word.whole), ...pieces(part, word, last, repair)]
     case 'unspaced':
@@ -105,9 +107,17 @@ function unitsOf(part: TermIndex, word: Word, last: boolean, repair: boolean): Q
   }
 }
 
+/** `WhatsApp` is one word where listings have it at least as often as any two of its parts. */
+function camelUnits(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+  const whole = termOf(part, word.whole)
+  return whole.rows >= Math.max(1, mostAdjacent(part, word.parts))
+    ? [{ term: whole, terms: [whole] }]
+    : word.parts.flatMap((piece) => plainUnits(part, piece, last, repair))
+}
+
 /** `x402.foo` is an id, `api.example.com` a host: both are found as a whole. */
 function dottedUnit(part: TermIndex, whole: string): QueryUnit {
-  const terms = known(part, [whole])
+  const terms = known([lookUp(part, whole)])
   return isListingId(whole) ? { id: whole, terms } : { terms }
 }
 
@@ -116,43 +126,42 @@ function pieces(part: TermIndex, word: Word, last: boolean, repair: boolean): Qu
   const guess = word.style === 'hyphen' && repair
   return word.parts
     .filter((piece) => !STOP_WORDS.has(piece))
-    .flatMap((piece) =>
-      guess || word.style === 'hyphen'
-        ? plainUnits(part, piece, last, guess)
-        : [{ term: toTerm(piece), terms: known(part, [toTerm(piece)]) }],
-    )
+    .flatMap((piece) => {
+      if (guess || word.style === 'hyphen') return plainUnits(part, piece, last, guess)
+      const term = termOf(part, piece)
+      return [{ term, terms: known([term]) }]
+    })
 }
 
 function plainUnits(part: TermIndex, word: string, last: boolean, repair: boolean): QueryUnit[] {
-  const term = STOP_WORDS.has(word) ? word : toTerm(word)
-  const rows = rowsWith(part, term)
-  const own = rows > 0 ? [term] : []
-  const halves = rows > WELL_KNOWN_ROWS ? null : splitWord(part, word, rows)
+  const term = lookUp(part, STOP_WORDS.has(word) ? word : toTerm(word))
+  const own = known([term])
+  const halves = term.rows > WELL_KNOWN_ROWS ? null : splitWord(part, word, term.rows)
   if (halves !== null) return [{ terms: own }, ...halves.map((half) => ({ term: half, terms: [] }))]
-  if (rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS) {
+  if (term.rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS) {
     const terms = completions(part, word, MAX_COMPLETIONS)
     if (terms.length > 0) return [{ terms }]
   }
-  const right = repair ? repairWord(part, term, rows) : null
+  const right = repair ? repairWord(part, term) : null
   if (right === null) return [{ term, terms: own }]
   return [{ term: right, terms: [...own, right], repaired: writtenAs(part, right) }]
 }
 
 /** The caller is shown a word, not a stem. */
-function writtenAs(part: TermIndex, term: string): string {
-  return findSurface(part.surfaces, findTerm(part.dictionary, term)) ?? term
+function writtenAs(part: TermIndex, { text, number }: KnownTerm): string {
+  return findSurface(part.surfaces, number) ?? text
 }
 
 /** `realestate` is read as two words where listings have them side by side more often. */
-function splitWord(part: TermIndex, word: string, rows: number): [string, string] | null {
-  let best: [string, string] | null = null
+function splitWord(part: TermIndex, word: string, rows: number): [KnownTerm, KnownTerm] | null {
+  let best: [KnownTerm, KnownTerm] | null = null
   let most = rows / 2
   for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
-    const left = toTerm(word.slice(0, at))
-    // Hardly any start of a word is one too: its rest then needs no stemming.
-    if (rowsWith(part, left) === 0) continue
-    const right = toTerm(word.slice(at))
-    const together = rowsWithPair(part, left, right)
+    const left = termOf(part, word.slice(0, at))
+    // Hardly any start of a word is one too: its rest then needs no looking up.
+    if (left.rows === 0) continue
+    const right = termOf(part, word.slice(at))
+    const together = rowsTogether(part, left, right)
     if (together <= most) continue
     most = together
     best = [left, right]
@@ -161,18 +170,18 @@ function splitWord(part: TermIndex, word: string, rows: number): [string, string
 }
 
 function mostAdjacent(part: TermIndex, words: readonly string[]): number {
-  const rows = words.slice(1).map((word, at) => {
-    return rowsWithPair(part, toTerm(words[at] ?? ''), toTerm(word))
-  })
+  const terms = words.map((word) => termOf(part, word))
+  const rows = terms.slice(1).map((term, at) => rowsTogether(part, terms[at] ?? term, term))
   return Math.max(0, ...rows)
 }
 
 /** A single character of an unspaced script stands at the start of its pairs. */
-function unspacedTerms(part: TermIndex, pair: string): string[] {
-  if (rowsWith(part, pair) > 0) return [pair]
+function unspacedTerms(part: TermIndex, pair: string): KnownTerm[] {
+  const term = lookUp(part, pair)
+  if (term.rows > 0) return [term]
   return [...pair].length === 1 ? completions(part, pair, MAX_COMPLETIONS) : []
 }
 
-function known(part: TermIndex, terms: readonly string[]): string[] {
-  return terms.filter((term) => rowsWith(part, term) > 0)
+function known(terms: readonly KnownTerm[]): readonly KnownTerm[] {
+  return terms.filter(({ rows }) => rows > 0)
 }

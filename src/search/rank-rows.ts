@@ -3,7 +3,7 @@ import { addToBlock, BLOCK_ROWS, MAX_TOGETHER } from './block-scores.ts'
 import { findId } from './find-id.ts'
 import { type TogetherWeights, weighTogether } from './held-together.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
-import type { QueryPlan } from './plan-query.ts'
+import type { PlanTerm, QueryPlan } from './plan-query.ts'
 import { NO_ROW, openPostings, openSingle, type PostingCursor } from './posting-cursor.ts'
 import type { RankedPage } from './ranked-page.ts'
 import {
@@ -44,11 +44,11 @@ export function rankRows(
 }
 
 /** The postings of every term of a plan that the index knows. */
-export function openPlan(index: TermIndex, { things, others }: QueryPlan): PostingCursor[] {
+export function openPlan(index: TermIndex, { part, things, others }: QueryPlan): PostingCursor[] {
   const cursors: PostingCursor[] = []
-  const open = (terms: readonly string[], bit: number) => {
+  const open = (terms: readonly PlanTerm[], bit: number) => {
     for (const term of terms) {
-      const number = findTerm(index.dictionary, term)
+      const number = index === part ? term.number : findTerm(index.dictionary, term.text)
       if (number >= 0) cursors.push(openPostings(index, number, bit, cursors.length))
     }
   }

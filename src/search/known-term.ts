@@ -1,0 +1,41 @@
+import { findPairTerm, findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
+import { rowsOf, type TermIndex } from './term-index.ts'
+
+/** A term as an index knows it, looked up once. */
+export interface KnownTerm {
+  text: string
+  /** Its number in the index, or -1. */
+  number: number
+  /** How many rows hold it; 0 for one that is not in the index. */
+  rows: number
+}
+
+export function lookUp(part: TermIndex, text: string): KnownTerm {
+  const number = findTerm(part.dictionary, text)
+  return { text, number, rows: number < 0 ? 0 : rowsOf(part, number) }
+}
+
+/** The number of the pair of two terms, in either order, or -1. */
+export function findNeighbours({ dictionary }: TermIndex, a: KnownTerm, b: KnownTerm): number {
+  return findPairTerm(dictionary, a.number, b.number)
+}
+
+/** How many rows hold two terms side by side, in either order. */
+export function rowsTogether(part: TermIndex, a: KnownTerm, b: KnownTerm): number {
+  const number = findNeighbours(part, a, b)
+  return number < 0 ? 0 : rowsOf(part, number)
+}
+
+/** The terms that start with `prefix`, the most frequent first. */
+export function completions(part: TermIndex, prefix: string, most: number): KnownTerm[] {
+  const [first, end] = termsWithPrefix(part.dictionary, prefix)
+  const best: { number: number; rows: number }[] = []
+  for (let number = first; number < end; number += 1) {
+    const rows = rowsOf(part, number)
+    if (best.length === most && rows <= (best[most - 1]?.rows ?? 0)) continue
+    const place = best.findIndex((other) => other.rows < rows)
+    best.splice(place < 0 ? best.length : place, 0, { number, rows })
+    if (best.length > most) best.pop()
+  }
+  return best.map(({ number, rows }) => ({ text: termAt(part.dictionary, number), number, rows }))
+}
