@@ -1,6 +1,7 @@
 import { findId } from '../../src/search/find-id.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow } from '../../src/search/ranked-page.ts'
+import { multiplierOf, NO_TRUST } from '../../src/search/standing.ts'
 import { toBytes } from './to-bytes.ts'
 
 /** The texts of a search response that come from the content. */
@@ -40,9 +41,9 @@ export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTe
 }
 
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
-  const { multipliers } = index.firstParty
+  const { standings } = index.firstParty
   return ids
     .map((id) => findId(index, 'firstParty', id))
     .filter((row) => row >= 0)
-    .map((row) => ({ row, relevance: multipliers[row] ?? 1 }))
+    .map((row) => ({ row, relevance: multiplierOf(standings[row] ?? NO_TRUST) }))
 }

@@ -1,9 +1,11 @@
 import { compareBrowsing } from '../domain/search-rank.ts'
 import { checksum } from './checksum.ts'
+import { buildCodedColumn } from './coded-column.ts'
 import { valuesOf } from './filter-values.ts'
 import type { Section } from './index-file.ts'
-import { bitWords, NO_TRUST } from './index-part.ts'
+import { bitWords } from './index-part.ts'
 import type { SearchDocument } from './search-document.ts'
+import { toStanding } from './standing.ts'
 
 const MAX_BODY_BYTES = 2 ** 32 - 1
 
@@ -16,12 +18,15 @@ export function buildColumns(
   documents: readonly SearchDocument[],
   values: readonly string[],
 ): Record<string, Section> {
+  const prices = buildCodedColumn(documents.map(({ minUsd }) => minUsd ?? Number.NaN))
   return {
     browseOrder: browseOrder(documents),
-    trust: Uint8Array.from(documents, ({ trustScore }) => trustScore ?? NO_TRUST),
-    minUsd: Float64Array.from(documents, ({ minUsd }) => minUsd ?? Number.NaN),
+    standings: Uint8Array.from(documents, ({ trustScore, liveTested }) =>
+      toStanding(trustScore, liveTested),
+    ),
+    priceCodes: prices.codes,
+    prices: prices.values,
     filterBits: filterBits(documents, values),
-    liveTested: Uint8Array.from(documents, ({ liveTested }) => Number(liveTested)),
     bodyStarts: startsOf(documents.map((document) => document.body)),
     bodyChecksums: Uint32Array.from(documents, ({ body }) => checksum(body)),
   }

@@ -1,10 +1,11 @@
 import { create, insert } from '@orama/orama'
 import { buildColumns } from './build-columns.ts'
+import { buildCodedColumn } from './coded-column.ts'
+import type { Statistics } from './collected-postings.ts'
 import { buildIdTable } from './id-table.ts'
 import type { Section } from './index-file.ts'
 import { createPostingsIndex, createPostingsTokenizer } from './orama-postings.ts'
 import { createRowCounter } from './orama-row-counter.ts'
-import type { Statistics } from './postings-builder.ts'
 import type { SearchDocument } from './search-document.ts'
 import { SEARCH_SCHEMA, toOramaDocument } from './search-schema.ts'
 import { toTermIndex } from './term-index.ts'
@@ -38,6 +39,7 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
   const statistics = context.statistics ?? builder.statistics()
   const postings = builder.finish(statistics)
   const index = toTermIndex(postings, context.vocabulary.surfaces)
+  const names = buildCodedColumn(postings.nameSaturations)
   const ids = buildIdTable(documents.map(({ id }) => id))
   const sections: PartSections = {
     wordBytes: index.dictionary.words.bytes,
@@ -51,11 +53,13 @@ export function buildIndexPart(documents: readonly SearchDocument[], context: Pa
     surfaceTerms: index.surfaces.terms,
     surfaceStarts: index.surfaces.starts,
     surfaceBytes: index.surfaces.bytes,
-    postingStarts: index.postingStarts,
-    postingBytes: index.postingBytes,
+    postingBytes: index.postings.bytes,
+    postingLengths: index.postings.lengths,
+    postingBlocks: index.postings.blocks,
     palette: index.palette,
     idSlots: ids.slots,
-    nameSaturations: postings.nameSaturations,
+    nameSaturationCodes: names.codes,
+    nameSaturations: names.values,
     ...buildColumns(documents, context.values),
   }
   return { statistics, sections }

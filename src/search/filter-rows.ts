@@ -1,6 +1,8 @@
 import type { SearchQuery } from '../domain/search-query.ts'
+import { countUpTo } from './coded-column.ts'
 import { countBits } from './count-bits.ts'
-import { bitWords, type IndexPart, NO_TRUST } from './index-part.ts'
+import { bitWords, type IndexPart } from './index-part.ts'
+import { NO_TRUST, trustOf } from './standing.ts'
 
 /**
  * The rows that pass all filters of a query as a bit set, or null when there is no filter.
@@ -37,26 +39,28 @@ function valuesAsked(query: SearchQuery): string[] {
   return values
 }
 
-/** An unknown price is NaN: no comparison holds for it, so it drops out. */
+/** An unknown price comes after all others, so it drops out. */
 function keepAffordable({ rows, minUsd }: IndexPart, passing: Uint32Array, most: number): void {
+  const { codes } = minUsd
+  const affordable = countUpTo(minUsd, most)
   for (let word = 0; word < passing.length; word += 1) {
     if (passing[word] === 0) continue
     let kept = 0
     const end = Math.min(rows, (word + 1) * 32)
     for (let row = word * 32; row < end; row += 1) {
-      if ((minUsd[row] ?? Number.NaN) <= most) kept |= 1 << (row & 31)
+      if ((codes[row] ?? 0) < affordable) kept |= 1 << (row & 31)
     }
     passing[word] = (passing[word] ?? 0) & kept
   }
 }
 
 /** Rows lie in the order of trust, so those with enough are the first ones. */
-function keepTrusted({ rows, trust }: IndexPart, passing: Uint32Array, least: number): void {
+function keepTrusted({ rows, standings }: IndexPart, passing: Uint32Array, least: number): void {
   let low = 0
   let high = rows
   while (low < high) {
     const middle = (low + high) >> 1
-    const score = trust[middle] ?? NO_TRUST
+    const score = trustOf(standings[middle] ?? NO_TRUST)
     if (score !== NO_TRUST && score >= least) low = middle + 1
     else high = middle
   }

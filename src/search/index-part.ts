@@ -1,3 +1,4 @@
+import type { CodedColumn } from './coded-column.ts'
 import type { IdTable } from './id-table.ts'
 import type { TermIndex } from './term-index.ts'
 
@@ -15,25 +16,21 @@ export interface IndexPart extends TermIndex {
   rows: number
   ids: IdTable
   /** Saturation of a term that stands once in a row's name. */
-  nameSaturations: Float32Array
+  nameSaturations: CodedColumn
   highestNameSaturation: number
   /** Rows in the order of a search without words. */
   browseOrder: Uint32Array
-  /** `rankMultiplier` of each row. */
-  multipliers: Float64Array
+  /** Trust and Live-Tested of each row, see `toStanding`. */
+  standings: Uint8Array
   highestMultiplier: number
-  /** Trust score of each row, 255 for none. */
-  trust: Uint8Array
-  /** Lowest price of each row, NaN for none: no comparison holds for it. */
-  minUsd: Float64Array
+  /** Lowest price of each row, NaN for none. */
+  minUsd: CodedColumn
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
   bodyStarts: Uint32Array
   /** `checksum` of each body, looked at when it is read. */
   bodyChecksums: Uint32Array
 }
-
-export const NO_TRUST = 255
 
 /** 32-bit words a bit set over all rows takes. */
 export function bitWords(rows: number): number {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { rankMultiplier } from '../domain/search-rank.ts'
+import type { CodedColumn } from './coded-column.ts'
 import { filterValues } from './filter-values.ts'
 import {
   INDEX_HEADER_BYTES,
@@ -10,9 +10,10 @@ import {
   SearchIndexError,
   verifyBytes,
 } from './index-file.ts'
-import { type BodyStore, type IndexPart, NO_TRUST } from './index-part.ts'
+import type { BodyStore, IndexPart } from './index-part.ts'
 import { readBody } from './index-rows.ts'
 import type { SearchIndex } from './loaded-index.ts'
+import { highestMultiplier } from './standing.ts'
 import { countTerms, type TermDictionary } from './term-dictionary.ts'
 import { hasShortNumbers } from './word-pairs.ts'
 
@@ -86,13 +87,13 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
   const u32 = (name: string) => new Uint32Array(...placeOf(table, part, name, 4))
   const f32 = (name: string) => new Float32Array(...placeOf(table, part, name, 4))
   const f64 = (name: string) => new Float64Array(...placeOf(table, part, name, 8))
-  const trust = u8('trust')
-  const liveTested = u8('liveTested')
+  const standings = u8('standings')
+  const rows = standings.length
   const dictionary = loadDictionary(u8, u16, u32)
-  const nameSaturations = f32('nameSaturations')
-  const multipliers = multipliersOf(trust, liveTested)
+  const codes = (name: string) => codesOf(table.bytesOf(`${part}.${name}`), rows)
+  const nameSaturations = { codes: codes('nameSaturationCodes'), values: f64('nameSaturations') }
   return {
-    rows: trust.length,
+    rows,
     dictionary,
     sounds: { slots: u32('soundSlots'), limit: countTerms(dictionary) },
     surfaces: {
@@ -100,18 +101,20 @@ function loadPart(table: IndexHead, part: string, scoredRows: number): IndexPart
       starts: u32('surfaceStarts'),
       bytes: u8('surfaceBytes'),
     },
-    postingStarts: u32('postingStarts'),
-    postingBytes: u8('postingBytes'),
+    postings: {
+      bytes: u8('postingBytes'),
+      lengths: u8('postingLengths'),
+      blocks: u32('postingBlocks'),
+    },
     palette: f32('palette'),
     scoredRows,
-    ids: { slots: u32('idSlots'), limit: trust.length },
+    ids: { slots: u32('idSlots'), limit: rows },
     nameSaturations,
     browseOrder: u32('browseOrder'),
-    multipliers,
-    highestMultiplier: highestOf(multipliers),
-    highestNameSaturation: highestOf(nameSaturations),
-    trust,
-    minUsd: f64('minUsd'),
+    standings,
+    highestMultiplier: highestMultiplier(standings),
+    highestNameSaturation: nameSaturations.values.at(-1) ?? 0,
+    minUsd: { codes: codes('priceCodes'), values: f64('prices') },
     filterBits: u32('filterBits'),
     bodyStarts: u32('bodyStarts'),
     bodyChecksums: u32('bodyChecksums'),
@@ -136,17 +139,13 @@ function loadDictionary(
   }
 }
 
-function highestOf(numbers: Float32Array | Float64Array): number {
-  let highest = 0
-  for (const number of numbers) highest = Math.max(highest, number)
-  return highest
-}
-
-/** A few operations a row are quicker than eight bytes a row to load. */
-function multipliersOf(trust: Uint8Array, liveTested: Uint8Array): Float64Array {
-  return Float64Array.from(trust, (score, row) =>
-    rankMultiplier(score === NO_TRUST ? null : score, liveTested[row] === 1),
-  )
+/** As wide as the column needed, see `CodedColumn`. */
+function codesOf(
+  { buffer, at, length }: ReturnType<IndexHead['bytesOf']>,
+  rows: number,
+): CodedColumn['codes'] {
+  if (length <= rows) return new Uint8Array(buffer, at, rows)
+  return length === 2 * rows ? new Uint16Array(buffer, at, rows) : new Uint32Array(buffer, at, rows)
 }
 
 function placeOf(

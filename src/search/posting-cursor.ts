@@ -1,4 +1,5 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { findPostings, type PostingRun, varintAt, varintBytes } from './posting-places.ts'
 import type { TermIndex } from './term-index.ts'
 
 /** A place in the postings of one term, which lie as `Postings` says. */
@@ -29,6 +30,8 @@ const SHORT_TABLE = 128
 const LONG_TABLE = 1024
 /** From so many rows on the long table pays. */
 const LONG_RUN = 2048
+/** Places of name, labels and summary in what is stored for each field. */
+const FREQUENCY_FIELDS = [0, 1, 2] as const
 const NO_PALETTE = new Float32Array(0)
 /** Palette number 0, then bytes that are read and mean nothing. */
 const ONE_POSTING = Uint8Array.of(0, 0, 0)
@@ -47,27 +50,48 @@ export function openPostings(
   bit: number,
   slot: number,
 ): PostingCursor {
-  const { postingStarts, postingBytes: bytes, palette, scoredRows } = index
-  let at = postingStarts[number] ?? 0
-  const next = (): number => {
-    let value = 0
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at] ?? 0
-      at += 1
-      value |= (byte & 0x7f) << shift
-      if (byte < 0x80) return value
-    }
-  }
-  const left = next()
-  const name = FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, next())
-  const labels = FIELD_WEIGHTS.labels * inverseDocumentFrequency(scoredRows, next())
-  const summary = FIELD_WEIGHTS.summary * inverseDocumentFrequency(scoredRows, next())
-  const row = left > 0 ? next() : NO_ROW
+  const { palette, scoredRows, postings } = index
+  const { bytes } = postings
+  const run = findPostings(postings, number)
+  const { rows: left } = run
+  const frequencies = run.explicit ? readFrequencies(bytes, run) : countFrequencies(index, run)
+  const weigh = (weight: number, field: number) =>
+    weight * inverseDocumentFrequency(scoredRows, frequencies[field] ?? 0)
+  const name = weigh(FIELD_WEIGHTS.name, 0)
+  const labels = weigh(FIELD_WEIGHTS.labels, 1)
+  const summary = weigh(FIELD_WEIGHTS.summary, 2)
+  const row = varintAt(bytes, run.at)
+  const at = run.at + varintBytes(row)
   const scores = takeTable(slot)
   const known = Math.min(left < LONG_RUN ? SHORT_TABLE : LONG_TABLE, palette.length / 3)
   const cursor = { bytes, at, row, left, bit, palette, name, labels, summary, scores, known }
   for (let code = 0; code < known; code += 1) scores[code] = weighCode(cursor, code)
   return cursor
+}
+
+/** Reads the three document frequencies of a run, and moves it on to its postings. */
+function readFrequencies(bytes: Uint8Array, run: PostingRun): number[] {
+  return FREQUENCY_FIELDS.map(() => {
+    const frequency = varintAt(bytes, run.at)
+    run.at += varintBytes(frequency)
+    return frequency
+  })
+}
+
+/** How many rows of a short run hold the term in each field. */
+function countFrequencies({ postings: { bytes }, palette }: TermIndex, run: PostingRun): number[] {
+  const frequencies = FREQUENCY_FIELDS.map(() => 0)
+  let { at } = run
+  for (let left = run.rows; left > 0; left -= 1) {
+    at += varintBytes(varintAt(bytes, at))
+    const byte = bytes[at] ?? 0
+    const code = byte < 0x80 ? byte : (byte & 0x7f) | ((bytes[at + 1] ?? 0) << 7)
+    at += byte < 0x80 ? 1 : 2
+    for (const field of FREQUENCY_FIELDS) {
+      if ((palette[code * 3 + field] ?? 0) > 0) frequencies[field] = (frequencies[field] ?? 0) + 1
+    }
+  }
+  return frequencies
 }
 
 /** A term that one row holds, with this score. */

@@ -1,5 +1,6 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
 import { addToBlock, BLOCK_ROWS, MAX_TOGETHER } from './block-scores.ts'
+import { valueAt } from './coded-column.ts'
 import { findId } from './find-id.ts'
 import { type TogetherWeights, weighTogether } from './held-together.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
@@ -71,7 +72,7 @@ function openIds(
   for (const id of new Set(ids)) {
     const row = findId(index, name, id)
     if (row < 0) continue
-    cursors.push(openSingle(row, weight * (nameSaturations[row] ?? 0), cursors.length))
+    cursors.push(openSingle(row, weight * valueAt(nameSaturations, row), cursors.length))
   }
 }
 

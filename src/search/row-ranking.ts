@@ -1,9 +1,11 @@
 import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
 import { CANDIDATES, countPassing, MAX_TOGETHER, takeBlock, takePostings } from './block-scores.ts'
+import { valueAt } from './coded-column.ts'
 import { passes } from './filter-rows.ts'
 import type { IndexPart } from './index-part.ts'
 import type { PostingCursor } from './posting-cursor.ts'
 import type { RankedPage, RankedRow } from './ranked-page.ts'
+import { multiplierOf, NO_TRUST } from './standing.ts'
 import { createTopKeys, type TopKeys } from './top-keys.ts'
 import { growWaiting, takeWaitingRows, type WaitingRows } from './waiting-rows.ts'
 
@@ -83,7 +85,7 @@ function settle(ranking: RowRanking, start: number, candidates: number): void {
 
 function offer(ranking: RowRanking, row: number, score: number): void {
   const { part, span } = ranking
-  const ranked = Math.round(score * (part.multipliers[row] ?? 1) * RELEVANCE_STEPS)
+  const ranked = Math.round(score * multiplierOf(part.standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
   const key = ranked * span + (span - 1 - row)
   if (key <= ranking.threshold) return
   const threshold = ranking.best.offer(key)
@@ -115,7 +117,7 @@ export function offerWaiting(ranking: RowRanking, ofHeld: Float64Array): void {
     if (score + worth * highestNameSaturation < ranking.hopeless) continue
     const row = rows[at] ?? 0
     if (bits !== null && !passes(bits, row)) continue
-    offer(ranking, row, score + worth * (nameSaturations[row] ?? 0))
+    offer(ranking, row, score + worth * valueAt(nameSaturations, row))
   }
 }
 

@@ -6,6 +6,7 @@ import type { SearchIndex } from './loaded-index.ts'
 import { planQuery, type QueryPlan } from './plan-query.ts'
 import { rankRows } from './rank-rows.ts'
 import type { RankedPage, RankedRow } from './ranked-page.ts'
+import { multiplierOf, NO_TRUST } from './standing.ts'
 
 export interface SearchOutcome {
   organic: RankedPage
@@ -68,7 +69,8 @@ function browsePart(
   for (let at = passed; at < part.rows && passed < end; at += 1) {
     const row = part.browseOrder[at] ?? 0
     if (bits !== null && !passes(bits, row)) continue
-    if (passed >= offset) rows.push({ row, relevance: toRelevance(part.multipliers[row] ?? 1) })
+    if (passed >= offset)
+      rows.push({ row, relevance: toRelevance(multiplierOf(part.standings[row] ?? NO_TRUST)) })
     passed += 1
   }
   return { total, rows }

@@ -1,7 +1,8 @@
-import type { Postings } from './postings-builder.ts'
+import { findPostings, type PostingPlaces } from './posting-places.ts'
 import { buildSoundTable, type SoundTable } from './sound-table.ts'
 import { buildSurfaceTable, type SurfaceTable } from './surface-table.ts'
 import { buildTermDictionary, type TermDictionary } from './term-dictionary.ts'
+import type { Postings } from './write-postings.ts'
 
 const MAX_MEANT_ROWS = 5
 const ROWS_A_STEP = 2000
@@ -11,9 +12,7 @@ export interface TermIndex {
   dictionary: TermDictionary
   sounds: SoundTable
   surfaces: SurfaceTable
-  /** Where the postings of each term start in `postingBytes`. */
-  postingStarts: Uint32Array
-  postingBytes: Uint8Array
+  postings: PostingPlaces
   palette: Float32Array
   scoredRows: number
 }
@@ -22,13 +21,12 @@ export function toTermIndex(
   postings: Postings,
   surfaces: ReadonlyMap<string, string> = new Map(),
 ): TermIndex {
-  const { terms, starts, bytes, palette, counts, scoredRows } = postings
+  const { terms, places, palette, counts, scoredRows } = postings
   return {
     dictionary: buildTermDictionary(terms),
     sounds: buildSoundTable(terms, (term) => counts[term] ?? 0, meantRows(scoredRows)),
     surfaces: buildSurfaceTable(terms, surfaces),
-    postingStarts: starts,
-    postingBytes: bytes,
+    postings: places,
     palette,
     scoredRows,
   }
@@ -39,14 +37,7 @@ function meantRows(rows: number): number {
   return Math.min(MAX_MEANT_ROWS, 1 + Math.floor(rows / ROWS_A_STEP))
 }
 
-/** How many rows hold the term of a number: the first varint of its postings. */
-export function rowsOf({ postingStarts, postingBytes }: TermIndex, number: number): number {
-  let at = postingStarts[number] ?? 0
-  let rows = 0
-  for (let shift = 0; ; shift += 7) {
-    const byte = postingBytes[at] ?? 0
-    rows |= (byte & 0x7f) << shift
-    if (byte < 0x80) return rows
-    at += 1
-  }
+/** How many rows hold the term of a number. */
+export function rowsOf({ postings }: TermIndex, number: number): number {
+  return findPostings(postings, number).rows
 }
