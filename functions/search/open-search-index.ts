@@ -61,16 +61,39 @@ function memoryBodies(file: number, header: IndexHeader): BodyStore {
   return { read: (at, length) => bodies.subarray(at, at + length) }
 }
 
+/** Bodies up to this size are read into memory used over and over; larger ones are rare. */
+const SCRATCH_BYTES = 16 * 1024
+
 function fileBodies(file: number, header: IndexHeader): BodyStore {
-  return { read: (at, length) => readAt(file, header.headBytes + at, length) }
+  const scratch = takeMemory(SCRATCH_BYTES)
+  return {
+    read(at, length) {
+      const body = length <= SCRATCH_BYTES ? scratch.subarray(0, length) : takeMemory(length)
+      return fill(body, file, header.headBytes + at)
+    },
+  }
 }
 
-/** An ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. */
 function readAt(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
+  return fill(takeMemory(length), file, position)
+}
+
+/**
+ * An ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
+ * all of it is read into.
+ */
+function takeMemory(length: number): Uint8Array<ArrayBuffer> {
+  return Buffer.allocUnsafeSlow(length)
+}
+
+function fill(
+  bytes: Uint8Array<ArrayBuffer>,
+  file: number,
+  position: number,
+): Uint8Array<ArrayBuffer> {
   let filled = 0
-  while (filled < length) {
-    const read = readSync(file, bytes, filled, length - filled, position + filled)
+  while (filled < bytes.length) {
+    const read = readSync(file, bytes, filled, bytes.length - filled, position + filled)
     if (read === 0) throw new SearchIndexError('The search index is damaged: it ends too early.')
     filled += read
   }
