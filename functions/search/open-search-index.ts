@@ -80,10 +80,10 @@ function readAt(file: number, position: number, length: number): Uint8Array<Arra
 
 /**
  * An ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
- * all of it is read into.
+ * all of it is read into. No Buffer, whose `slice` would not copy.
  */
 function takeMemory(length: number): Uint8Array<ArrayBuffer> {
-  return Buffer.allocUnsafeSlow(length)
+  return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
 }
 
 function fill(
