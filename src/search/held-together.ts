@@ -29,7 +29,7 @@ export function weighTogether(
   ranking: RowRanking,
 ): TogetherWeights {
   const bits = Math.min(things, MAX_TOGETHER)
-  if (part.rows < MIN_ROWS || bits < 2) return NONE
+  if (part.rows < MIN_ROWS || bits < 2 || ranking.waiting.length === 0) return NONE
   const combinations = 1 << bits
   const ofHeld = new Float64Array(combinations)
   const met = combinationsMet(countTogether(ranking), combinations)

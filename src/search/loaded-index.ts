@@ -3,7 +3,7 @@ import type { BodyStore, IndexPart } from './index-part.ts'
 
 export type PartName = 'organic' | 'firstParty'
 
-/** A loaded search index. Searching it is `searchIndex`; nothing in it changes but scratch space. */
+/** A loaded search index. Searching it is `searchIndex`; nothing in it changes. */
 export interface SearchIndex {
   filters: FilterVocabulary
   /** Where the bit set of each filter value lies, counted in bit sets. */

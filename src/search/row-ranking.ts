@@ -68,19 +68,25 @@ function settle(ranking: RowRanking, start: number, candidates: number): void {
   const { places, held, scores } = CANDIDATES
   const { waiting, bits } = ranking
   growWaiting(waiting, candidates)
+  const { rows, held: waitingHeld, scores: waitingScores } = waiting
+  let { length } = waiting
+  let { hopeless } = ranking
   for (let at = 0; at < candidates; at += 1) {
-    const row = start + (places[at] ?? 0)
     const things = held[at] ?? 0
     const score = scores[at] ?? 0
     if ((things & (things - 1)) !== 0) {
-      waiting.rows[waiting.length] = row
-      waiting.held[waiting.length] = things
-      waiting.scores[waiting.length] = score
-      waiting.length += 1
-    } else if (score >= ranking.hopeless && (bits === null || passes(bits, row))) {
+      rows[length] = start + (places[at] ?? 0)
+      waitingHeld[length] = things
+      waitingScores[length] = score
+      length += 1
+    } else if (score >= hopeless) {
+      const row = start + (places[at] ?? 0)
+      if (bits !== null && !passes(bits, row)) continue
       offer(ranking, row, score)
+      hopeless = ranking.hopeless
     }
   }
+  waiting.length = length
 }
 
 function offer(ranking: RowRanking, row: number, score: number): void {

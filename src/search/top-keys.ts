@@ -1,4 +1,4 @@
-const MIN_BUFFER = 64
+const MIN_BUFFER = 256
 
 export interface TopKeys {
   /** Offers a key; returns what the next one must exceed to be kept. */
@@ -7,12 +7,36 @@ export interface TopKeys {
   take(offset: number): Float64Array
 }
 
-/**
- * Keeps the `size` largest of any number of keys, in time linear in their number whatever the
- * size: keys above the threshold are buffered, and a full buffer is cut to its best half, which
- * raises the threshold. (A heap is as fast for a first page, but not for a deep one.)
- */
+/** A first page, and some: so few are quickest kept in order. */
+const MAX_SORTED = 64
+
+/** Keeps the `size` largest of any number of keys. */
 export function createTopKeys(size: number): TopKeys {
+  return size <= MAX_SORTED ? createSortedKeys(size) : createBufferedKeys(size)
+}
+
+function createSortedKeys(size: number): TopKeys {
+  const keys = new Float64Array(size)
+  let length = 0
+  return {
+    offer(key: number): number {
+      if (length < size) length += 1
+      else if (key <= (keys[size - 1] ?? Number.POSITIVE_INFINITY)) return keys[size - 1] ?? key
+      let at = length - 1
+      for (; at > 0 && (keys[at - 1] ?? 0) < key; at -= 1) keys[at] = keys[at - 1] ?? 0
+      keys[at] = key
+      return length === size ? (keys[size - 1] ?? 0) : Number.NEGATIVE_INFINITY
+    },
+    take: (offset: number): Float64Array => keys.subarray(Math.min(offset, length), length),
+  }
+}
+
+/**
+ * In time linear in the number of keys whatever the size: keys above the threshold are buffered,
+ * and a full buffer is cut to its best half, which raises the threshold. (A heap is as fast for a
+ * first page, but not for a deep one.)
+ */
+function createBufferedKeys(size: number): TopKeys {
   const capacity = Math.max(size * 2, MIN_BUFFER)
   let buffer = new Float64Array(Math.min(capacity, MIN_BUFFER))
   let length = 0
