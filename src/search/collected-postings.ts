@@ -1,5 +1,6 @@
 import type { SearchField } from '../domain/search-rank.ts'
 import type { NumberList } from './number-list.ts'
+import type { TermLexicon } from './term-lexicon.ts'
 
 /** A frequency above this is cut: BM25 has long been flat by then. */
 export const MAX_FREQUENCY = 255
@@ -7,8 +8,8 @@ export const FREQUENCY_BITS = 8
 
 /** What was added, as flat numbers: a million listings have some thirty million of each. */
 export interface Collected {
-  /** The number of each term. */
-  numbers: Map<string, number>
+  /** What the numbers of terms stand for. */
+  lexicon: TermLexicon
   termOf: NumberList
   rowOf: NumberList
   /** Eight bits for each field, in the order of `SEARCH_FIELDS`. */
@@ -21,7 +22,8 @@ export interface Collected {
 export interface Statistics {
   rows: number
   averageLength: Record<SearchField, number>
-  documentFrequency(field: SearchField, term: string): number
+  /** @param term its number in the lexicon */
+  documentFrequency(field: SearchField, term: number): number
 }
 
 /** How often a posting's field holds the term. @param shift `FREQUENCY_BITS` × the field's place */

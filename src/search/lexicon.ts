@@ -1,5 +1,3 @@
-export type Lexicon = ReturnType<typeof createLexicon>
-
 /** Texts as numbers, counted from 0 in the order they come: arithmetic is cheaper than strings. */
 export function createLexicon() {
   const numbers = new Map<string, number>()
@@ -13,11 +11,8 @@ export function createLexicon() {
       texts.push(text)
       return texts.length - 1
     },
-    /** A number for a text that was never seen and is not going to be looked up by its text. */
-    append: (text: string): number => texts.push(text) - 1,
     /** The number of a text, or -1. */
     find: (text: string): number => numbers.get(text) ?? -1,
     textOf: (number: number): string => texts[number] ?? '',
-    size: (): number => texts.length,
   }
 }

@@ -13,12 +13,12 @@
 import type { AnyIndexStore, IIndex, Tokenizer, TokenScore } from '@orama/orama'
 import { BLOCK_ROWS, CANDIDATES, takePostings } from './block-scores.ts'
 import { createIndexTokens } from './index-tokens.ts'
-import type { Lexicon } from './lexicon.ts'
 import { planQuery } from './plan-query.ts'
 import { createPostingsBuilder, type PostingsBuilder } from './postings-builder.ts'
 import { openPlan } from './rank-rows.ts'
 import { PROPERTY_FIELDS, READY_PROPERTIES, SEARCH_SCHEMA } from './search-schema.ts'
 import { toTermIndex } from './term-index.ts'
+import type { TermLexicon } from './term-lexicon.ts'
 import type { TextAnalysis } from './text-analysis.ts'
 import { termOfToken, toToken } from './token.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -52,7 +52,7 @@ export function createPostingsTokenizer(
   }
 }
 
-export function createPostingsIndex(terms: Lexicon): IIndex<PostingsStore> {
+export function createPostingsIndex(terms: TermLexicon): IIndex<PostingsStore> {
   const unused = (method: string) => () => {
     throw new Error(`The postings index has no ${method}: build the whole index again instead.`)
   }

@@ -6,8 +6,8 @@ import {
   MAX_FREQUENCY,
   type Statistics,
 } from './collected-postings.ts'
-import type { Lexicon } from './lexicon.ts'
 import { createNumberList, type NumberList } from './number-list.ts'
+import type { TermLexicon } from './term-lexicon.ts'
 import { isAlias, termOfToken } from './token.ts'
 import { type Postings, writePostings } from './write-postings.ts'
 
@@ -26,9 +26,9 @@ interface CurrentRow {
 }
 
 /** @param lexicon what the terms of the tokens are called */
-export function createPostingsBuilder(lexicon: Lexicon): PostingsBuilder {
+export function createPostingsBuilder(lexicon: TermLexicon): PostingsBuilder {
   const collected: Collected = {
-    numbers: new Map(),
+    lexicon,
     termOf: createNumberList(),
     rowOf: createNumberList(),
     frequenciesOf: createNumberList(),
@@ -36,15 +36,11 @@ export function createPostingsBuilder(lexicon: Lexicon): PostingsBuilder {
     rows: 0,
   }
   const current: CurrentRow = { frequencies: createNumberList(), terms: [] }
-  /** The number of each term in `collected`, plus one. */
-  const numberOf = createNumberList()
   const flush = () => {
     for (const term of current.terms) {
-      if (numberOf.get(term) === 0) {
-        collected.numbers.set(lexicon.textOf(term), collected.numbers.size)
-        numberOf.set(term, collected.numbers.size)
-      }
-      addPosting(collected, numberOf.get(term) - 1, current.frequencies.get(term))
+      collected.termOf.push(term)
+      collected.rowOf.push(collected.rows - 1)
+      collected.frequenciesOf.push(current.frequencies.get(term))
       current.frequencies.set(term, 0)
     }
     current.terms = []
@@ -90,14 +86,8 @@ function countTokens(
   return length
 }
 
-function addPosting(collected: Collected, number: number, frequencies: number): void {
-  collected.termOf.push(number)
-  collected.rowOf.push(collected.rows - 1)
-  collected.frequenciesOf.push(frequencies)
-}
-
 function toStatistics(collected: Collected): Statistics {
-  const { numbers, lengths, rows } = collected
+  const { lengths, rows } = collected
   const frequencies = documentFrequencies(collected)
   const average = (field: SearchField) =>
     lengths[field].reduce((sum, length) => sum + length, 0) / Math.max(rows, 1)
@@ -108,10 +98,7 @@ function toStatistics(collected: Collected): Statistics {
       labels: average('labels'),
       summary: average('summary'),
     },
-    documentFrequency(field, term) {
-      const number = numbers.get(term)
-      return number === undefined ? 0 : (frequencies[field][number] ?? 0)
-    },
+    documentFrequency: (field, term) => frequencies[field][term] ?? 0,
   }
 }
 
@@ -119,7 +106,7 @@ function documentFrequencies(collected: Collected): Record<SearchField, Uint32Ar
   const terms = collected.termOf.values()
   const packed = collected.frequenciesOf.values()
   const count = (field: SearchField) => {
-    const counts = new Uint32Array(collected.numbers.size)
+    const counts = new Uint32Array(collected.lexicon.size())
     const shift = SEARCH_FIELDS.indexOf(field) * FREQUENCY_BITS
     for (let at = 0; at < terms.length; at += 1) {
       const term = terms[at] ?? 0

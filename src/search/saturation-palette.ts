@@ -1,4 +1,12 @@
 import { SEARCH_FIELDS, termSaturation } from '../domain/search-rank.ts'
+import {
+  type Collected,
+  FREQUENCY_BITS,
+  frequencyIn,
+  type Statistics,
+} from './collected-postings.ts'
+import { createNumberList } from './number-list.ts'
+import { createPairNumbers } from './pair-numbers.ts'
 
 /**
  * Saturations repeat: they depend on a term's frequency in each field and on the field's length
@@ -6,8 +14,11 @@ import { SEARCH_FIELDS, termSaturation } from '../domain/search-rank.ts'
  * three bytes instead of eight, and the score stays exact.
  */
 export interface SaturationPalette {
-  /** The number of a combination: frequencies and lengths in the order of `SEARCH_FIELDS`. */
-  codeOf(frequencies: readonly number[], lengths: readonly number[]): number
+  /**
+   * The number of a posting's combination.
+   * @param frequencies eight bits for each field, see `Collected`
+   */
+  codeOf(frequencies: number, row: number): number
   /**
    * Renumbers so that frequent combinations get small numbers, which take fewer bytes.
    * @returns for each number given out so far, the one to use
@@ -17,46 +28,32 @@ export interface SaturationPalette {
   values(): Float32Array
 }
 
-/** Combinations are keyed by one number; no real field comes near this many pairs. */
-const MAX_PAIRS = 2 ** 17
-
-export function createSaturationPalette(averageLengths: readonly number[]): SaturationPalette {
-  const fields = SEARCH_FIELDS.map(() => ({
-    pairs: new Map<number, number>(),
-    saturations: [0],
-  }))
-  const codes = new Map<number, number>()
+export function createSaturationPalette(
+  { lengths }: Collected,
+  { averageLength }: Statistics,
+): SaturationPalette {
+  const fields = SEARCH_FIELDS.map((field, at) =>
+    createFieldSaturations(at * FREQUENCY_BITS, lengths[field], averageLength[field]),
+  )
+  /** Each field's number after the first joins that of the fields before it. */
+  const joined = fields.slice(1).map(() => createPairNumbers())
   const combinations: number[][] = []
-  const uses: number[] = []
-  const pairOf = (field: number, frequency: number, length: number) => {
-    const entry = fields[field]
-    if (entry === undefined || frequency === 0) return 0
-    const key = length * 256 + frequency
-    const known = entry.pairs.get(key)
-    if (known !== undefined) return known
-    const pair = entry.saturations.length
-    if (pair >= MAX_PAIRS) throw new Error('A search field has too many different lengths.')
-    entry.pairs.set(key, pair)
-    entry.saturations.push(termSaturation(frequency, length, averageLengths[field] ?? 0))
-    return pair
-  }
+  const uses = createNumberList()
   let order: number[] = []
   return {
-    codeOf(frequencies, lengths) {
-      const pairs = frequencies.map((frequency, at) => pairOf(at, frequency, lengths[at] ?? 0))
-      const key = pairs.reduce((sum, pair) => sum * MAX_PAIRS + pair, 0)
-      let code = codes.get(key)
-      if (code === undefined) {
-        code = combinations.length
-        codes.set(key, code)
-        combinations.push(pairs)
-        uses.push(0)
+    codeOf(frequencies, row) {
+      let code = fields[0]?.numberOf(frequencies, row) ?? 0
+      for (let at = 0; at < joined.length; at += 1) {
+        const own = fields[at + 1]?.numberOf(frequencies, row) ?? 0
+        code = joined[at]?.numberOf(code, own) ?? 0
       }
-      uses[code] = (uses[code] ?? 0) + 1
+      if (code === combinations.length)
+        combinations.push(fields.map((field) => field.numberOf(frequencies, row)))
+      uses.set(code, uses.get(code) + 1)
       return code
     },
     rank() {
-      order = uses.map((_, code) => code).sort((a, b) => (uses[b] ?? 0) - (uses[a] ?? 0) || a - b)
+      order = [...combinations.keys()].sort((a, b) => uses.get(b) - uses.get(a) || a - b)
       const ranks = new Uint32Array(order.length)
       order.forEach((code, rank) => {
         ranks[code] = rank
@@ -66,8 +63,26 @@ export function createSaturationPalette(averageLengths: readonly number[]): Satu
     values: () =>
       Float32Array.from(
         order.flatMap((code) =>
-          (combinations[code] ?? []).map((pair, field) => fields[field]?.saturations[pair] ?? 0),
+          fields.map(({ saturations }, at) => saturations[combinations[code]?.[at] ?? 0] ?? 0),
         ),
       ),
+  }
+}
+
+/** The different saturations of one field, numbered from 1; 0 is for a term it doesn't hold. */
+function createFieldSaturations(shift: number, lengths: readonly number[], averageLength: number) {
+  const numbers = createPairNumbers()
+  const saturations = [0]
+  return {
+    saturations,
+    numberOf(frequencies: number, row: number): number {
+      const frequency = frequencyIn(frequencies, shift)
+      if (frequency === 0) return 0
+      const length = lengths[row] ?? 0
+      const number = numbers.numberOf(frequency, length) + 1
+      if (number === saturations.length)
+        saturations.push(termSaturation(frequency, length, averageLength))
+      return number
+    },
   }
 }

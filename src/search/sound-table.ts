@@ -1,5 +1,6 @@
 import { buildHashTable, findNumber, type HashTable } from './hash-table.ts'
 import { hashText } from './hash-text.ts'
+import type { SortedTerms } from './sorted-terms.ts'
 import { soundKey } from './sound-key.ts'
 import { type TermDictionary, termAt } from './term-dictionary.ts'
 
@@ -17,19 +18,22 @@ const SLOTS_PER_SOUND = 1.25
  * @param minRows rarer terms stay out: they are more often slips themselves than what was meant
  */
 export function buildSoundTable(
-  terms: readonly string[],
+  { words, firsts }: SortedTerms,
   rowsOf: (term: number) => number,
   minRows: number,
 ): SoundTable {
   const best = new Map<string, number>()
-  terms.forEach((term, at) => {
-    if (rowsOf(at) < minRows || !SOUNDING.test(term)) return
-    const key = soundKey(term)
+  const firstWord = firsts.length
+  words.forEach((word, at) => {
+    const term = firstWord + at
+    if (rowsOf(term) < minRows || !SOUNDING.test(word)) return
+    const key = soundKey(word)
     const other = best.get(key)
-    if (other === undefined || rowsOf(at) > rowsOf(other)) best.set(key, at)
+    if (other === undefined || rowsOf(term) > rowsOf(other)) best.set(key, term)
   })
-  return buildHashTable([...best.values()], (at) => hashText(soundKey(terms[at] ?? '')), {
-    limit: terms.length,
+  const soundOf = (term: number) => soundKey(words[term - firstWord] ?? '')
+  return buildHashTable([...best.values()], (term) => hashText(soundOf(term)), {
+    limit: firstWord + words.length,
     slotsPerNumber: SLOTS_PER_SOUND,
   })
 }

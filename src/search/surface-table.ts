@@ -1,3 +1,5 @@
+import type { SortedTerms } from './sorted-terms.ts'
+
 /** How words are written whose term, a stem, is no word: `voicemak` is written `voicemaker`. */
 export interface SurfaceTable {
   /** Numbers of the terms that have an entry, ascending. */
@@ -9,11 +11,11 @@ export interface SurfaceTable {
 
 /** @param surfaces a written word for each term that never stands as it is */
 export function buildSurfaceTable(
-  terms: readonly string[],
+  terms: SortedTerms,
   surfaces: ReadonlyMap<string, string>,
 ): SurfaceTable {
-  const numbers = [...terms.keys()].filter((at) => surfaces.has(terms[at] ?? ''))
-  const words = numbers.map((at) => new TextEncoder().encode(surfaces.get(terms[at] ?? '')))
+  const stems = [...terms.words.keys()].filter((at) => surfaces.has(terms.words[at] ?? ''))
+  const words = stems.map((at) => new TextEncoder().encode(surfaces.get(terms.words[at] ?? '')))
   const starts = new Uint32Array(words.length + 1)
   words.forEach((word, at) => {
     starts[at + 1] = (starts[at] ?? 0) + word.length
@@ -22,7 +24,7 @@ export function buildSurfaceTable(
   words.forEach((word, at) => {
     bytes.set(word, starts[at] ?? 0)
   })
-  return { terms: Uint32Array.from(numbers), starts, bytes }
+  return { terms: Uint32Array.from(stems, (at) => terms.firsts.length + at), starts, bytes }
 }
 
 /** The written word of a term's number, or null where the term is one itself. */

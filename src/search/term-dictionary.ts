@@ -1,3 +1,4 @@
+import type { SortedTerms } from './sorted-terms.ts'
 import { buildWordPairs, findPair, type WordPairs } from './word-pairs.ts'
 import {
   buildWordTable,
@@ -20,33 +21,13 @@ export interface TermDictionary {
 
 const PAIR_MARK = ' '
 
-/**
- * @param terms sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats
- * @throws Error naming a pair of which a word is no term
- */
-export function buildTermDictionary(terms: readonly string[]): TermDictionary {
-  const pairs = terms.filter((term) => term.startsWith(PAIR_MARK))
-  const words = terms.slice(pairs.length)
-  const numbers = new Map(words.map((word, at) => [word, at]))
-  const firsts = new Uint32Array(pairs.length)
-  const seconds = new Uint32Array(pairs.length)
-  pairs.forEach((pair, at) => {
-    const [first, second] = wordsOfPair(pair)
-    firsts[at] = numberIn(numbers, first, pair)
-    seconds[at] = numberIn(numbers, second, pair)
-  })
+export function buildTermDictionary({ words, firsts, seconds }: SortedTerms): TermDictionary {
   return { words: buildWordTable(words), pairs: buildWordPairs(firsts, seconds, words.length) }
 }
 
 function wordsOfPair(pair: string): [string, string] {
   const middle = pair.indexOf(PAIR_MARK, PAIR_MARK.length)
   return [pair.slice(PAIR_MARK.length, middle), pair.slice(middle + PAIR_MARK.length)]
-}
-
-function numberIn(numbers: ReadonlyMap<string, number>, word: string, pair: string): number {
-  const number = numbers.get(word)
-  if (number !== undefined) return number
-  throw new Error(`The pair “${pair.trim()}” was indexed, but not its word “${word}” as a term.`)
 }
 
 export function countTerms({ words, pairs }: TermDictionary): number {

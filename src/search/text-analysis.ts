@@ -1,8 +1,8 @@
-import { createLexicon } from './lexicon.ts'
 import { createNumberList } from './number-list.ts'
 import { createPairNumbers } from './pair-numbers.ts'
 import { chunksOf, hasSingleLetter, splitChunk, type Word } from './split-text.ts'
 import { STOP_WORDS } from './stop-words.ts'
+import { createTermLexicon } from './term-lexicon.ts'
 import { toTerm } from './to-term.ts'
 import { createWordList } from './word-list.ts'
 
@@ -26,7 +26,7 @@ export type TextAnalysis = ReturnType<typeof createTextAnalysis>
  * in it looked at once, however often it repeats; what is kept is some forty numbers a listing.
  */
 export function createTextAnalysis() {
-  const terms = createLexicon()
+  const terms = createTermLexicon()
   const words = createWordList(terms)
   const pairs = createPairNumbers()
   const chunks = new Map<string, readonly number[]>()

@@ -1,5 +1,4 @@
 import { createNumberList, type NumberList } from './number-list.ts'
-import { pairTerm } from './pair-term.ts'
 import { kindOf, numberIn, PAIR_STEP, type TextAnalysis, WORD_STEP } from './text-analysis.ts'
 
 /**
@@ -31,14 +30,14 @@ export function createVocabulary(analysis: TextAnalysis) {
     const term = words.termOf(word)
     count(termListings, term, listing)
     seen.set(word, 1)
-    if (spellings.get(term) === 0 && words.textOf(word) !== terms.textOf(term))
+    if (spellings.get(term) === 0 && words.textOf(word) !== terms.wordOf(term))
       spellings.set(term, word + 1)
   }
   const surfaces = () => {
     const written = new Map<string, string>()
     for (let term = 0; term < spellings.length(); term += 1) {
       const word = spellings.get(term)
-      const text = terms.textOf(term)
+      const text = terms.wordOf(term)
       const same = words.find(text)
       if (word === 0 || (same >= 0 && seen.get(same) === 1)) continue
       written.set(text, words.textOf(word - 1))
@@ -59,7 +58,7 @@ export function createVocabulary(analysis: TextAnalysis) {
       const pairTerms = createNumberList()
       analysis.pairs.forEach((left, right, pair) => {
         if (pairListings.get(pair) !== ENOUGH) return
-        pairTerms.set(pair, terms.append(pairTerm(terms.textOf(left), terms.textOf(right))) + 1)
+        pairTerms.set(pair, terms.addPair(left, right) + 1)
       })
       return {
         hasTerm: (term) => termListings.get(term) === ENOUGH,

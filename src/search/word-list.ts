@@ -1,6 +1,7 @@
-import { createLexicon, type Lexicon } from './lexicon.ts'
+import { createLexicon } from './lexicon.ts'
 import { createNumberList } from './number-list.ts'
 import { GENERIC_WORDS, STOP_WORDS } from './stop-words.ts'
+import type { TermLexicon } from './term-lexicon.ts'
 import { toTerm } from './to-term.ts'
 import { toToken } from './token.ts'
 
@@ -9,7 +10,7 @@ const STOP = 1
 const GENERIC = 2
 
 /** Folded words as numbers, with what is to be known of each looked up once. */
-export function createWordList(terms: Lexicon) {
+export function createWordList(terms: TermLexicon) {
   const words = createLexicon()
   const termOf = createNumberList()
   const tokenOf = createNumberList()

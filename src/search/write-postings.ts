@@ -6,9 +6,11 @@ import {
   frequencyIn,
   type Statistics,
 } from './collected-postings.ts'
+import { countingSort } from './counting-sort.ts'
+import { allocateNumbers } from './number-memory.ts'
 import { PADDING_BYTES, type PostingPlaces, TERMS_A_BLOCK } from './posting-places.ts'
-import { createSaturationPalette, type SaturationPalette } from './saturation-palette.ts'
-import { type SortedPostings, sortByTerm } from './sort-by-term.ts'
+import { createSaturationPalette } from './saturation-palette.ts'
+import { type SortedTerms, sortTerms } from './sorted-terms.ts'
 
 /**
  * Which rows hold a term and how often, in bytes (`posting-cursor.ts` and `block-scores.ts` read
@@ -17,7 +19,7 @@ import { type SortedPostings, sortByTerm } from './sort-by-term.ts'
  * varint, and a palette number, seven bits or, with the high bit set, fifteen.
  */
 export interface Postings {
-  terms: readonly string[]
+  terms: SortedTerms
   places: PostingPlaces
   /** Saturations in name, labels and summary, three for each palette number. */
   palette: Float32Array
@@ -44,68 +46,66 @@ export function writePostings(collected: Collected, statistics: Statistics): Pos
   if (collected.rows > MAX_ROWS) {
     throw new Error(`${collected.rows} listings: the search index can number ${MAX_ROWS} at most.`)
   }
-  const terms = [...collected.numbers.keys()].sort()
-  const sorted = sortByTerm(
-    {
-      numbers: collected.numbers,
-      termOf: collected.termOf.values(),
-      rowOf: collected.rowOf.values(),
-    },
-    terms,
-  )
-  const palette = createSaturationPalette(
-    SEARCH_FIELDS.map((field) => statistics.averageLength[field]),
-  )
-  const codes = codesOf(collected, sorted, palette)
-  const ranks = palette.rank()
-  if (ranks.length > MAX_PALETTE) {
-    throw new Error(
-      `The search index has ${ranks.length} different combinations of term frequencies and field lengths; it can number ${MAX_PALETTE} at most.`,
-    )
-  }
-  const packed = collected.frequenciesOf.values()
-  const codeOf = (posting: number) => ranks[codes[posting] ?? 0] ?? 0
+  const { starts, order } = countingSort(collected.termOf.values(), collected.lexicon.size())
+  const { terms, numbers } = sortTerms(collected.lexicon, termsThatStart(starts))
+  const { codes, palette } = codesOf(collected, statistics)
   return {
     terms,
-    places: writeRuns({ terms, sorted, statistics, packed, codeOf }),
-    palette: palette.values(),
+    places: writeRuns(numbers, {
+      starts,
+      postings: order,
+      rowOf: collected.rowOf.values(),
+      frequenciesOf: collected.frequenciesOf.values(),
+      statistics,
+      codes,
+    }),
+    palette,
     nameSaturations: nameSaturationsOf(collected, statistics),
-    counts: Uint32Array.from(terms, (_, at) => rowsAt(sorted, at)),
+    counts: numbers.map((term) => (starts[term + 1] ?? 0) - (starts[term] ?? 0)),
     scoredRows: statistics.rows,
   }
 }
 
+/** The terms that have postings. @param starts see `Scored` */
+function termsThatStart(starts: Uint32Array): Uint32Array {
+  const terms = Uint32Array.from(starts.subarray(1).keys())
+  return terms.filter((term) => starts[term] !== starts[term + 1])
+}
+
+/** Terms and postings by their numbers, postings counted in the order they were added. */
 interface Scored {
-  terms: readonly string[]
-  sorted: SortedPostings
-  statistics: Statistics
+  /** Where those of each term start in `postings`. */
+  starts: Uint32Array
+  /** By term, and then as they were added. */
+  postings: Uint32Array
+  rowOf: Uint32Array
   /** How often each posting holds its term, see `Collected`. */
-  packed: Uint32Array
-  codeOf: (posting: number) => number
+  frequenciesOf: Uint32Array
+  statistics: Statistics
+  /** The palette number of each posting. */
+  codes: Uint32Array
 }
 
-function rowsAt({ starts }: SortedPostings, term: number): number {
-  return (starts[term + 1] ?? 0) - (starts[term] ?? 0)
-}
-
-/** Lays out the run of each term as `PostingPlaces` says. */
-function writeRuns(scored: Scored): PostingPlaces {
-  const { terms } = scored
+/**
+ * Lays out the run of each term as `PostingPlaces` says.
+ * @param numbers of the terms in order
+ */
+function writeRuns(numbers: Uint32Array, scored: Scored): PostingPlaces {
   const long = createByteList()
   const short = createByteList()
-  const lengths = new Uint8Array(terms.length)
-  const blocks = new Uint32Array(Math.ceil(terms.length / TERMS_A_BLOCK))
-  for (let term = 0; term < terms.length; term += 1) {
+  const lengths = new Uint8Array(numbers.length)
+  const blocks = new Uint32Array(Math.ceil(numbers.length / TERMS_A_BLOCK))
+  for (let at = 0; at < numbers.length; at += 1) {
     const start = short.length()
-    if (term % TERMS_A_BLOCK === 0) blocks[term / TERMS_A_BLOCK] = start
-    writeRun(short, term, scored)
+    if (at % TERMS_A_BLOCK === 0) blocks[at / TERMS_A_BLOCK] = start
+    writeRun(short, numbers[at] ?? 0, scored)
     if (short.length() - start > LONGEST_LENGTH) {
       const place = long.length()
       long.pushBytes(short.takeFrom(start))
       short.pushVarint(0)
       short.pushVarint(place)
     }
-    lengths[term] = short.length() - start
+    lengths[at] = short.length() - start
   }
   const bytes = new Uint8Array(long.length() + short.length() + PADDING_BYTES)
   bytes.set(long.values())
@@ -113,25 +113,22 @@ function writeRuns(scored: Scored): PostingPlaces {
   return { bytes, lengths, blocks: blocks.map((start) => start + long.length()) }
 }
 
-function writeRun(
-  bytes: ByteList,
-  term: number,
-  { terms, sorted, statistics, packed, codeOf }: Scored,
-): void {
-  const first = sorted.starts[term] ?? 0
-  const rows = rowsAt(sorted, term)
-  const postings = sorted.postings.subarray(first, first + rows)
-  const frequencies = SEARCH_FIELDS.map((field) =>
-    statistics.documentFrequency(field, terms[term] ?? ''),
-  )
-  const explicit = rows > COUNTED_ROWS || !areCounted(packed, postings, frequencies)
-  bytes.pushVarint(rows * 2 + Number(explicit))
-  if (explicit) for (const frequency of frequencies) bytes.pushVarint(frequency)
+function writeRun(bytes: ByteList, term: number, scored: Scored): void {
+  const { starts, postings, rowOf, codes, statistics } = scored
+  const first = starts[term] ?? 0
+  const end = starts[term + 1] ?? 0
+  const explicit = end - first > COUNTED_ROWS || !areCounted(term, scored)
+  bytes.pushVarint((end - first) * 2 + Number(explicit))
+  if (explicit) {
+    for (const field of SEARCH_FIELDS) bytes.pushVarint(statistics.documentFrequency(field, term))
+  }
   let row = 0
-  for (const posting of postings) {
-    bytes.pushVarint((sorted.rowOf[posting] ?? 0) - row)
-    pushCode(bytes, codeOf(posting))
-    row = sorted.rowOf[posting] ?? 0
+  for (let at = first; at < end; at += 1) {
+    const posting = postings[at] ?? 0
+    const next = rowOf[posting] ?? 0
+    bytes.pushVarint(next - row)
+    pushCode(bytes, codes[posting] ?? 0)
+    row = next
   }
 }
 
@@ -146,16 +143,16 @@ function pushCode(bytes: ByteList, code: number): void {
 
 /** Whether the document frequencies are what these postings give; not so for our own rows. */
 function areCounted(
-  packed: Uint32Array,
-  postings: Uint32Array,
-  frequencies: readonly number[],
+  term: number,
+  { starts, postings, frequenciesOf, statistics }: Scored,
 ): boolean {
-  return frequencies.every((frequency, field) => {
+  return SEARCH_FIELDS.every((field, place) => {
     let count = 0
-    for (const posting of postings) {
-      if (frequencyIn(packed[posting] ?? 0, field * FREQUENCY_BITS) > 0) count += 1
+    for (let at = starts[term] ?? 0; at < (starts[term + 1] ?? 0); at += 1) {
+      const frequencies = frequenciesOf[postings[at] ?? 0] ?? 0
+      if (frequencyIn(frequencies, place * FREQUENCY_BITS) > 0) count += 1
     }
-    return count === frequency
+    return count === statistics.documentFrequency(field, term)
   })
 }
 
@@ -165,23 +162,21 @@ function nameSaturationsOf({ lengths, rows }: Collected, { averageLength }: Stat
   )
 }
 
-/** The palette number of each posting, in the order they were added. */
-function codesOf(
-  { frequenciesOf, lengths }: Collected,
-  { rowOf }: SortedPostings,
-  palette: SaturationPalette,
-): Uint32Array {
-  const packed = frequenciesOf.values()
-  const codes = new Uint32Array(packed.length)
-  for (let at = 0; at < packed.length; at += 1) {
-    const row = rowOf[at] ?? 0
-    const frequencies = SEARCH_FIELDS.map((_, field) =>
-      frequencyIn(packed[at] ?? 0, field * FREQUENCY_BITS),
-    )
-    codes[at] = palette.codeOf(
-      frequencies,
-      SEARCH_FIELDS.map((field) => lengths[field][row] ?? 0),
+/** The palette, and the number in it of each posting, in the order they were added. */
+function codesOf(collected: Collected, statistics: Statistics) {
+  const palette = createSaturationPalette(collected, statistics)
+  const frequencies = collected.frequenciesOf.values()
+  const rowOf = collected.rowOf.values()
+  const codes = allocateNumbers(frequencies.length)
+  for (let at = 0; at < codes.length; at += 1) {
+    codes[at] = palette.codeOf(frequencies[at] ?? 0, rowOf[at] ?? 0)
+  }
+  const ranks = palette.rank()
+  if (ranks.length > MAX_PALETTE) {
+    throw new Error(
+      `The search index has ${ranks.length} different combinations of term frequencies and field lengths; it can number ${MAX_PALETTE} at most.`,
     )
   }
-  return codes
+  for (let at = 0; at < codes.length; at += 1) codes[at] = ranks[codes[at] ?? 0] ?? 0
+  return { codes, palette: palette.values() }
 }

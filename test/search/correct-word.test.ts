@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { correctWord } from '../../src/search/correct-word.ts'
 import { buildTermDictionary, findTerm } from '../../src/search/term-dictionary.ts'
+import { sortedTerms } from './term-samples.ts'
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 
@@ -33,7 +34,7 @@ function correctPlainly(rows: ReadonlyMap<string, number>, word: string, atLeast
 }
 
 function correct(rows: ReadonlyMap<string, number>, word: string, atLeast: number) {
-  const dictionary = buildTermDictionary([...rows.keys()].sort())
+  const dictionary = buildTermDictionary(sortedTerms(rows.keys()))
   const byNumber = new Map([...rows].map(([text, count]) => [findTerm(dictionary, text), count]))
   return correctWord(dictionary, word, (term) => byNumber.get(term) ?? 0, atLeast)
 }

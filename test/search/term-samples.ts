@@ -1,0 +1,14 @@
+import { type SortedTerms, sortTerms } from '../../src/search/sorted-terms.ts'
+import { createTermLexicon } from '../../src/search/term-lexicon.ts'
+
+/** Terms given as text, a pair as `pairTerm` writes it, in whatever order. */
+export function sortedTerms(texts: Iterable<string>): SortedTerms {
+  const lexicon = createTermLexicon()
+  const numbers = Array.from(texts, (text) => {
+    const [first = '', second = ''] = text.slice(1).split(' ')
+    return text.startsWith(' ')
+      ? lexicon.addPair(lexicon.numberOf(first), lexicon.numberOf(second))
+      : lexicon.numberOf(text)
+  })
+  return sortTerms(lexicon, Uint32Array.from(numbers)).terms
+}
