@@ -8,6 +8,7 @@ import { splitTarget } from './http/find-request-fault.ts'
 import type { Parts } from './parts.ts'
 import { type LimitTaken, refusalOf } from './rate-limits.ts'
 import { createResponseMemory, type ResponseMemory } from './search/response-memory.ts'
+import { createShownRows } from './search/shown-rows.ts'
 import { createSearch, type Search } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
@@ -103,10 +104,13 @@ export function createPageSearch(parts: SearchParts) {
 
 /** The search over the release served right now, which counts what it shows. */
 export function createReleaseSearch({ release, ledger }: SearchParts, src: ClickSource) {
+  const { usage } = ledger
+  const shown = createShownRows((id, times) => usage.searched([id], src, times))
+  usage.beforeFlush(shown.report)
   return createSearch({
     index: () => release().search,
     texts: () => release().searchTexts,
     randomUuid: randomUUID,
-    onShown: (listingIds) => ledger.usage.searched(listingIds, src),
+    onShown: shown.add,
   })
 }

@@ -1,5 +1,6 @@
 import { type ParameterProblem, parseSearchParameters } from '../src/domain/search-parameters.ts'
 import type { SearchIndex } from '../src/search/loaded-index.ts'
+import type { RankedRow } from '../src/search/ranked-page.ts'
 import { searchIndex } from '../src/search/search-index.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './search/answered-queries.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from './search/prepare-texts.ts'
@@ -11,8 +12,8 @@ export interface SearchParts {
   index: () => SearchIndex
   texts: () => SearchTexts
   randomUuid: () => string
-  /** Told which organic listings a search showed; it must not slow the search down. */
-  onShown?: (listingIds: readonly string[]) => void
+  /** Told which organic rows a search showed; it must not slow the search down. */
+  onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
   /** How many answered queries are remembered; 0 searches each time. */
   remembered?: number
 }
@@ -51,8 +52,8 @@ export function createSearch(parts: SearchParts): Search {
       searchId: randomUuid(),
       texts: textsFor(serving),
     }
-    const { body, shown } = writeSearchResponse(input, take)
-    onShown?.(shown)
+    const body = writeSearchResponse(input, take)
+    onShown?.(serving, answered.outcome.organic.rows)
     return { status: 200, headers: HEADERS, body }
   }
 }

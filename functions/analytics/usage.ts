@@ -11,8 +11,10 @@ import type { UsageDayTable } from '../store/tables.ts'
  * never a click. Only day, listing and source are kept: nothing about who asked.
  */
 export interface Usage {
-  /** One search answered with these listings. Synchronous and cheap; searches don't wait for it. */
-  searched(listingIds: readonly string[], src: ClickSource | null): void
+  /** These listings were shown so many times. Synchronous and cheap; searches don't wait for it. */
+  searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
+  /** Whoever counts by itself is asked to report before counts are written. */
+  beforeFlush(report: () => void): void
   /** One call relayed to the listing's seller. */
   called(listingId: string): void
   /** Writes what is counted so far. */
@@ -27,16 +29,18 @@ const ROWS_A_STATEMENT = 1_000
 
 export function createUsage(store: Store, clock: Clock, log: Log): Usage {
   let counts = createCounts()
+  const reports: (() => void)[] = []
   let writing: Promise<void> = Promise.resolve()
   const timer = setInterval(() => void flush(), FLUSH_EVERY_MS)
   timer.unref()
 
   return {
-    searched(listingIds, src) {
-      counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds)
+    searched(listingIds, src, times) {
+      counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds, times)
     },
     called: (listingId) =>
       counts.add({ day: toDay(clock.now()), kind: 'call', src: '' }, [listingId]),
+    beforeFlush: (report) => reports.push(report),
     flush,
     close: () => {
       clearInterval(timer)
@@ -46,6 +50,7 @@ export function createUsage(store: Store, clock: Clock, log: Log): Usage {
 
   function flush(): Promise<void> {
     writing = writing.then(async () => {
+      collect(reports, log)
       const rows = counts.rows()
       if (rows.length === 0) return
       counts = createCounts()
@@ -57,6 +62,14 @@ export function createUsage(store: Store, clock: Clock, log: Log): Usage {
       }
     })
     return writing
+  }
+}
+
+function collect(reports: readonly (() => void)[], log: Log): void {
+  try {
+    for (const report of reports) report()
+  } catch (error) {
+    log.error('usage.not_counted', { reason: String(error) })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SearchQuery } from '../../src/domain/search-query.ts'
-import { BODY_START, idLengthIn, readBody, sizeOfBody } from '../../src/search/index-rows.ts'
+import { idLengthIn, readBody, sizeOfBody } from '../../src/search/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow } from '../../src/search/ranked-page.ts'
 import type { SearchOutcome } from '../../src/search/search-index.ts'
@@ -14,12 +14,6 @@ export interface SearchResponseInput {
   query: SearchQuery
   outcome: SearchOutcome
   texts: PreparedTexts
-}
-
-export interface SearchResponse {
-  body: Buffer<ArrayBuffer>
-  /** Ids of the organic listings in it. */
-  shown: readonly string[]
 }
 
 /** What a list of listings is written from and into. */
@@ -45,7 +39,7 @@ const MAX_BYTES = 3
 export function writeSearchResponse(
   input: SearchResponseInput,
   take: TakeMemory = takeFreshMemory,
-): SearchResponse {
+): Buffer<ArrayBuffer> {
   const { index, searchId, query, outcome, texts } = input
   const { organic, firstParty } = outcome
   const echo = `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${organic.total},"results":[`
@@ -53,10 +47,9 @@ export function writeSearchResponse(
   const memory = take(sizeOf(input) + echo.length * MAX_BYTES + notes.length)
   const counted = toBytes(`?sid=${searchId}${POSITION}`)
   const plain = counted.subarray(0, -POSITION.length)
-  const shown: string[] = []
   const target = { memory, index }
   let at = memory.write(echo)
-  at = writeResults(target, at, organic.rows, counted, shown)
+  at = writeResults(target, at, organic.rows, counted)
   at = writeBytes(memory, at, FEATURED)
   at = writeOwn(target, at, texts.featured, plain)
   at = writeBytes(memory, at, texts.afterFeatured)
@@ -64,7 +57,7 @@ export function writeSearchResponse(
   at = writeBytes(memory, at, texts.beforeNotes)
   at = writeBytes(memory, at, notes)
   at = writeBytes(memory, at, texts.afterNotes)
-  return { body: memory.subarray(0, at), shown }
+  return memory.subarray(0, at)
 }
 
 /** The most bytes all but the echo and the notes may take. */
@@ -94,7 +87,6 @@ function writeResults(
   start: number,
   rows: readonly RankedRow[],
   searchId: Uint8Array,
-  shown: string[],
 ): number {
   let at = start
   let position = 0
@@ -103,9 +95,7 @@ function writeResults(
     position += 1
     const body = readBody(index, 'organic', row)
     const idLength = idLengthIn(body)
-    const idAt = at + BODY_START.length
     at = writeListing(memory, at, { body, idLength, relevance, searchId, position })
-    shown.push(memory.toString('latin1', idAt, idAt + idLength))
   }
   return at
 }

@@ -17,6 +17,7 @@ import type { Store } from '../../functions/ports/store.ts'
 import { createProblems } from '../../functions/problem.ts'
 import { createRateLimits } from '../../functions/rate-limits.ts'
 import { openSearchIndex } from '../../functions/search/open-search-index.ts'
+import { createShownRows } from '../../functions/search/shown-rows.ts'
 import { createSearch, type Search } from '../../functions/search.ts'
 import { createSearchDoors } from '../../functions/search-doors.ts'
 import { createWaypostServer } from '../../functions/server.ts'
@@ -48,11 +49,13 @@ const parts = {
   // The door looks at nothing else of the release.
   release: () => ({ search: index, searchTexts: texts, files: { serve: () => false } }),
 }
+const shown = createShownRows((id, times) => usage.searched([id], 'api', times))
+usage.beforeFlush(shown.report)
 const search = createSearch({
   index: () => index,
   texts: () => texts,
   randomUuid: randomUUID,
-  onShown: (ids) => usage.searched(ids, 'api'),
+  onShown: shown.add,
   ...(mode === 'anew' && { remembered: 0 }),
 })
 const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatFirst(search) : search)

@@ -20,6 +20,9 @@ const AnswerSchema = v.object({
   results: v.array(v.object({ id: v.string() })),
 })
 
+/** What a refusal lacks. */
+const NO_ANSWER = { search_id: '', query: { limit: 0 }, results: [] }
+
 let running: RunningService
 const opened: Server[] = []
 
@@ -109,22 +112,33 @@ describe('both doors answer alike', () => {
     await limited.close()
   })
 
-  test('both count the listings they showed', async () => {
-    const counted: (readonly string[])[] = []
+  test('both count the listings they showed, each once for many searches', async () => {
+    const counted = new Map<string, number>()
     const { parts } = running.service
+    let report = () => {}
     const usage = {
       ...parts.ledger.usage,
-      searched: (ids: readonly string[]) => void counted.push(ids),
+      searched: (ids: readonly string[], _: unknown, times = 1) => {
+        for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + times)
+      },
+      beforeFlush: (given: () => void) => {
+        report = given
+      },
     }
     const port = await serve(
       createReleaseSearch({ ...parts, ledger: { ...parts.ledger, usage } }, 'api'),
     )
-    for (const path of DOORS) {
-      const response = await fetch(`http://127.0.0.1:${port}${path}?q=weather`)
-      const { results } = v.parse(AnswerSchema, await response.json())
-      expect(counted.pop()).toEqual(results.map(({ id }) => id))
+    const shown = new Map<string, number>()
+    for (const target of ['?q=weather', '/?q=weather', '', '?limit=1', '/?limit=0', '?limit=0']) {
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1/search${target}`)
+      const { results } = v.parse(AnswerSchema, { ...NO_ANSWER, ...(await response.json()) })
+      for (const { id } of results) shown.set(id, (shown.get(id) ?? 0) + 1)
     }
-    expect(counted).toEqual([])
+    expect(counted.size).toBe(0)
+    report()
+    expect(counted).toEqual(shown)
+    report()
+    expect(counted).toEqual(shown)
   })
 
   test('a failure is one line of the log and a 500 that says nothing', async () => {

@@ -19,7 +19,7 @@ const indexOf = (...names: string[]) =>
 
 function answersOf(index: () => ReturnType<typeof indexOf>, remembered?: number) {
   let searches = 0
-  const shown: (readonly string[])[] = []
+  const shown: (readonly number[])[] = []
   const search = createSearch({
     index,
     texts: () => texts,
@@ -27,7 +27,7 @@ function answersOf(index: () => ReturnType<typeof indexOf>, remembered?: number)
       searches += 1
       return `00000000-0000-4000-8000-${String(searches).padStart(12, '0')}`
     },
-    onShown: (ids) => shown.push(ids),
+    onShown: (_, rows) => shown.push(rows.map(({ row }) => row)),
     ...(remembered !== undefined && { remembered }),
   })
   const ask = (query: string) => {
