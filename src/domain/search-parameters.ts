@@ -96,17 +96,21 @@ function toProblem(name: string, { message, allowed }: Refusal): ParameterProble
 
 /** The echo always comes in one order, whatever the order of the parameters. */
 function normalise(given: Partial<SearchQuery>): SearchQuery {
-  const query: SearchQuery = { limit: DEFAULT_LIMIT, offset: 0 }
-  const { limit, offset, ...filters } = given
-  const ordered: Partial<SearchQuery> = {}
-  for (const name of PARAMETERS) {
-    if (Object.hasOwn(filters, name)) Object.assign(ordered, pick(filters, name))
+  const { limit = DEFAULT_LIMIT, offset = 0, q, ...filters } = given
+  const isFiltered = Object.keys(filters).length > 0
+  return {
+    ...(q !== undefined && { q }),
+    ...(isFiltered && inOrder(filters)),
+    limit,
+    offset,
   }
-  return { ...ordered, limit: limit ?? query.limit, offset: offset ?? query.offset }
 }
 
-function pick(filters: Partial<SearchQuery>, name: string): Partial<SearchQuery> {
-  return Object.fromEntries(Object.entries(filters).filter(([key]) => key === name))
+function inOrder(filters: Partial<SearchQuery>): Partial<SearchQuery> {
+  const entries = Object.entries(filters)
+  return Object.fromEntries(
+    PARAMETERS.flatMap((name) => entries.filter(([given]) => given === name)),
+  )
 }
 
 function readText(text: string): Partial<SearchQuery> {
