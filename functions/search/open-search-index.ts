@@ -61,15 +61,26 @@ function memoryBodies(file: number, header: IndexHeader): BodyStore {
   return { read: (at, length) => bodies.subarray(at, at + length) }
 }
 
-/** Bodies up to this size are read into memory used over and over; larger ones are rare. */
-const SCRATCH_BYTES = 16 * 1024
+/** Read ahead where bodies are read one behind the other, as when all are verified. */
+const WINDOW_BYTES = 64 * 1024
 
+/** Bodies are read into memory used over and over; only one larger than it gets its own. */
 function fileBodies(file: number, header: IndexHeader): BodyStore {
-  const scratch = takeMemory(SCRATCH_BYTES)
+  const window = takeMemory(WINDOW_BYTES)
+  let start = 0
+  let end = 0
   return {
     read(at, length) {
-      const body = length <= SCRATCH_BYTES ? scratch.subarray(0, length) : takeMemory(length)
-      return fill(body, file, header.headBytes + at)
+      if (length > WINDOW_BYTES) return readAt(file, header.headBytes + at, length)
+      if (at < start || at + length > end) {
+        const ahead = Math.min(WINDOW_BYTES, header.bodyBytes - at)
+        const isNext = at >= start && at <= end
+        start = at
+        end = at
+        fill(window.subarray(0, isNext ? ahead : length), file, header.headBytes + at)
+        end = at + (isNext ? ahead : length)
+      }
+      return window.subarray(at - start, at - start + length)
     },
   }
 }

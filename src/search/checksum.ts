@@ -8,23 +8,35 @@ const SEED = 0x811c9dc5
  * single changed word always changes the result.
  */
 export function checksum(bytes: Uint8Array): number {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
-  const words = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2)
+  const words = wordsOf(bytes)
+  const whole = (bytes.length >> 2) & ~(LANES - 1)
   let a = SEED
   let b = SEED + 1
   let c = SEED + 2
   let d = SEED + 3
-  const whole = words.length - (words.length % LANES)
   for (let i = 0; i < whole; i += LANES) {
     a = Math.imul(a ^ (words[i] ?? 0), PRIME)
     b = Math.imul(b ^ (words[i + 1] ?? 0), PRIME)
     c = Math.imul(c ^ (words[i + 2] ?? 0), PRIME)
     d = Math.imul(d ^ (words[i + 3] ?? 0), PRIME)
   }
-  for (const byte of aligned.subarray(whole * 4)) a = Math.imul(a ^ byte, PRIME)
-  const mixed = [b, c, d, aligned.byteLength].reduce((hash, lane) => {
-    const spread = Math.imul(hash ^ (hash >>> 15), PRIME) ^ lane
-    return Math.imul(spread, PRIME)
-  }, a)
-  return mixed >>> 0
+  for (let i = whole * 4; i < bytes.length; i += 1) a = Math.imul(a ^ (bytes[i] ?? 0), PRIME)
+  return mix(mix(mix(mix(a, b), c), d), bytes.length) >>> 0
+}
+
+function mix(hash: number, lane: number): number {
+  return Math.imul(Math.imul(hash ^ (hash >>> 15), PRIME) ^ lane, PRIME)
+}
+
+/** Listing bodies lie at any byte: they are copied to where words may lie, a few each search. */
+const scratch = new Uint32Array(4096)
+const scratchBytes = new Uint8Array(scratch.buffer)
+
+/** The bytes as words, perhaps with others behind them. */
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  if (bytes.byteOffset % 4 === 0)
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+  if (bytes.length > scratchBytes.length) return wordsOf(new Uint8Array(bytes))
+  scratchBytes.set(bytes)
+  return scratch
 }
