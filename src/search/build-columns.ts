@@ -1,9 +1,11 @@
 import { compareBrowsing } from '../domain/search-rank.ts'
 import { checksum } from './checksum.ts'
 import { buildCodedColumn } from './coded-column.ts'
+import { countingSort } from './counting-sort.ts'
 import { valuesOf } from './filter-values.ts'
 import type { Section } from './index-file.ts'
 import { bitWords } from './index-part.ts'
+import { createLexicon } from './lexicon.ts'
 import type { SearchDocument } from './search-document.ts'
 import { toStanding } from './standing.ts'
 
@@ -32,10 +34,26 @@ export function buildColumns(
   }
 }
 
+/**
+ * The rows as `compareBrowsing` orders them. Few rows differ in more than their id, and by id those
+ * that don't are in order already: only one of each look is compared.
+ */
 function browseOrder(documents: readonly SearchDocument[]): Uint32Array {
-  const rows = documents.map((document, row) => ({ document, row }))
-  rows.sort((a, b) => compareBrowsing(a.document, b.document))
-  return Uint32Array.from(rows, ({ row }) => row)
+  const looks = createLexicon()
+  const samples: SearchDocument[] = []
+  const lookOf = documents.map((document) => {
+    const { trustScore, verifiedBuyers, remote, minUsd } = document
+    const look = looks.numberOf(`${trustScore} ${verifiedBuyers} ${remote} ${minUsd}`)
+    if (look === samples.length) samples.push(document)
+    return look
+  })
+  const ranks = new Uint32Array(samples.length)
+  const ranked = [...samples.entries()].sort(([, a], [, b]) => compareBrowsing(a, b))
+  ranked.forEach(([look], rank) => {
+    ranks[look] = rank
+  })
+  const keys = Uint32Array.from(lookOf, (look) => ranks[look] ?? 0)
+  return countingSort(keys, samples.length).order
 }
 
 function filterBits(documents: readonly SearchDocument[], values: readonly string[]): Uint32Array {

@@ -61,6 +61,21 @@ test.each([
   ['an id twice', [documents[0], documents[0]], /mcp\.alpha comes twice/],
   ['a body without links', [withBody({ id: 'mcp.x' })], /its last a filled `links`/],
   ['a body whose links are empty', [withBody({ links: {} })], /its last a filled/],
+  [
+    'a body whose links are inside another member',
+    [withBody({ id: 'mcp.x', more: { at: 1, links: { a: 'b' } } })],
+    /its last a filled/,
+  ],
+  [
+    'a body with something behind its links',
+    [withBody({ id: 'mcp.x', links: { a: 'b' }, name: ',"links":{"a":"b"}}' })],
+    /its last a filled/,
+  ],
+  [
+    'a body whose links are a list',
+    [withBody({ id: 'mcp.x', links: [{ a: 'b' }] })],
+    /its last a filled/,
+  ],
   ['a bad id', [sampleDocument({ id: 'mcp.Ü' })], /expected a listing id/],
 ])('the builder refuses %s', (_name, bad, message) => {
   expect(() => buildSearchIndex(bad.flatMap((document) => document ?? []))).toThrow(message)
