@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { writeBytes } from './write-bytes.ts'
 
 /**
  * Writes files below one folder and counts them. Folders are made once: with 15,000 listings the
@@ -23,7 +24,8 @@ export function createReleaseWriter(root: string): ReleaseWriter {
       mkdirSync(folder, { recursive: true })
       made.add(folder)
     }
-    writeFileSync(path, content)
+    if (typeof content === 'string') writeFileSync(path, content)
+    else writeBytes(path, content)
     files++
   }
   return {

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
 import { openSearchIndex } from '../../../functions/search/open-search-index.ts'
+import { writeBytes } from '../../../src/build/write-bytes.ts'
 import { buildSearchIndex } from '../../../src/search/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index-file.ts'
 import { searchIndex } from '../../../src/search/search-index.ts'
@@ -11,7 +11,7 @@ export const waypost: Engine = {
     const started = performance.now()
     const bytes = buildSearchIndex(documents)
     const buildMs = performance.now() - started
-    writeFileSync(file, bytes)
+    writeBytes(file, bytes)
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }
   },
   open(file) {
