@@ -19,8 +19,7 @@ export function clientKey(
   forwardedFor: string | null | undefined,
   trustProxy: number,
 ): string {
-  const hops = (forwardedFor ?? '').split(',').map((hop) => hop.trim())
-  const claimed = trustProxy > 0 ? hops.at(-trustProxy) : undefined
+  const claimed = trustProxy > 0 ? forwardedFor?.split(',').at(-trustProxy)?.trim() : undefined
   // Fewer entries than proxies, or garbage: the peer itself is all that is certain.
   return toKey(claimed) ?? toKey(remoteAddress) ?? 'unknown'
 }

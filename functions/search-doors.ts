@@ -9,7 +9,7 @@ import type { Parts } from './parts.ts'
 import { type LimitTaken, refusalOf } from './rate-limits.ts'
 import { createResponseMemory, type ResponseMemory } from './search/response-memory.ts'
 import { createShownRows } from './search/shown-rows.ts'
-import { createSearch, type Search } from './search.ts'
+import { createSearch, type Search, type SearchReply } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
@@ -71,24 +71,32 @@ function createDoor(
   { limits, config }: DoorParts,
   { search, memory, counted }: { search: Search; memory: ResponseMemory; counted: Counted },
 ): SearchDoor {
-  const answer = async (req: IncomingMessage, query: string) => {
-    const forwarded = req.headers['x-forwarded-for']
-    const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
-    const taken = await limits.take('search', client)
-    counted.set(req, taken)
-    const reply = taken.allowed ? search(query, memory.take) : null
-    return reply?.status === 200 ? { ...reply, limits: taken.headers } : null
-  }
   return async function door(req, res, query, next) {
-    // A failure is the route's to report: it fails there again.
-    const reply = await answer(req, query).catch(() => null)
-    if (reply === null) return next()
-    const { body, headers, limits } = reply
+    let taken: LimitTaken | null = null
+    let reply: SearchReply | null = null
+    try {
+      const forwarded = req.headers['x-forwarded-for']
+      const client = clientKey(req.socket.remoteAddress, toText(forwarded), config.TRUST_PROXY)
+      taken = await limits.take('search', client)
+      if (taken.allowed) reply = search(query, memory.take)
+    } catch {
+      // The route's to report: it fails there again.
+    }
+    if (reply?.status !== 200) {
+      if (taken !== null) counted.set(req, taken)
+      return next()
+    }
+    const { body, headers } = reply
     // Not before the last byte was handed to the system, or the connection is gone.
     res.once('close', () => memory.giveBack(body))
-    res.writeHead(200, { ...headers, ...limits, 'Content-Length': body.length })
+    res.writeHead(200, { ...headers, ...taken?.headers, 'Content-Length': body.length })
     res.end(body)
   }
+}
+
+/** Node joins the lines of this header itself; its type says otherwise. */
+function toText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join() : header
 }
 
 /** The same search for a page rendered on demand: the parsed answer, or the problems found. */
