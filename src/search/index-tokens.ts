@@ -1,13 +1,7 @@
 import { createNumberList } from './number-list.ts'
 import { createPairNumbers } from './pair-numbers.ts'
-import {
-  ALIAS_STEP,
-  kindOf,
-  numberIn,
-  PAIR_STEP,
-  type TextAnalysis,
-  WORD_STEP,
-} from './text-analysis.ts'
+import type { TextAnalysis } from './text-analysis.ts'
+import { ALIAS_STEP, kindOf, numberIn, PAIR_STEP, WORD_STEP } from './text-step.ts'
 import { toTerm } from './to-term.ts'
 import { toToken } from './token.ts'
 import type { Vocabulary } from './vocabulary.ts'

@@ -1,5 +1,7 @@
+import { createFirstSpellings } from './first-spellings.ts'
 import { createNumberList, type NumberList } from './number-list.ts'
-import { kindOf, numberIn, PAIR_STEP, type TextAnalysis, WORD_STEP } from './text-analysis.ts'
+import type { TextAnalysis } from './text-analysis.ts'
+import { kindOf, numberIn, PAIR_STEP, WORD_STEP } from './text-step.ts'
 
 /**
  * Terms and pairs that stand in at least two organic listings: only those are worth joined
@@ -13,7 +15,7 @@ export interface Vocabulary {
   surfaces: ReadonlyMap<string, string>
 }
 
-/** Stands for "in two listings" where the number of the only listing, plus one, would stand. */
+/** Stands for "in two listings" where the number of the only listing would stand. */
 const ENOUGH = 0xffffffff
 
 /** Counts the texts of listings, one listing after the other, and then decides. */
@@ -21,36 +23,18 @@ export function createVocabulary(analysis: TextAnalysis) {
   const { words, terms } = analysis
   const termListings = createNumberList()
   const pairListings = createNumberList()
-  /** The number of the first spelling, plus one, by term. */
-  const spellings = createNumberList()
-  /** 1 for each word that stands in an organic listing. */
-  const seen = createNumberList()
+  const spellings = createFirstSpellings(analysis)
   let listing = 0
-  const countWord = (word: number) => {
-    const term = words.termOf(word)
-    count(termListings, term, listing)
-    seen.set(word, 1)
-    if (spellings.get(term) === 0 && words.textOf(word) !== terms.wordOf(term))
-      spellings.set(term, word + 1)
-  }
-  const surfaces = () => {
-    const written = new Map<string, string>()
-    for (let term = 0; term < spellings.length(); term += 1) {
-      const word = spellings.get(term)
-      const text = terms.wordOf(term)
-      const same = words.find(text)
-      if (word === 0 || (same >= 0 && seen.get(same) === 1)) continue
-      written.set(text, words.textOf(word - 1))
-    }
-    return written
-  }
   return {
     countListing(texts: Iterable<string>): void {
       listing += 1
       for (const text of texts) {
         for (const step of analysis.stepsOf(text)) {
-          if (kindOf(step) === WORD_STEP) countWord(numberIn(step))
-          else if (kindOf(step) === PAIR_STEP) count(pairListings, numberIn(step), listing)
+          const number = numberIn(step)
+          if (kindOf(step) === WORD_STEP) {
+            count(termListings, words.termOf(number), listing)
+            spellings.add(number)
+          } else if (kindOf(step) === PAIR_STEP) count(pairListings, number, listing)
         }
       }
     },
@@ -63,12 +47,13 @@ export function createVocabulary(analysis: TextAnalysis) {
       return {
         hasTerm: (term) => termListings.get(term) === ENOUGH,
         termOfPair: (pair) => pairTerms.get(pair) - 1,
-        surfaces: surfaces(),
+        surfaces: spellings.toMap(),
       }
     },
   }
 }
 
+/** Listings are counted from 1, so that 0 stands for none. */
 function count(listings: NumberList, number: number, listing: number): void {
   const known = listings.get(number)
   if (known === 0) listings.set(number, listing)

@@ -9,6 +9,8 @@ import { toToken } from './token.ts'
 const STOP = 1
 const GENERIC = 2
 
+export type WordList = ReturnType<typeof createWordList>
+
 /** Folded words as numbers, with what is to be known of each looked up once. */
 export function createWordList(terms: TermLexicon) {
   const words = createLexicon()
