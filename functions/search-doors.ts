@@ -7,7 +7,12 @@ import { clientKey } from './client-key.ts'
 import { splitTarget } from './http/find-request-fault.ts'
 import type { Parts } from './parts.ts'
 import { type LimitTaken, refusalOf } from './rate-limits.ts'
-import { createResponseMemory, type ResponseMemory } from './search/response-memory.ts'
+import { createBatches } from './search/create-batches.ts'
+import {
+  createResponseMemory,
+  type ResponseMemory,
+  type TakeMemory,
+} from './search/response-memory.ts'
 import { createShownRows } from './search/shown-rows.ts'
 import { createSearch, type Search, type SearchReply } from './search.ts'
 
@@ -71,26 +76,45 @@ function createDoor(
   { limits, config }: DoorParts,
   { search, memory, counted }: { search: Search; memory: ResponseMemory; counted: Counted },
 ): SearchDoor {
+  const later = createBatches()
   return async function door(req, res, query, next) {
-    let taken: LimitTaken | null = null
-    let reply: SearchReply | null = null
-    try {
-      const forwarded = req.headers['x-forwarded-for']
-      const client = clientKey(req.socket.remoteAddress, toText(forwarded), config.TRUST_PROXY)
-      taken = await limits.take('search', client)
-      if (taken.allowed) reply = search(query, memory.take)
-    } catch {
-      // The route's to report: it fails there again.
+    const client = clientKey(
+      req.socket.remoteAddress,
+      toText(req.headers['x-forwarded-for']),
+      config.TRUST_PROXY,
+    )
+    const taken = await limits.take('search', client).catch(() => null)
+    if (taken === null) return next()
+    const pass = () => {
+      counted.set(req, taken)
+      next()
     }
-    if (reply?.status !== 200) {
-      if (taken !== null) counted.set(req, taken)
-      return next()
-    }
-    const { body, headers } = reply
-    // Not before the last byte was handed to the system, or the connection is gone.
-    res.once('close', () => memory.giveBack(body))
-    res.writeHead(200, { ...headers, ...taken?.headers, 'Content-Length': body.length })
-    res.end(body)
+    if (!taken.allowed) return pass()
+    later(() => {
+      // Whoever is gone needs no answer, and could not give the memory back.
+      if (res.destroyed) return () => {}
+      const reply = searchOrNull(search, query, memory.take)
+      if (reply?.status !== 200) return pass
+      return () => {
+        // Not before the last byte was handed to the system, or the connection is gone.
+        res.once('close', () => memory.giveBack(reply.body))
+        res.writeHead(200, {
+          ...reply.headers,
+          ...taken.headers,
+          'Content-Length': reply.body.length,
+        })
+        res.end(reply.body)
+      }
+    })
+  }
+}
+
+/** A failure is the route's to report: it fails there again. */
+function searchOrNull(search: Search, query: string, take: TakeMemory): SearchReply | null {
+  try {
+    return search(query, take)
+  } catch {
+    return null
   }
 }
 

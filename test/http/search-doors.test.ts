@@ -156,6 +156,23 @@ describe('both doors answer alike', () => {
   })
 })
 
+test('of many searches at once each gets its own answer, also beside one that fails', async () => {
+  const search = createReleaseSearch(running.service.parts, 'api')
+  const port = await serve((query, take) => {
+    if (query.includes('fail')) throw new Error('this one only')
+    return search(query, take)
+  })
+  const url = `http://127.0.0.1:${port}/api/v1/search`
+  const limits = Array.from({ length: 40 }, (_, at) => at + 1)
+  const [failed, refused, ...answers] = await Promise.all([
+    fetch(`${url}?q=fail`),
+    fetch(`${url}?limit=0`),
+    ...limits.map(async (limit) => (await fetch(`${url}?limit=${limit}`)).json()),
+  ])
+  expect([failed.status, refused.status]).toEqual([500, 400])
+  expect(answers.map((answer) => v.parse(AnswerSchema, answer).query.limit)).toEqual(limits)
+})
+
 describe('memory of responses', () => {
   test('what a slow reader waits for is not overwritten by what others are answered', async () => {
     const port = await serve(createReleaseSearch(running.service.parts, 'api'))
