@@ -7,6 +7,7 @@ import {
   type Statistics,
 } from './collected-postings.ts'
 import { countingSort } from './counting-sort.ts'
+import { createNumberList } from './number-list.ts'
 import { allocateNumbers } from './number-memory.ts'
 import { PADDING_BYTES, type PostingPlaces, TERMS_A_BLOCK } from './posting-places.ts'
 import { createSaturationPalette } from './saturation-palette.ts'
@@ -68,8 +69,11 @@ export function writePostings(collected: Collected, statistics: Statistics): Pos
 
 /** The terms that have postings. @param starts see `Scored` */
 function termsThatStart(starts: Uint32Array): Uint32Array {
-  const terms = Uint32Array.from(starts.subarray(1).keys())
-  return terms.filter((term) => starts[term] !== starts[term + 1])
+  const terms = createNumberList()
+  for (let term = 0; term + 1 < starts.length; term += 1) {
+    if (starts[term] !== starts[term + 1]) terms.push(term)
+  }
+  return terms.values()
 }
 
 /** Terms and postings by their numbers, postings counted in the order they were added. */
@@ -146,14 +150,17 @@ function areCounted(
   term: number,
   { starts, postings, frequenciesOf, statistics }: Scored,
 ): boolean {
-  return SEARCH_FIELDS.every((field, place) => {
+  const end = starts[term + 1] ?? 0
+  let shift = 0
+  for (const field of SEARCH_FIELDS) {
     let count = 0
-    for (let at = starts[term] ?? 0; at < (starts[term + 1] ?? 0); at += 1) {
-      const frequencies = frequenciesOf[postings[at] ?? 0] ?? 0
-      if (frequencyIn(frequencies, place * FREQUENCY_BITS) > 0) count += 1
+    for (let at = starts[term] ?? 0; at < end; at += 1) {
+      if (frequencyIn(frequenciesOf[postings[at] ?? 0] ?? 0, shift) > 0) count += 1
     }
-    return count === statistics.documentFrequency(field, term)
-  })
+    if (count !== statistics.documentFrequency(field, term)) return false
+    shift += FREQUENCY_BITS
+  }
+  return true
 }
 
 function nameSaturationsOf({ lengths, rows }: Collected, { averageLength }: Statistics) {
