@@ -2,14 +2,14 @@
 export type Task = () => () => void
 
 /**
- * Small enough that nobody waits long for the others, and that their responses stay in the
- * processor's nearest memory until they are sent.
+ * Nobody waits for more than so many others, and their responses still fit the memory that is lent
+ * to them.
  */
-const BATCH_SIZE = 8
+const BATCH_SIZE = 32
 
 /**
- * Puts off what is asked within one turn of the event loop to its end, and then does the work of a
- * few together before any is answered. Sending goes deep into the operating system, which leaves
+ * Puts off what is asked within one turn of the event loop to its end, and then does the work of
+ * many together before any is answered. Sending goes deep into the operating system, which leaves
  * nothing of a search in the processor's caches: work that alternates with it takes half as long
  * again. A task that is alone is not held up.
  *
