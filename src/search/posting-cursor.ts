@@ -28,10 +28,12 @@ export const NO_ROW = 0x7fffffff
 /** Palette numbers are given by use: so many make up nearly all postings of a term. */
 const SHORT_TABLE = 128
 const LONG_TABLE = 1024
-/** From so many rows on the long table pays. */
+/** From so many rows on a table pays, and a long one. */
+const SHORT_RUN = 64
 const LONG_RUN = 2048
-/** Places of name, labels and summary in what is stored for each field. */
-const FREQUENCY_FIELDS = [0, 1, 2] as const
+const FIELDS = 3
+/** Document frequencies of the term being opened, in name, labels and summary. */
+const frequencies = new Uint32Array(FIELDS)
 const NO_PALETTE = new Float32Array(0)
 /** Palette number 0, then bytes that are read and mean nothing. */
 const ONE_POSTING = Uint8Array.of(0, 0, 0)
@@ -54,7 +56,8 @@ export function openPostings(
   const { bytes } = postings
   const run = findPostings(postings, number)
   const { rows: left } = run
-  const frequencies = run.explicit ? readFrequencies(bytes, run) : countFrequencies(index, run)
+  if (run.explicit) readFrequencies(bytes, run)
+  else countFrequencies(index, run)
   const weigh = (weight: number, field: number) =>
     weight * inverseDocumentFrequency(scoredRows, frequencies[field] ?? 0)
   const name = weigh(FIELD_WEIGHTS.name, 0)
@@ -63,35 +66,40 @@ export function openPostings(
   const row = varintAt(bytes, run.at)
   const at = run.at + varintBytes(row)
   const scores = takeTable(slot)
-  const known = Math.min(left < LONG_RUN ? SHORT_TABLE : LONG_TABLE, palette.length / 3)
+  const known = Math.min(tableSize(left), palette.length / FIELDS)
   const cursor = { bytes, at, row, left, bit, palette, name, labels, summary, scores, known }
   for (let code = 0; code < known; code += 1) scores[code] = weighCode(cursor, code)
   return cursor
 }
 
-/** Reads the three document frequencies of a run, and moves it on to its postings. */
-function readFrequencies(bytes: Uint8Array, run: PostingRun): number[] {
-  return FREQUENCY_FIELDS.map(() => {
-    const frequency = varintAt(bytes, run.at)
-    run.at += varintBytes(frequency)
-    return frequency
-  })
+function tableSize(rows: number): number {
+  if (rows < SHORT_RUN) return 0
+  return rows < LONG_RUN ? SHORT_TABLE : LONG_TABLE
 }
 
-/** How many rows of a short run hold the term in each field. */
-function countFrequencies({ postings: { bytes }, palette }: TermIndex, run: PostingRun): number[] {
-  const frequencies = FREQUENCY_FIELDS.map(() => 0)
+/** Reads the three document frequencies of a run, and moves it on to its postings. */
+function readFrequencies(bytes: Uint8Array, run: PostingRun): void {
+  for (let field = 0; field < FIELDS; field += 1) {
+    const frequency = varintAt(bytes, run.at)
+    run.at += varintBytes(frequency)
+    frequencies[field] = frequency
+  }
+}
+
+/** Counts how many rows of a short run hold the term in each field. */
+function countFrequencies({ postings: { bytes }, palette }: TermIndex, run: PostingRun): void {
+  frequencies.fill(0)
   let { at } = run
   for (let left = run.rows; left > 0; left -= 1) {
     at += varintBytes(varintAt(bytes, at))
     const byte = bytes[at] ?? 0
     const code = byte < 0x80 ? byte : (byte & 0x7f) | ((bytes[at + 1] ?? 0) << 7)
     at += byte < 0x80 ? 1 : 2
-    for (const field of FREQUENCY_FIELDS) {
-      if ((palette[code * 3 + field] ?? 0) > 0) frequencies[field] = (frequencies[field] ?? 0) + 1
+    for (let field = 0; field < FIELDS; field += 1) {
+      if ((palette[code * FIELDS + field] ?? 0) > 0)
+        frequencies[field] = (frequencies[field] ?? 0) + 1
     }
   }
-  return frequencies
 }
 
 /** A term that one row holds, with this score. */
@@ -122,7 +130,7 @@ function takeTable(slot: number): Float64Array {
 /** The text score of a palette number. */
 export function weighCode(cursor: PostingCursor, code: number): number {
   const { palette, name, labels, summary } = cursor
-  const place = code * 3
+  const place = code * FIELDS
   return (
     name * (palette[place] ?? 0) +
     labels * (palette[place + 1] ?? 0) +

@@ -77,34 +77,29 @@ function openIds(
 }
 
 function rankCursors(ranking: RowRanking, cursors: readonly PostingCursor[]): void {
-  for (let first = firstRow(cursors); first < NO_ROW; first = firstRow(cursors)) {
-    const start = first - (first % BLOCK_ROWS)
-    const only = ranking.bits === null ? onlyCursor(cursors, start + BLOCK_ROWS) : undefined
-    if (only !== undefined) {
-      offerPostings(ranking, only, start)
-      continue
-    }
-    let matched = 0
+  for (;;) {
+    let only: PostingCursor | undefined
+    let first = NO_ROW
+    let second = NO_ROW
     for (const cursor of cursors) {
-      if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
+      const { row } = cursor
+      if (row < first) {
+        second = first
+        first = row
+        only = cursor
+      } else if (row < second) second = row
     }
-    offerBlock(ranking, start, matched)
+    if (only === undefined) return
+    const start = first - (first % BLOCK_ROWS)
+    if (second >= start + BLOCK_ROWS && ranking.bits === null) offerPostings(ranking, only, start)
+    else rankBlock(ranking, cursors, start)
   }
 }
 
-function firstRow(cursors: readonly PostingCursor[]): number {
-  let first = NO_ROW
-  for (const { row } of cursors) if (row < first) first = row
-  return first
-}
-
-/** The one cursor with rows before `end`, if it is the only one. */
-function onlyCursor(cursors: readonly PostingCursor[], end: number): PostingCursor | undefined {
-  let only: PostingCursor | undefined
+function rankBlock(ranking: RowRanking, cursors: readonly PostingCursor[], start: number): void {
+  let matched = 0
   for (const cursor of cursors) {
-    if (cursor.row >= end) continue
-    if (only !== undefined) return undefined
-    only = cursor
+    if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
   }
-  return only
+  offerBlock(ranking, start, matched)
 }
