@@ -32,35 +32,28 @@ export function weighTogether(
   if (part.rows < MIN_ROWS || bits < 2 || ranking.waiting.length === 0) return NONE
   const combinations = 1 << bits
   const ofHeld = new Float64Array(combinations)
-  const met = combinationsMet(countTogether(ranking), combinations)
+  const rowsHolding = countTogether(ranking, combinations)
   for (let left = 1; left < combinations; left <<= 1) {
     for (let right = left << 1; right < combinations; right <<= 1) {
-      addPair(part.scoredRows, met, left | right, ofHeld)
+      addPair(part.scoredRows, rowsHolding, left | right, ofHeld)
     }
   }
   return { ofHeld }
 }
 
-/** Of up to 256 combinations a query meets a few: `[combination, rows]`. */
-function combinationsMet(rowsHolding: Uint32Array, combinations: number): [number, number][] {
-  const met: [number, number][] = []
-  for (let held = 3; held < combinations; held += 1) {
-    const rows = rowsHolding[held] ?? 0
-    if (rows > 0) met.push([held, rows])
-  }
-  return met
-}
-
 function addPair(
   scoredRows: number,
-  met: readonly [number, number][],
+  rowsHolding: Uint32Array,
   pair: number,
   ofHeld: Float64Array,
 ): void {
   let frequency = 0
-  for (const [held, rows] of met) if ((held & pair) === pair) frequency += rows
+  for (let held = pair; held < ofHeld.length; held += 1) {
+    if ((held & pair) === pair) frequency += rowsHolding[held] ?? 0
+  }
+  if (frequency === 0) return
   const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, frequency)
-  for (const [held] of met) {
+  for (let held = pair; held < ofHeld.length; held += 1) {
     if ((held & pair) === pair) ofHeld[held] = (ofHeld[held] ?? 0) + weight
   }
 }

@@ -67,6 +67,7 @@ function openIds(
   ids: readonly string[],
   cursors: PostingCursor[],
 ): void {
+  if (ids.length === 0) return
   const { nameSaturations, scoredRows } = index[name]
   const weight = FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, 1)
   for (const id of new Set(ids)) {

@@ -1,5 +1,5 @@
 import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
-import { CANDIDATES, countPassing, MAX_TOGETHER, takeBlock, takePostings } from './block-scores.ts'
+import { CANDIDATES, countPassing, takeBlock, takePostings } from './block-scores.ts'
 import { valueAt } from './coded-column.ts'
 import { passes } from './filter-rows.ts'
 import type { IndexPart } from './index-part.ts'
@@ -101,10 +101,13 @@ function offer(ranking: RowRanking, row: number, score: number): void {
   ranking.hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
 }
 
-/** How many rows hold exactly each combination of two things asked for and more. */
-export function countTogether({ waiting }: RowRanking): Uint32Array {
+/**
+ * How many rows hold exactly each combination of two things asked for and more.
+ * @param combinations all there are of the things of the query
+ */
+export function countTogether({ waiting }: RowRanking, combinations: number): Uint32Array {
   const { held, length } = waiting
-  const counts = new Uint32Array(1 << MAX_TOGETHER)
+  const counts = new Uint32Array(combinations)
   for (let at = 0; at < length; at += 1) {
     const combination = held[at] ?? 0
     counts[combination] = (counts[combination] ?? 0) + 1
@@ -130,7 +133,9 @@ export function offerWaiting(ranking: RowRanking, ofHeld: Float64Array): void {
 /** The rows from the `offset`-th on. */
 export function takePage({ best, span, total }: RowRanking, offset: number): RankedPage {
   const rows: RankedRow[] = []
-  for (const key of best.take(offset)) {
+  const keys = best.take(offset)
+  for (let at = 0; at < keys.length; at += 1) {
+    const key = keys[at] ?? 0
     rows.push({ row: span - 1 - (key % span), relevance: Math.floor(key / span) / RELEVANCE_STEPS })
   }
   return { total, rows }
