@@ -14,7 +14,7 @@ import { syntheticListings } from './synthetic-listings.ts'
 
 const CONNECTIONS = 32
 /** As `npm start` says: room for young objects is memory that is never given back. */
-const YOUNG_OBJECTS = '--max-semi-space-size=4'
+const YOUNG_OBJECTS = '--max-semi-space-size=8'
 /** Requests before the clock runs, and then with it; memory is read after each. */
 const WARM_UP = [1000, 9000]
 const REQUESTS = 40_000
