@@ -4,7 +4,15 @@ import { SearchResponseSchema } from './search-response.ts'
 
 /** What the search page prints of an answer of the search function. */
 export type SearchAnswer =
-  | { kind: 'results'; total: number; offset: number; rows: ListingRow[]; own: ListingRow[] }
+  | {
+      kind: 'results'
+      total: number
+      offset: number
+      rows: ListingRow[]
+      own: ListingRow[]
+      /** What the words were taken for. */
+      notes: readonly string[]
+    }
   | { kind: 'refused'; reasons: string[] }
   /** No function serves this page: a copy of the static files alone. */
   | { kind: 'unavailable' }
@@ -21,6 +29,7 @@ export function toSearchAnswer(answer: unknown): SearchAnswer {
       total: found.output.total,
       offset: found.output.query.offset,
       rows: found.output.results.map((summary) => toSummaryRow(summary, false)),
+      notes: found.output.notes,
       own: found.output.featured_first_party.map((summary) => toSummaryRow(summary, true)),
     }
   const refused = v.safeParse(RefusedSchema, answer)

@@ -60,7 +60,7 @@ function start(parts: Parts): void {
     found = answer
     shown = 0
     clearServerAnswer(form)
-    parts.status.textContent = toStatus(answer.results.length)
+    parts.status.textContent = toStatus(answer.results.length, wanted)
     await showMore(number)
     await showCounts(pagefind, form, wanted, answer)
   }
@@ -107,7 +107,9 @@ function clearServerAnswer(form: HTMLFormElement): void {
     element.remove()
 }
 
-function toStatus(count: number): string {
-  if (count === 0) return 'Nothing matches. Try fewer words or fewer filters.'
+function toStatus(count: number, { q }: SearchForm): string {
+  if (count === 0 && q !== undefined)
+    return 'Nothing matches as typed. Press Search: it also looks for other spellings.'
+  if (count === 0) return 'Nothing matches. Try fewer filters.'
   return count === 1 ? '1 result' : `${count} results`
 }

@@ -112,3 +112,15 @@ test('without JavaScript the form answers as the API does, and says what it refu
   expect(await page.locator('[data-notice]').textContent()).toContain('kind')
   await close()
 })
+
+test('a slip is said and put right by the server, and typing leads there', async () => {
+  const { page, faults, close } = await openPage(browser, waypost.url)
+  await page.goto('/search')
+  await page.locator('[data-search]').fill('tbales')
+  await page.locator('[data-status]', { hasText: 'Nothing matches as typed' }).waitFor()
+  await page.locator('[data-search]').press('Enter')
+  await page.getByText('Showing results for “tables”.').waitFor()
+  expect((await namesOn(page))[0]).toContain('Tide')
+  expect(faults).toEqual([])
+  await close()
+})
