@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { loadRelease } from './load-release.ts'
 import type { Log } from './log.ts'
 import type { Release } from './release.ts'
+import { verifyBodiesInSteps } from './search/open-search-index.ts'
 
 /** How often the link to the current release is looked at (milliseconds). */
 const LOOK_EVERY = 1000
@@ -12,18 +13,24 @@ export interface ReleaseHolder {
   /** Folder of the release being served. */
   dir(): string
   /** Looks now: swaps to a new release, or keeps the old one and logs why. */
-  refresh(): void
+  refresh(): Promise<void>
+  /**
+   * Verifies what of the first release was not while it was loaded, in short steps.
+   * @throws SearchIndexError when it is damaged and must not be served
+   */
+  verify(): Promise<void>
   close(): void
 }
 
 /**
  * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The
- * new one is loaded whole before it is swapped in, so that no request sees a mixture; one that
- * cannot be loaded leaves the old one serving, and is tried again only when the link changes.
+ * new one is loaded and verified whole before it is swapped in, in short steps, so that no request
+ * sees a mixture or waits for it; one that cannot be loaded leaves the old one serving, and is tried
+ * again only when the link changes.
  *
  * @throws when the first release cannot be loaded.
  */
-export function createReleaseHolder({
+export async function createReleaseHolder({
   outDir,
   baseUrl,
   log,
@@ -31,17 +38,17 @@ export function createReleaseHolder({
   outDir: string
   baseUrl: string
   log: Log
-}): ReleaseHolder {
+}): Promise<ReleaseHolder> {
   const readTarget = () => readlinkSync(join(outDir, 'current'))
   let target = readTarget()
   let dir = join(outDir, target)
-  let release = loadRelease(dir, baseUrl)
-  const refresh = () => {
-    const next = readTargetOr(readTarget, target)
-    if (next === target) return
-    target = next
+  let release = await loadRelease(dir, baseUrl)
+  const first = release
+  async function swapTo(next: string): Promise<void> {
     try {
-      release = loadRelease(join(outDir, next), baseUrl)
+      const loaded = await loadRelease(join(outDir, next), baseUrl)
+      await verifyBodiesInSteps(loaded.search)
+      release = loaded
       dir = join(outDir, next)
       log.info('release.swapped', { release: release.name })
     } catch (error) {
@@ -52,9 +59,29 @@ export function createReleaseHolder({
       })
     }
   }
-  const timer = setInterval(refresh, LOOK_EVERY)
+  const readNext = () => readTargetOr(readTarget, target)
+  async function look(): Promise<void> {
+    for (let next = readNext(); next !== target; next = readNext()) {
+      target = next
+      await swapTo(next)
+    }
+  }
+  let looking: Promise<void> | undefined
+  const refresh = () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  const timer = setInterval(() => void refresh(), LOOK_EVERY)
   timer.unref()
-  return { current: () => release, dir: () => dir, refresh, close: () => clearInterval(timer) }
+  return {
+    current: () => release,
+    dir: () => dir,
+    refresh,
+    verify: () => verifyBodiesInSteps(first.search),
+    close: () => clearInterval(timer),
+  }
 }
 
 /** Between two renames the link may be missing for an instant. */

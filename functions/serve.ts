@@ -7,7 +7,8 @@ import { createService } from './service.ts'
 /**
  * Compiles what is stale, then serves until SIGTERM.
  *
- * @throws ConfigError, ReleaseError and StateError, whose messages say what would be right.
+ * @throws ConfigError, ReleaseError, SearchIndexError and StateError, whose messages say what would
+ *   be right.
  */
 export async function serve(): Promise<void> {
   const config = parseConfig(process.env)
@@ -24,4 +25,10 @@ export async function serve(): Promise<void> {
   const stop = () => void service.close().then(() => process.exit(0))
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  try {
+    await service.verify()
+  } catch (error) {
+    await service.close()
+    throw error
+  }
 }

@@ -24,7 +24,9 @@ export interface Service {
   server: Server
   parts: Parts
   /** Looks for a new release now; a timer does it once a second. */
-  refresh(): void
+  refresh(): Promise<void>
+  /** Verifies what of the release was not while it was loaded. @throws SearchIndexError when damaged */
+  verify(): Promise<void>
   /** Stops accepting, lets what is in flight finish (bounded), flushes. */
   close(): Promise<void>
 }
@@ -48,7 +50,7 @@ const GRACE = 10_000
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, log } = options
   const { OUT_DIR, BASE_URL: baseUrl } = config
-  const releases = createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
+  const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
   const parts = await createParts(options, releases)
   const server = createLayers(parts, releases)
   const chores = startChores(parts)
@@ -56,6 +58,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     server,
     parts,
     refresh: releases.refresh,
+    verify: releases.verify,
     async close() {
       releases.close()
       chores.stop()

@@ -9,11 +9,12 @@ const { serve } = await import('./serve.ts')
 const { ConfigError } = await import('./config.ts')
 const { ReleaseError } = await import('./load-release.ts')
 const { StateError } = await import('./operations/state-lock.ts')
+const { SearchIndexError } = await import('../src/search/index-file.ts')
+const OUR_ERRORS = [ConfigError, ReleaseError, SearchIndexError, StateError]
 try {
   await serve()
 } catch (error) {
-  const isOurs =
-    error instanceof ConfigError || error instanceof ReleaseError || error instanceof StateError
-  console.error(isOurs ? error.message : error)
+  const isOurs = OUR_ERRORS.some((type) => error instanceof type)
+  console.error(isOurs && error instanceof Error ? error.message : error)
   process.exitCode = 1
 }

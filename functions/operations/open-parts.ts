@@ -18,7 +18,7 @@ export async function openParts(
   config: Config,
   log: Log,
 ): Promise<{ parts: Parts; close(): Promise<void> }> {
-  const releases = createReleaseHolder({
+  const releases = await createReleaseHolder({
     outDir: resolve(config.OUT_DIR),
     baseUrl: config.BASE_URL,
     log,

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { setImmediate as pause } from 'node:timers/promises'
 import {
   INDEX_HEADER_BYTES,
   type IndexHeader,
@@ -13,16 +14,6 @@ import {
 } from '../../src/search/load-search-index.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 
-export interface OpenOptions {
-  /** Listing bodies up to this many bytes in all are kept in memory; more stay in the file. */
-  memoryBytes?: number
-  /**
-   * Read every body once before returning, so that a damaged file is refused as a whole. Otherwise
-   * a body is verified when a response needs it.
-   */
-  verify?: boolean
-}
-
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
 /** Closes the file of an index that nobody holds any more: searches may still be using an old one. */
@@ -30,11 +21,12 @@ const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /**
  * Opens an index file for serving: the head in memory, the bodies there too if they are small,
- * else read from the file a page at a time (the system's page cache keeps the popular ones).
+ * else read from the file a page at a time (the system's page cache keeps the popular ones). What is
+ * in memory was verified; a body in the file is verified each time it is read.
+ * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
  * @throws SearchIndexError when it is damaged, cut short, or of another version
  */
-export function openSearchIndex(path: string, options: OpenOptions = {}): SearchIndex {
-  const { memoryBytes = DEFAULT_MEMORY_BYTES, verify = true } = options
+export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES): SearchIndex {
   const file = openSync(path, 'r')
   try {
     const header = readIndexHeader(
@@ -42,18 +34,30 @@ export function openSearchIndex(path: string, options: OpenOptions = {}): Search
     )
     verifyLength(header, fstatSync(file).size)
     const head = readAt(file, 0, header.headBytes)
-    const inMemory = header.bodyBytes <= memoryBytes
-    const bodies = inMemory ? memoryBodies(file, header) : fileBodies(file, header)
+    if (header.bodyBytes <= memoryBytes) {
+      const index = loadSearchIndexHead(head, header, memoryBodies(file, header))
+      for (const _step of verifyBodies(index));
+      closeSync(file)
+      return { ...index, verifyReads: false }
+    }
+    const bodies = fileBodies(file, header)
     const index = loadSearchIndexHead(head, header, bodies)
-    if (verify) verifyBodies(index)
-    if (inMemory) closeSync(file)
-    else abandoned.register(bodies, file)
-    // A file can change under a reader; memory that was verified can not.
-    return { ...index, verifyReads: !(verify && inMemory) }
+    abandoned.register(bodies, file)
+    return index
   } catch (error) {
     closeSync(file)
     throw error
   }
+}
+
+/**
+ * Reads every body that stays in the file once, so that a damaged file is found before somebody asks
+ * for the damaged listing. Other work goes on meanwhile.
+ * @throws SearchIndexError at the first damaged one
+ */
+export async function verifyBodiesInSteps(index: SearchIndex): Promise<void> {
+  if (!index.verifyReads) return
+  for (const _step of verifyBodies(index)) await pause()
 }
 
 function memoryBodies(file: number, header: IndexHeader): BodyStore {

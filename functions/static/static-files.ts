@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { type StaticFile, toUrlPath } from '../../src/domain/static-file.ts'
+import type { StaticFile } from '../../src/domain/static-file.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
 import { createFileCache } from './file-cache.ts'
 import { fileHeaders } from './file-headers.ts'
@@ -18,11 +18,6 @@ export interface StaticFiles {
   serveAs(req: IncomingMessage, res: ServerResponse, path: string, status: number): boolean
 }
 
-interface Entry {
-  file: StaticFile
-  headers: Record<string, string>
-}
-
 interface Variant {
   name: string
   etag: string
@@ -30,25 +25,26 @@ interface Variant {
   coding: string | null
 }
 
-export function createStaticFiles(dir: string, manifest: readonly StaticFile[]): StaticFiles {
-  const entries = new Map<string, Entry>(
-    manifest.map((file) => [toUrlPath(file.file), { file, headers: fileHeaders(file) }]),
-  )
+/** @param files by the address each answers on, see `toUrlPath` */
+export function createStaticFiles(
+  dir: string,
+  files: ReadonlyMap<string, StaticFile>,
+): StaticFiles {
   const cache = createFileCache((name) => readFile(join(dir, name)))
   return {
-    has: (path) => entries.has(path),
+    has: (path) => files.has(path),
     serve(req, res, path) {
-      const entry = entries.get(path)
-      if (entry === undefined) return redirectSlash(res, path, entries)
+      const file = files.get(path)
+      if (file === undefined) return redirectSlash(res, path, files)
       if (req.method === 'OPTIONS') return answerPreflight(res)
       if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      void send(req, res, { entry, status: 200, read: cache.read })
+      void send(req, res, { file, status: 200, read: cache.read })
       return true
     },
     serveAs(req, res, path, status) {
-      const entry = entries.get(path)
-      if (entry === undefined) return false
-      void send(req, res, { entry, status, read: cache.read })
+      const file = files.get(path)
+      if (file === undefined) return false
+      void send(req, res, { file, status, read: cache.read })
       return true
     },
   }
@@ -58,11 +54,11 @@ export function createStaticFiles(dir: string, manifest: readonly StaticFile[]):
 function redirectSlash(
   res: ServerResponse,
   path: string,
-  entries: ReadonlyMap<string, Entry>,
+  files: ReadonlyMap<string, StaticFile>,
 ): boolean {
   if (path.length < 2 || !path.endsWith('/')) return false
   const target = path.slice(0, -1)
-  if (!entries.has(target)) return false
+  if (!files.has(target)) return false
   res
     .writeHead(301, {
       location: target,
@@ -86,7 +82,7 @@ function answerPreflight(res: ServerResponse): true {
 }
 
 interface Sending {
-  entry: Entry
+  file: StaticFile
   status: number
   read: (name: string) => Promise<Buffer>
 }
@@ -94,12 +90,12 @@ interface Sending {
 async function send(
   req: IncomingMessage,
   res: ServerResponse,
-  { entry, status, read }: Sending,
+  { file, status, read }: Sending,
 ): Promise<void> {
-  const variant = chooseVariant(entry.file, req.headers['accept-encoding'])
-  const isCompressed = entry.file.br > 0
+  const variant = chooseVariant(file, req.headers['accept-encoding'])
+  const isCompressed = file.br > 0
   const headers = {
-    ...entry.headers,
+    ...fileHeaders(file),
     etag: variant.etag,
     ...(isCompressed && { vary: 'accept-encoding' }),
   }

@@ -16,7 +16,7 @@ import { systemClock } from '../../functions/ports/clock.ts'
 import type { Store } from '../../functions/ports/store.ts'
 import { createProblems } from '../../functions/problem.ts'
 import { createRateLimits } from '../../functions/rate-limits.ts'
-import { openSearchIndex } from '../../functions/search/open-search-index.ts'
+import { openSearchIndex, verifyBodiesInSteps } from '../../functions/search/open-search-index.ts'
 import { createShownRows } from '../../functions/search/shown-rows.ts'
 import { createSearch, type Search } from '../../functions/search.ts'
 import { createSearchDoors } from '../../functions/search-doors.ts'
@@ -70,6 +70,8 @@ server.listen(0, '127.0.0.1', () => {
   if (address === null || typeof address === 'string') throw new Error('expected a port')
   flushCompileCache()
   process.stdout.write(`${address.port}\n`)
+  // As in service: bodies in the file are verified while the first searches are answered.
+  void verifyBodiesInSteps(index)
 })
 
 function repeatFirst(search: Search): Search {

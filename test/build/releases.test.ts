@@ -103,12 +103,12 @@ describe('a running server', () => {
         while (isBuilding) {
           statuses.add((await fetch(`${waypost.url}/api/v1/search?q=harbour`)).status)
           statuses.add((await fetch(`${waypost.url}/api/v1/listings/mcp.harbour`)).status)
-          waypost.service.refresh()
+          await waypost.service.refresh()
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       })()
       expect(build('served').status).toBe(0)
-      waypost.service.refresh()
+      await waypost.service.refresh()
       isBuilding = false
       await asking
       expect([...statuses]).toEqual([200])
@@ -126,7 +126,7 @@ describe('a running server', () => {
       })
       truncateSync(join(outDirOf('served'), damaged, 'data/search.index'), 500)
       switchLink(outDirOf('served'), damaged)
-      waypost.service.refresh()
+      await waypost.service.refresh()
       expect(await find()).toBe(1)
       expect(waypost.log.join('')).toContain('release.refused')
       switchLink(outDirOf('served'), serving)

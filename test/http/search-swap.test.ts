@@ -73,7 +73,7 @@ test('a new index is picked up between two answers, and none fails', async () =>
       if (asked === 10 && !swapped) {
         swapped = true
         publish('second')
-        running.service.refresh()
+        await running.service.refresh()
       }
     }
   })
@@ -85,7 +85,7 @@ test('a new index is picked up between two answers, and none fails', async () =>
 
 test('a damaged index leaves the old one serving, and the log says so', async () => {
   publish('damaged')
-  running.service.refresh()
+  await running.service.refresh()
   expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.swapped-in'])
   const refusal = running.log.find((line) => line.includes('release.refused'))
   expect(refusal).toMatch(/The search index is damaged/)
@@ -93,7 +93,7 @@ test('a damaged index leaves the old one serving, and the log says so', async ()
 
 test('the next good one is taken after that', async () => {
   publish('third')
-  running.service.refresh()
+  await running.service.refresh()
   expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.third'])
 })
 

@@ -72,7 +72,7 @@ describe('what the ledger does to the next build', { timeout: 120_000 }, () => {
     const { results } = await read('/api/v1/search?q=weather')
     await ledger.usage.flush()
     expect(build()).not.toBe(withoutLedger)
-    waypost.service.refresh()
+    await waypost.service.refresh()
     const listing = await read(`/api/v1/listings/${LISTING}`)
     expect(listing.status).toBe('claimed')
     expect(listing.badges).toContain('domain_verified')
@@ -98,7 +98,7 @@ describe('what the ledger does to the next build', { timeout: 120_000 }, () => {
     const row = { listing_id: LISTING, host: 'api.weather.example', created_at: 1 }
     await db.insertInto('opt_out').values(row).execute()
     build()
-    waypost.service.refresh()
+    await waypost.service.refresh()
     expect(await read(`/api/v1/listings/${LISTING}`)).toBe(404)
     const gone = await fetch(`${waypost.url}/go/${LISTING}`, { redirect: 'manual' })
     expect(gone.status).toBe(404)

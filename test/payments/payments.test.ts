@@ -165,7 +165,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   test('what was settled becomes trust at the next build; what was forged does not', async () => {
     expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
     await world.service.parts.ledger.settlements.verify()
-    world.rebuild()
+    await world.rebuild()
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
@@ -187,7 +187,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     const pay = await payV1(1)
     expect((await pay(callUrl('v1'), {})).status).toBe(200)
     await world.service.parts.ledger.settlements.verify()
-    world.rebuild()
+    await world.rebuild()
     expect(await trustOf('v1')).toMatchObject({
       score: null,
       evidence: 'no_independent_paid_usage_30d',

@@ -15,7 +15,7 @@ export interface World {
   service: Service
   log: string[]
   /** Builds again, as an operator would, and lets the server pick it up. */
-  rebuild(): void
+  rebuild(): Promise<void>
   close(): Promise<void>
 }
 
@@ -69,9 +69,9 @@ export async function startWorld(
     url: env.BASE_URL,
     service,
     log,
-    rebuild() {
+    async rebuild() {
       build()
-      service.refresh()
+      await service.refresh()
     },
     async close() {
       service.server.closeAllConnections()

@@ -15,8 +15,8 @@ export const waypost: Engine = {
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }
   },
   open(file) {
-    // The bodies are verified as they are read: the others keep no listings to verify at all.
-    const index = openSearchIndex(file, { verify: false, memoryBytes: 0 })
+    // No bodies in memory: the others keep no listings at all.
+    const index = openSearchIndex(file, 0)
     return (q) => searchIndex(index, { q, limit: 20, offset: 0 }).organic.total
   },
 }
