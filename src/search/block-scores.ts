@@ -8,6 +8,7 @@
  * stays whole. Where the processor could not foresee a branch there is none: what turns out not to
  * count is written over by the next one.
  */
+import type { AnywhereScores } from './anywhere-scores.ts'
 import { NO_ROW, type PostingCursor, weighCode } from './posting-cursor.ts'
 
 export const BLOCK_ROWS = 1024
@@ -77,7 +78,16 @@ function readBlock(cursor: PostingCursor, start: number): number {
   cursor.at = at
   cursor.row = left === 0 ? NO_ROW : row
   cursor.left = left
+  if (cursor.anywhere !== null) addAnywhere(cursor.anywhere, start, count)
   return count
+}
+
+/** Adds what holding the term anywhere scores to what was read last. */
+function addAnywhere({ codes, scores: codeScores }: AnywhereScores, start: number, count: number) {
+  for (let at = 0; at < count; at = (at + 1) | 0) {
+    const code = codes[start + (readPlaces[at] ?? 0)] ?? 0
+    readScores[at] = (readScores[at] ?? 0) + (codeScores[code] ?? 0)
+  }
 }
 
 /**

@@ -6,7 +6,8 @@ import { countTogether, type RowRanking } from './row-ranking.ts'
 /**
  * Listings that hold several of the things asked for, anywhere, go before those that hold one of
  * them often. The formula has no such notion, so it is a matter of tokens: for every two things
- * asked for that a listing holds, its name holds one more token, which stands for the two. No index
+ * asked for that a listing holds, be it by a related word, its name holds one more token, which
+ * stands for the two. No index
  * could hold a token for any two words of a listing; what one would score is worked out here: its
  * document frequency is the number of organic rows that hold both.
  */
@@ -16,7 +17,7 @@ export interface TogetherWeights {
 }
 
 /** In a small index every listing with a word is on the first page or two anyway. */
-const MIN_ROWS = 100
+export const MIN_TOGETHER_ROWS = 100
 const NONE: TogetherWeights = { ofHeld: new Float64Array(2) }
 
 /**
@@ -29,7 +30,7 @@ export function weighTogether(
   ranking: RowRanking,
 ): TogetherWeights {
   const bits = Math.min(things, MAX_TOGETHER)
-  if (part.rows < MIN_ROWS || bits < 2 || ranking.waiting.length === 0) return NONE
+  if (part.scoredRows < MIN_TOGETHER_ROWS || bits < 2 || ranking.waiting.length === 0) return NONE
   const combinations = 1 << bits
   const ofHeld = new Float64Array(combinations)
   const rowsHolding = countTogether(ranking, combinations)

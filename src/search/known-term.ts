@@ -1,3 +1,4 @@
+import { pairTerm } from './pair-term.ts'
 import { findPairTerm, findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
 import { rowsOf, type TermIndex } from './term-index.ts'
 
@@ -20,10 +21,15 @@ export function findNeighbours({ dictionary }: TermIndex, a: KnownTerm, b: Known
   return findPairTerm(dictionary, a.number, b.number)
 }
 
+/** The pair of two terms as a term, in either order. */
+export function lookUpPair(part: TermIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
+  const number = findNeighbours(part, a, b)
+  return { text: pairTerm(a.text, b.text), number, rows: number < 0 ? 0 : rowsOf(part, number) }
+}
+
 /** How many rows hold two terms side by side, in either order. */
 export function rowsTogether(part: TermIndex, a: KnownTerm, b: KnownTerm): number {
-  const number = findNeighbours(part, a, b)
-  return number < 0 ? 0 : rowsOf(part, number)
+  return lookUpPair(part, a, b).rows
 }
 
 /** The terms that start with `prefix`, the most frequent first. */

@@ -1,29 +1,37 @@
 import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
-import { findNeighbours, type KnownTerm, lookUp } from './known-term.ts'
-import { pairTerm } from './pair-term.ts'
+import { type KnownTerm, lookUpPair } from './known-term.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
-import { relatedTerms } from './related-words.ts'
+import { findRelated } from './related-terms.ts'
 import type { TermIndex } from './term-index.ts'
 
 /** What a query text is searched as: terms, each once, and what the caller should be told. */
 export interface QueryPlan {
   /** The index that the terms carry their numbers of. */
   part: TermIndex
-  /** What is asked for, in order: the terms of each thing, any of which is enough to hold it. */
-  things: readonly (readonly PlanTerm[])[]
+  /** What is asked for, in order. */
+  things: readonly PlanThing[]
   /** Terms beside them: pairs of neighbours, related words. */
-  others: readonly PlanTerm[]
+  others: readonly KnownTerm[]
   /** Words written as listing ids, whether or not there is such a listing. */
   ids: readonly string[]
   notes: readonly string[]
 }
 
-export type PlanTerm = Pick<KnownTerm, 'text' | 'number'>
+/** One thing asked for: any of its words is enough to hold it. */
+export interface PlanThing {
+  words: readonly KnownTerm[]
+  /** What listings may call it. They count where several things are asked for: see `openPlan`. */
+  related: readonly KnownTerm[]
+}
 
 /** Words of a query that are looked at. */
 export const MAX_QUERY_WORDS = 32
 /** Words, pairs and related terms together: the bound of a search's work. */
 const MAX_PLAN_TERMS = 64
+/** Related words of all things: the other half of that bound. */
+const MAX_RELATED = 32
+/** Listings that must have two words side by side for these to be one expression. */
+const KNOWN_PAIR_ROWS = 10
 /** A word in at most one of this many listings is also searched as what it is related to. */
 const POORLY_KNOWN = 2500
 
@@ -36,16 +44,23 @@ const POORLY_KNOWN = 2500
 export function planQuery(part: TermIndex, query: string, rows: number): QueryPlan {
   const units = queryUnits(part, firstCharacters(query), MAX_QUERY_WORDS)
   const seen = new Set<string>()
-  const fresh = (terms: readonly PlanTerm[]) =>
+  const fresh = (terms: readonly KnownTerm[]) =>
     terms.filter(({ text }) => {
       if (seen.has(text) || seen.size >= MAX_PLAN_TERMS) return false
       seen.add(text)
       return true
     })
+  const words = units.map(({ terms }) => fresh(terms))
+  const neighbours = findNeighbours(part, units)
+  const related = createRelated(neighbours, new Set(seen))
+  const things = units.map(({ term }, at) => ({
+    words: words[at] ?? [],
+    related: term === undefined ? [] : related(term),
+  }))
   return {
     part,
-    things: units.map(({ terms }) => fresh(terms)).filter((terms) => terms.length > 0),
-    others: fresh(neighbourTerms(part, units, rows)),
+    things: things.filter(({ words, related }) => words.length + related.length > 0),
+    others: fresh(otherTerms(part, neighbours, rows)),
     ids: units.flatMap(({ id }) => id ?? []),
     notes: notesOf(units),
   }
@@ -56,27 +71,66 @@ function firstCharacters(text: string): string {
   return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
 }
 
-/** Pairs of neighbours, as asked and with a related word in the place of one. */
-function neighbourTerms(part: TermIndex, units: readonly QueryUnit[], rows: number): PlanTerm[] {
-  const found: PlanTerm[] = []
+/** The words of a query that have neighbours, in order. */
+interface Neighbours {
+  terms: readonly KnownTerm[]
+  /** The pair each forms with the next. */
+  pairs: readonly (KnownTerm | null)[]
+  /** What listings may call each. */
+  related: readonly (readonly KnownTerm[])[]
+}
+
+function findNeighbours(part: TermIndex, units: readonly QueryUnit[]): Neighbours {
   const terms = units.flatMap(({ term }) => term ?? [])
-  const related = terms.map(({ text }) => relatedTerms(text).map((other) => lookUp(part, other)))
+  const pairs = terms.map((term, at) => {
+    const next = terms[at + 1]
+    return next === undefined || next.text === term.text ? null : lookUpPair(part, term, next)
+  })
+  return { terms, pairs, related: terms.map(({ text }) => findRelated(part, text)) }
+}
+
+/**
+ * What listings may call a word asked for, unless that is asked for too. Beside the neighbour it is
+ * known with, a word has one meaning: the `graph` of `knowledge graph` is no chart.
+ */
+function createRelated(
+  { terms, pairs, related }: Neighbours,
+  asked: ReadonlySet<string>,
+): (term: KnownTerm) => KnownTerm[] {
+  let left = MAX_RELATED
+  const isKnown = (at: number) => (pairs[at]?.rows ?? 0) >= KNOWN_PAIR_ROWS
+  return (term) => {
+    const at = terms.indexOf(term)
+    if (isKnown(at - 1) || isKnown(at)) return []
+    const found = related[at]?.filter(({ text }) => !asked.has(text)).slice(0, left) ?? []
+    left -= found.length
+    return found
+  }
+}
+
+/** Pairs of neighbours, as asked and with a related word in the place of one. */
+function otherTerms(
+  part: TermIndex,
+  { terms, pairs, related }: Neighbours,
+  rows: number,
+): KnownTerm[] {
+  const found: KnownTerm[] = []
   terms.forEach((term, at) => {
     const next = terms[at + 1]
-    if (next !== undefined && next.text !== term.text) {
-      addPair(found, part, term, next)
+    const pair = pairs[at] ?? null
+    if (next !== undefined && pair !== null) {
+      if (pair.rows > 0) found.push(pair)
       for (const other of related[at] ?? []) addPair(found, part, other, next)
       for (const other of related[at + 1] ?? []) addPair(found, part, term, other)
     }
-    if (term.rows * POORLY_KNOWN > rows) return
-    found.push(...(related[at] ?? []).filter((other) => other.rows > 0))
+    if (term.rows * POORLY_KNOWN <= rows) found.push(...(related[at] ?? []))
   })
   return found
 }
 
-function addPair(found: PlanTerm[], part: TermIndex, a: KnownTerm, b: KnownTerm): void {
-  const number = findNeighbours(part, a, b)
-  if (number >= 0) found.push({ text: pairTerm(a.text, b.text), number })
+function addPair(found: KnownTerm[], part: TermIndex, a: KnownTerm, b: KnownTerm): void {
+  const pair = lookUpPair(part, a, b)
+  if (pair.rows > 0) found.push(pair)
 }
 
 function notesOf(units: readonly QueryUnit[]): string[] {

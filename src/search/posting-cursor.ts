@@ -1,4 +1,5 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import type { AnywhereScores } from './anywhere-scores.ts'
 import { findPostings, type PostingRun, varintAt, varintBytes } from './posting-places.ts'
 import type { TermIndex } from './term-index.ts'
 
@@ -21,6 +22,8 @@ export interface PostingCursor {
   /** What each of the first `known` palette numbers scores. */
   scores: Float64Array
   known: number
+  /** What each row that holds the term scores besides, wherever it holds it; null for nothing. */
+  anywhere: AnywhereScores | null
 }
 
 export const NO_ROW = 0x7fffffff
@@ -67,7 +70,8 @@ export function openPostings(
   const at = run.at + varintBytes(row)
   const scores = takeTable(slot)
   const known = Math.min(tableSize(left), palette.length / FIELDS)
-  const cursor = { bytes, at, row, left, bit, palette, name, labels, summary, scores, known }
+  const weights = { name, labels, summary }
+  const cursor = { bytes, at, row, left, bit, palette, ...weights, scores, known, anywhere: null }
   for (let code = 0; code < known; code += 1) scores[code] = weighCode(cursor, code)
   return cursor
 }
@@ -102,6 +106,14 @@ function countFrequencies({ postings: { bytes }, palette }: TermIndex, run: Post
   }
 }
 
+/** Lets a term find rows without scoring for the fields that hold it. */
+export function muteFields(cursor: PostingCursor): void {
+  cursor.name = 0
+  cursor.labels = 0
+  cursor.summary = 0
+  cursor.scores.fill(0, 0, cursor.known)
+}
+
 /** A term that one row holds, with this score. */
 export function openSingle(row: number, score: number, slot: number): PostingCursor {
   const scores = takeTable(slot)
@@ -118,6 +130,7 @@ export function openSingle(row: number, score: number, slot: number): PostingCur
     summary: 0,
     scores,
     known: 1,
+    anywhere: null,
   }
 }
 

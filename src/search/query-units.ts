@@ -1,10 +1,11 @@
 import { isListingId } from '../domain/listing-id.ts'
-import { completions, type KnownTerm, lookUp, rowsTogether } from './known-term.ts'
+import { completions, type KnownTerm, lookUp, lookUpPair, rowsTogether } from './known-term.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
 import { hasSingleLetter, splitText, type Word } from './split-text.ts'
-import { FILLER_WORDS, STOP_WORDS } from './stop-words.ts'
+import { STOP_WORDS } from './stop-words.ts'
 import { findSurface } from './surface-table.ts'
-import type { TermIndex } from './term-index.ts'
+import { tellingWords } from './telling-words.ts'
+import { meantRows, type TermIndex } from './term-index.ts'
 import { toTerm } from './to-term.ts'
 
 /** One thing a query asks for, in its place among the others. */
@@ -24,28 +25,35 @@ const MIN_COMPLETED_CHARACTERS = 2
 const MIN_SPLIT_CHARACTERS = 3
 /** A word in more listings than this is surely one word. */
 const WELL_KNOWN_ROWS = 100
+/**
+ * In a sentence of so many words, one that no listing has is rather an everyday word (`fridge`) than
+ * a slip of a rare name (`Frida`).
+ */
+const SENTENCE_WORDS = 5
 /** A query with more slips than this is none that would be the better for guessing. */
 const MAX_REPAIRS = 4
+
+/** What may be guessed about a word that the index does not know. */
+interface Guess {
+  /** The last word may be the start of one. */
+  last: boolean
+  /** Rows that must hold what it could be a slip of; null for no slip. */
+  least: number | null
+}
 
 /** Reads a query text as units, with the words of the index to go by. */
 export function queryUnits(part: TermIndex, text: string, maxWords: number): QueryUnit[] {
   const words = splitText(text).slice(0, maxWords)
   const joined = joinWords(part, words)
-  const kept = withoutFillers(joined)
+  const kept = tellingWords(joined)
   const units: QueryUnit[] = []
+  const least = words.length < SENTENCE_WORDS ? 1 : meantRows(part.scoredRows)
   kept.forEach((word, at) => {
     const repairs = units.filter((unit) => unit.repaired !== undefined).length
-    units.push(...unitsOf(part, word, at === kept.length - 1, repairs < MAX_REPAIRS))
+    const guess = { last: at === kept.length - 1, least: repairs < MAX_REPAIRS ? least : null }
+    units.push(...unitsOf(part, word, guess))
   })
   return units
-}
-
-/** Stop words and fillers go, unless the query has nothing else. */
-function withoutFillers(words: readonly Word[]): readonly Word[] {
-  const telling = words.filter((word) => !STOP_WORDS.has(word.whole))
-  const core = telling.filter((word) => !FILLER_WORDS.has(word.whole))
-  if (core.length > 0) return core
-  return telling.length > 0 ? telling : words
 }
 
 /** `power point` is one word where the index has it at least as often as the two side by side. */
@@ -89,30 +97,30 @@ function isPlain(word: Word): boolean {
   return word.style === 'plain'
 }
 
-function unitsOf(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+function unitsOf(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
   switch (word.style) {
     case 'plain':
-      return plainUnits(part, word.whole, last, repair)
+      return plainUnits(part, word.whole, guess)
     case 'camel':
-      return camelUnits(part, word, last, repair)
+      return camelUnits(part, word, guess)
     case 'hyphen': {
       const whole = termOf(part, word.whole)
       if (hasSingleLetter(word)) return [{ term: whole, terms: [whole] }]
-      return [{ terms: known([whole]) }, ...pieces(part, word, last, repair)]
+      return [{ terms: known([whole]) }, ...pieces(part, word, guess)]
     }
     case 'dotted':
-      return [dottedUnit(part, word.whole), ...pieces(part, word, last, repair)]
+      return [dottedUnit(part, word.whole), ...pieces(part, word, guess)]
     case 'unspaced':
       return [{ terms: word.parts.flatMap((pair) => unspacedTerms(part, pair)) }]
   }
 }
 
 /** `WhatsApp` is one word where listings have it at least as often as any two of its parts. */
-function camelUnits(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
+function camelUnits(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
   const whole = termOf(part, word.whole)
   return whole.rows >= Math.max(1, mostAdjacent(part, word.parts))
     ? [{ term: whole, terms: [whole] }]
-    : word.parts.flatMap((piece) => plainUnits(part, piece, last, repair))
+    : word.parts.flatMap((piece) => plainUnits(part, piece, guess))
 }
 
 /** `x402.foo` is an id, `api.example.com` a host: both are found as a whole. */
@@ -121,30 +129,34 @@ function dottedUnit(part: TermIndex, whole: string): QueryUnit {
   return isListingId(whole) ? { id: whole, terms } : { terms }
 }
 
-function pieces(part: TermIndex, word: Word, last: boolean, repair: boolean): QueryUnit[] {
-  // An id or a domain is known as a whole; its pieces then need no guessing.
-  const guess = word.style === 'hyphen' && repair
+function pieces(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
   return word.parts
     .filter((piece) => !STOP_WORDS.has(piece))
     .flatMap((piece) => {
-      if (guess || word.style === 'hyphen') return plainUnits(part, piece, last, guess)
+      if (word.style === 'hyphen') return plainUnits(part, piece, guess)
+      // An id or a domain is known as a whole; its pieces then need no guessing.
       const term = termOf(part, piece)
       return [{ term, terms: known([term]) }]
     })
 }
 
-function plainUnits(part: TermIndex, word: string, last: boolean, repair: boolean): QueryUnit[] {
+function plainUnits(part: TermIndex, word: string, { last, least }: Guess): QueryUnit[] {
   const term = lookUp(part, STOP_WORDS.has(word) ? word : toTerm(word))
   const own = known([term])
   const halves = term.rows > WELL_KNOWN_ROWS ? null : splitWord(part, word, term.rows)
-  if (halves !== null) return [{ terms: own }, ...halves.map((half) => ({ term: half, terms: [] }))]
-  if (term.rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS) {
-    const terms = completions(part, word, MAX_COMPLETIONS)
-    if (terms.length > 0) return [{ terms }]
+  if (halves !== null) {
+    const [left, right] = halves
+    return [
+      { term: left, terms: known([...own, lookUpPair(part, left, right)]) },
+      { term: right, terms: [] },
+    ]
   }
-  const right = repair ? repairWord(part, term) : null
-  if (right === null) return [{ term, terms: own }]
-  return [{ term: right, terms: [...own, right], repaired: writtenAs(part, right) }]
+  const isStart = term.rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS
+  const terms = isStart ? completions(part, word, MAX_COMPLETIONS) : own
+  const rows = terms.reduce((sum, found) => sum + found.rows, 0)
+  const right = least === null ? null : repairWord(part, { ...term, rows }, least)
+  if (right === null) return isStart && terms.length > 0 ? [{ terms }] : [{ term, terms: own }]
+  return [{ term: right, terms: [...terms, right], repaired: writtenAs(part, right) }]
 }
 
 /** The caller is shown a word, not a stem. */

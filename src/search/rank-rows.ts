@@ -1,11 +1,19 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { ASKED_TOKENS, RELATED_TOKENS, scoreAnywhere } from './anywhere-scores.ts'
 import { addToBlock, BLOCK_ROWS, MAX_TOGETHER } from './block-scores.ts'
-import { valueAt } from './coded-column.ts'
+import { type CodedColumn, valueAt } from './coded-column.ts'
 import { findId } from './find-id.ts'
-import { type TogetherWeights, weighTogether } from './held-together.ts'
+import { MIN_TOGETHER_ROWS, type TogetherWeights, weighTogether } from './held-together.ts'
+import type { KnownTerm } from './known-term.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
-import type { PlanTerm, QueryPlan } from './plan-query.ts'
-import { NO_ROW, openPostings, openSingle, type PostingCursor } from './posting-cursor.ts'
+import type { QueryPlan } from './plan-query.ts'
+import {
+  muteFields,
+  NO_ROW,
+  openPostings,
+  openSingle,
+  type PostingCursor,
+} from './posting-cursor.ts'
 import type { RankedPage } from './ranked-page.ts'
 import {
   createRanking,
@@ -36,7 +44,7 @@ export function rankRows(
 ): { page: RankedPage; together: TogetherWeights } {
   const part = index[name]
   const ranking = createRanking(part, bits, offset + limit)
-  const cursors = openPlan(part, plan)
+  const cursors = openPlan(part, plan, part.nameSaturations)
   openIds(index, name, plan.ids, cursors)
   rankCursors(ranking, cursors)
   const weights = together ?? weighTogether(part, plan.things.length, ranking)
@@ -44,19 +52,36 @@ export function rankRows(
   return { page: takePage(ranking, offset), together: weights }
 }
 
-/** The postings of every term of a plan that the index knows. */
-export function openPlan(index: TermIndex, { part, things, others }: QueryPlan): PostingCursor[] {
+/**
+ * The postings of every term of a plan that the index knows. From `MIN_TOGETHER_ROWS` organic rows
+ * on, where several things are asked for, holding a word anywhere counts, and so does holding a
+ * related one, which counts for nothing else.
+ * @param names saturations of the rows' names; without them neither counts
+ */
+export function openPlan(
+  index: TermIndex,
+  { part, things, others }: QueryPlan,
+  names: CodedColumn | null = null,
+): PostingCursor[] {
+  const { scoredRows } = index
+  const together = scoredRows >= MIN_TOGETHER_ROWS && things.length > 1 ? names : null
   const cursors: PostingCursor[] = []
-  const open = (terms: readonly PlanTerm[], bit: number) => {
-    for (const term of terms) {
-      const number = index === part ? term.number : findTerm(index.dictionary, term.text)
-      if (number >= 0) cursors.push(openPostings(index, number, bit, cursors.length))
-    }
+  const open = ({ text, number: known, rows }: KnownTerm, bit: number, tokens: number) => {
+    const number = index === part ? known : findTerm(index.dictionary, text)
+    if (number < 0) return
+    const slot = cursors.length
+    const cursor = openPostings(index, number, bit, slot)
+    if (together !== null && tokens > 0)
+      cursor.anywhere = scoreAnywhere(together, { rows, scoredRows, tokens, slot })
+    if (tokens === RELATED_TOKENS) muteFields(cursor)
+    cursors.push(cursor)
   }
-  things.forEach((terms, at) => {
-    open(terms, at < MAX_TOGETHER ? 1 << at : 0)
+  things.forEach(({ words, related }, at) => {
+    const bit = at < MAX_TOGETHER ? 1 << at : 0
+    for (const term of words) open(term, bit, ASKED_TOKENS)
+    if (together !== null) for (const term of related) open(term, bit, RELATED_TOKENS)
   })
-  open(others, 0)
+  for (const term of others) open(term, 0, 0)
   return cursors
 }
 

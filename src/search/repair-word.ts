@@ -14,9 +14,13 @@ const LONG_ENOUGH = 6
  * The term that was probably meant by an unknown or very rare one: one edit away, else the same
  * sound. A known word keeps its first letter and is never given up, only joined by the other.
  */
-export function repairWord(part: TermIndex, { text, rows }: KnownTerm): KnownTerm | null {
+export function repairWord(
+  part: TermIndex,
+  { text, rows }: KnownTerm,
+  least: number,
+): KnownTerm | null {
   if (rows > RARE_ROWS || (rows > 0 && text.length < LONG_ENOUGH)) return null
-  const atLeast = rows === 0 ? 1 : FREQUENT_ROWS
+  const atLeast = rows === 0 ? least : FREQUENT_ROWS
   const frequency = (number: number) => rowsOf(part, number)
   const right =
     correctWord(part.dictionary, text, frequency, atLeast) ?? soundsLike(part, text, atLeast)

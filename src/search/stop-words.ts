@@ -32,3 +32,29 @@ export const FILLER_WORDS: ReadonlySet<string> = new Set(
     'between whether near nearby people person real actual actually go goes going come add put set do did'
   ).split(' '),
 )
+
+/**
+ * Words of time, degree and manner, and verbs of little meaning. Each is also part of somebody's
+ * name, so a query leaves them out only while two other words remain.
+ */
+export const ASIDE_WORDS: ReadonlySet<string> = new Set(
+  (
+    'again ago almost already always another away back both certain current currently each else enough ' +
+    'even ever every everyone everything exactly extra few further given gone got happen happened ' +
+    'happening however instead keep keeps kept kind last lately later latest least left likely little ' +
+    'lot lots many maybe mean means never next nobody nothing often okay old once ones only other ' +
+    'others over own past perhaps pretty quite rather ready recent recently said say saying says several ' +
+    'simply since somebody somewhere soon still stuff such sure tell think three together tomorrow ' +
+    'tonight tried try trying two under until usual usually very well went within without yesterday yet'
+  ).split(' '),
+)
+
+/** Stretches of time are such words too behind one of the others: `last month`, `every day`. */
+export const TIME_SPANS: ReadonlySet<string> = new Set(
+  'minute minutes hour hours day days week weeks weekend weekends month months year years time times'.split(
+    ' ',
+  ),
+)
+export const SPAN_STARTS: ReadonlySet<string> = new Set(
+  'next last this that these those past every each previous coming many few two three'.split(' '),
+)

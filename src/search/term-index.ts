@@ -32,8 +32,8 @@ export function toTermIndex(
   }
 }
 
-/** In a small index a word of one listing may well be meant; in a large one it is noise. */
-function meantRows(rows: number): number {
+/** Rows that must hold a word: in a small index one may well be meant, in a large one it is noise. */
+export function meantRows(rows: number): number {
   return Math.min(MAX_MEANT_ROWS, 1 + Math.floor(rows / ROWS_A_STEP))
 }
 

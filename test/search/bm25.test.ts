@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { readId } from '../../src/search/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
@@ -111,27 +111,47 @@ test('the multipliers are applied before the page is cut', () => {
   expect(organic.total).toBe(61)
 })
 
-test('from a hundred listings on, two words held by one listing are one more token in its name', () => {
+describe('from a hundred listings on, where several things are asked for', () => {
   const fillers = Array.from({ length: 120 }, (_, at) =>
     sampleDocument({
       id: `api.filler-${at}`,
       name: 'tarn',
-      summary: at % 3 === 0 ? 'zorb' : 'murp',
+      summary: at === 1 ? 'rain' : at % 3 === 0 ? 'zorb' : 'weather',
     }),
   )
   const documents = [...corpus, ...fillers]
-  const found = served(documents, 'zorb vlim')
   const texts = documents.map((document) => fieldsOf(document).flatMap(([, words]) => words))
-  const both = texts.filter((words) => words.includes('zorb') && words.includes('vlim')).length
   const names = documents.map(({ name }) => name.split(' ').filter((word) => word !== '').length)
   const average = names.reduce((sum, length) => sum + length, 0) / documents.length
-  const idf = Math.log(1 + (documents.length - both + 0.5) / (both + 0.5))
-  for (const at of [0, 1, 2, 3, 5]) {
-    const words = texts[at] ?? []
+  /** What a token in the name scores that stands for holding all of `words`, wherever. */
+  const token = (words: string[], at: number) => {
+    const holds = (text: string[]) => words.every((word) => text.includes(word))
+    if (!holds(texts[at] ?? [])) return 0
+    const df = texts.filter(holds).length
+    const idf = Math.log(1 + (documents.length - df + 0.5) / (df + 0.5))
     const norm = 1 - B + (B * (names[at] ?? 0)) / average
-    const token =
-      words.includes('zorb') && words.includes('vlim') ? (3 * idf * 2.2) / (1 + K1 * norm) : 0
-    const expected = scoreByHand(documents, ['zorb', 'vlim'], at) + token
-    expect(found.get(documents[at]?.id ?? '')).toBeCloseTo(expected, 4)
+    return (3 * idf * (K1 + 1)) / (1 + K1 * norm)
   }
+
+  test('each word a listing holds is two more tokens in its name, and the two together one', () => {
+    const found = served(documents, 'zorb vlim')
+    for (const at of [0, 1, 2, 3, 5]) {
+      const tokens = 2 * token(['zorb'], at) + 2 * token(['vlim'], at) + token(['zorb', 'vlim'], at)
+      const expected = scoreByHand(documents, ['zorb', 'vlim'], at) + tokens
+      expect(found.get(documents[at]?.id ?? '')).toBeCloseTo(expected, 4)
+    }
+  })
+
+  test('a word that listings use in the place of one asked for is one token, and nothing else', () => {
+    const found = served(documents, 'rain vlim')
+    const plain = scoreByHand(documents, ['vlim'], 0) + 2 * token(['vlim'], 0)
+    expect(found.get('mcp.one')).toBeCloseTo(plain, 4)
+    const weather = documents.findIndex(({ summary }) => summary === 'weather')
+    expect(found.get('api.filler-2')).toBeCloseTo(token(['weather'], weather), 4)
+  })
+
+  test('one word alone is scored by the fields it stands in', () => {
+    const found = served(documents, 'vlim')
+    expect(found.get('mcp.one')).toBeCloseTo(scoreByHand(documents, ['vlim'], 0), 4)
+  })
 })
