@@ -46,14 +46,14 @@ export function writeSearchResponse(
   const notes = outcome.notes.length === 0 ? NO_NOTES : toBytes(JSON.stringify(outcome.notes))
   const memory = take(sizeOf(input) + echo.length * MAX_BYTES + notes.length)
   const counted = toBytes(`?sid=${searchId}${POSITION}`)
-  const plain = counted.subarray(0, -POSITION.length)
   const target = { memory, index }
+  const own = { part: 'firstParty', searchId: counted.subarray(0, -POSITION.length) } as const
   let at = memory.write(echo)
-  at = writeResults(target, at, organic.rows, counted)
+  at = writeRows(target, at, { part: 'organic', rows: organic.rows, searchId: counted })
   at = writeBytes(memory, at, FEATURED)
-  at = writeOwn(target, at, texts.featured, plain)
+  at = writeRows(target, at, { ...own, rows: texts.featured })
   at = writeBytes(memory, at, texts.afterFeatured)
-  at = writeOwn(target, at, firstParty.rows, plain)
+  at = writeRows(target, at, { ...own, rows: firstParty.rows })
   at = writeBytes(memory, at, texts.beforeNotes)
   at = writeBytes(memory, at, notes)
   at = writeBytes(memory, at, texts.afterNotes)
@@ -82,36 +82,20 @@ function writeBytes(memory: Uint8Array, at: number, bytes: Uint8Array): number {
   return at + bytes.length
 }
 
-function writeResults(
+/** Only organic rows have a position: what is our own competes with nobody. */
+function writeRows(
   { memory, index }: Target,
   start: number,
-  rows: readonly RankedRow[],
-  searchId: Uint8Array,
+  { part, rows, searchId }: { part: PartName; rows: readonly RankedRow[]; searchId: Uint8Array },
 ): number {
   let at = start
   let position = 0
   for (const { row, relevance } of rows) {
-    if (position > 0) at = writeComma(memory, at)
-    position += 1
-    const body = readBody(index, 'organic', row)
+    if (at > start) at = writeComma(memory, at)
+    if (part === 'organic') position += 1
+    const body = readBody(index, part, row)
     const idLength = idLengthIn(body)
     at = writeListing(memory, at, { body, idLength, relevance, searchId, position })
-  }
-  return at
-}
-
-function writeOwn(
-  { memory, index }: Target,
-  start: number,
-  rows: readonly RankedRow[],
-  searchId: Uint8Array,
-): number {
-  let at = start
-  for (const { row, relevance } of rows) {
-    if (at > start) at = writeComma(memory, at)
-    const body = readBody(index, 'firstParty', row)
-    const idLength = idLengthIn(body)
-    at = writeListing(memory, at, { body, idLength, relevance, searchId, position: 0 })
   }
   return at
 }
