@@ -87,6 +87,7 @@ describe('words of time and manner', () => {
     ['when does the next train leave', ['train', 'leave']],
     ['what did we spend on groceries last month', ['spend', 'groceries']],
     ['what we spend by month', ['spend', 'month']],
+    ['a flight for next weekend', ['flight']],
     ['business days between dates', ['business', 'days', 'dates']],
     ['next js', ['next', 'js']],
     ['last', ['last']],
