@@ -55,25 +55,46 @@ export function openPostings(
   bit: number,
   slot: number,
 ): PostingCursor {
-  const { palette, scoredRows, postings } = index
-  const { bytes } = postings
-  const run = findPostings(postings, number)
-  const { rows: left } = run
-  if (run.explicit) readFrequencies(bytes, run)
+  const run = findPostings(index.postings, number)
+  if (run.explicit) readFrequencies(index.postings.bytes, run)
   else countFrequencies(index, run)
+  const cursor = startCursor(index, run, bit, slot)
   const weigh = (weight: number, field: number) =>
-    weight * inverseDocumentFrequency(scoredRows, frequencies[field] ?? 0)
-  const name = weigh(FIELD_WEIGHTS.name, 0)
-  const labels = weigh(FIELD_WEIGHTS.labels, 1)
-  const summary = weigh(FIELD_WEIGHTS.summary, 2)
-  const row = varintAt(bytes, run.at)
-  const at = run.at + varintBytes(row)
+    weight * inverseDocumentFrequency(index.scoredRows, frequencies[field] ?? 0)
+  cursor.name = weigh(FIELD_WEIGHTS.name, 0)
+  cursor.labels = weigh(FIELD_WEIGHTS.labels, 1)
+  cursor.summary = weigh(FIELD_WEIGHTS.summary, 2)
+  for (let code = 0; code < cursor.known; code += 1) cursor.scores[code] = weighCode(cursor, code)
+  return cursor
+}
+
+/** As `openPostings`, for a term that finds rows and scores nothing for the fields it stands in. */
+export function openSilent(
+  index: TermIndex,
+  number: number,
+  bit: number,
+  slot: number,
+): PostingCursor {
+  const run = findPostings(index.postings, number)
+  if (run.explicit) readFrequencies(index.postings.bytes, run)
+  const cursor = startCursor(index, run, bit, slot)
+  cursor.scores.fill(0, 0, cursor.known)
+  return cursor
+}
+
+/** A cursor at the first posting of a run, whose term weighs nothing yet. */
+function startCursor(
+  { palette, postings: { bytes } }: TermIndex,
+  { at: start, rows: left }: PostingRun,
+  bit: number,
+  slot: number,
+): PostingCursor {
+  const row = varintAt(bytes, start)
+  const at = start + varintBytes(row)
   const scores = takeTable(slot)
   const known = Math.min(tableSize(left), palette.length / FIELDS)
-  const weights = { name, labels, summary }
-  const cursor = { bytes, at, row, left, bit, palette, ...weights, scores, known, anywhere: null }
-  for (let code = 0; code < known; code += 1) scores[code] = weighCode(cursor, code)
-  return cursor
+  const weights = { name: 0, labels: 0, summary: 0 }
+  return { bytes, at, row, left, bit, palette, ...weights, scores, known, anywhere: null }
 }
 
 function tableSize(rows: number): number {
@@ -104,14 +125,6 @@ function countFrequencies({ postings: { bytes }, palette }: TermIndex, run: Post
         frequencies[field] = (frequencies[field] ?? 0) + 1
     }
   }
-}
-
-/** Lets a term find rows without scoring for the fields that hold it. */
-export function muteFields(cursor: PostingCursor): void {
-  cursor.name = 0
-  cursor.labels = 0
-  cursor.summary = 0
-  cursor.scores.fill(0, 0, cursor.known)
 }
 
 /** A term that one row holds, with this score. */

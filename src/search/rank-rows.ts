@@ -8,9 +8,9 @@ import type { KnownTerm } from './known-term.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
 import type { QueryPlan } from './plan-query.ts'
 import {
-  muteFields,
   NO_ROW,
   openPostings,
+  openSilent,
   openSingle,
   type PostingCursor,
 } from './posting-cursor.ts'
@@ -70,10 +70,10 @@ export function openPlan(
     const number = index === part ? known : findTerm(index.dictionary, text)
     if (number < 0) return
     const slot = cursors.length
-    const cursor = openPostings(index, number, bit, slot)
+    const start = tokens === RELATED_TOKENS ? openSilent : openPostings
+    const cursor = start(index, number, bit, slot)
     if (together !== null && tokens > 0)
       cursor.anywhere = scoreAnywhere(together, { rows, scoredRows, tokens, slot })
-    if (tokens === RELATED_TOKENS) muteFields(cursor)
     cursors.push(cursor)
   }
   things.forEach(({ words, related }, at) => {
