@@ -53,9 +53,9 @@ export function planQuery(part: TermIndex, query: string, rows: number): QueryPl
   const words = units.map(({ terms }) => fresh(terms))
   const neighbours = findNeighbours(part, units)
   const related = createRelated(neighbours, new Set(seen))
-  const things = units.map(({ term }, at) => ({
+  const things = units.map(({ term, isPart }, at) => ({
     words: words[at] ?? [],
-    related: term === undefined ? [] : related(term),
+    related: term === undefined || isPart ? [] : related(term),
   }))
   return {
     part,

@@ -14,6 +14,8 @@ export interface QueryUnit {
   term?: KnownTerm
   /** All terms that are searched for it on their own. */
   terms: readonly KnownTerm[]
+  /** Set for a part of a word that was taken apart: it has no meaning of its own. */
+  isPart?: true
   /** Set where it is written as a listing id. */
   id?: string
   /** What it was taken for, when it was read as a slip. */
@@ -103,11 +105,8 @@ function unitsOf(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
       return plainUnits(part, word.whole, guess)
     case 'camel':
       return camelUnits(part, word, guess)
-    case 'hyphen': {
-      const whole = termOf(part, word.whole)
-      if (hasSingleLetter(word)) return [{ term: whole, terms: [whole] }]
-      return [{ terms: known([whole]) }, ...pieces(part, word, guess)]
-    }
+    case 'hyphen':
+      return hyphenUnits(part, word, guess)
     case 'dotted':
       return [dottedUnit(part, word.whole), ...pieces(part, word, guess)]
     case 'unspaced':
@@ -115,12 +114,26 @@ function unitsOf(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
   }
 }
 
-/** `WhatsApp` is one word where listings have it at least as often as any two of its parts. */
+/** One thing where listings know it as one; its parts then only find more of the like. */
+function hyphenUnits(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
+  const whole = termOf(part, word.whole)
+  if (hasSingleLetter(word)) return [{ term: whole, terms: [whole] }]
+  if (!isOneWord(part, word, whole))
+    return [{ terms: known([whole]) }, ...pieces(part, word, guess)]
+  const parts = word.parts.filter((piece) => !STOP_WORDS.has(piece))
+  return [{ term: whole, terms: known([whole, ...parts.map((piece) => termOf(part, piece))]) }]
+}
+
 function camelUnits(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
   const whole = termOf(part, word.whole)
-  return whole.rows >= Math.max(1, mostAdjacent(part, word.parts))
+  return isOneWord(part, word, whole)
     ? [{ term: whole, terms: [whole] }]
     : word.parts.flatMap((piece) => plainUnits(part, piece, guess))
+}
+
+/** `WhatsApp` is one word where listings have it at least as often as any two of its parts. */
+function isOneWord(part: TermIndex, { parts }: Word, whole: KnownTerm): boolean {
+  return whole.rows >= Math.max(1, mostAdjacent(part, parts))
 }
 
 /** `x402.foo` is an id, `api.example.com` a host: both are found as a whole. */
@@ -147,8 +160,8 @@ function plainUnits(part: TermIndex, word: string, { last, least }: Guess): Quer
   if (halves !== null) {
     const [left, right] = halves
     return [
-      { term: left, terms: known([...own, lookUpPair(part, left, right)]) },
-      { term: right, terms: [] },
+      { term: left, terms: known([...own, lookUpPair(part, left, right)]), isPart: true },
+      { term: right, terms: [], isPart: true },
     ]
   }
   const isStart = term.rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS

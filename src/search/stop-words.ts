@@ -9,6 +9,8 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     'is it its just let lets like make makes me more most much my need needs new no not of on one now right before after today ' +
     'onto or our out please really s she should so some someone something t than that the their ' +
     'them then there these they thing things this those to too up us use used using via want wants ' +
+    'cant dont doesnt didnt isnt arent wasnt werent wont wouldnt couldnt shouldnt havent hasnt hadnt im ive ' +
+    'youre youve youll theyre theyve weve thats theres heres whos ' +
     'was we were what whats when where which while who whose why will with without would you your'
   ).split(' '),
 )

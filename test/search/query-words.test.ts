@@ -29,6 +29,7 @@ const index = loadSearchIndex(
     ...times(1, 'group', 'A bot.', 'telegrammatic'),
     ...times(20, 'maps', 'Draws a knowledge graph.', 'maps'),
     ...times(20, 'chart', 'Draws a chart.', 'chart'),
+    ...times(4, 'legal', 'Legal advice, multiparty too, on a multi-party deal.', 'legal'),
     ...times(12, 'contract', 'Reads a smart contract.', 'ledger'),
     ...times(3, 'review', 'Audit of a smart contract.', 'review'),
     ...times(40, 'audit', 'Of anything.', 'audit'),
@@ -52,6 +53,11 @@ describe('a word that listings use in the place of one asked for', () => {
 
   test('is none that is asked for itself', () => {
     expect(relatedOf('train railway')).toEqual([[], []])
+  })
+
+  test('is left out for the parts of a word that was taken apart', () => {
+    expect(relatedOf('contract lawyer')[0]).not.toEqual([])
+    expect(relatedOf('smartcontract lawyer').slice(0, -1).flat()).toEqual([])
   })
 
   test('is left out where the word is known with its neighbour', () => {
@@ -89,6 +95,7 @@ describe('words of time and manner', () => {
     ['what we spend by month', ['spend', 'month']],
     ['a flight for next weekend', ['flight']],
     ['business days between dates', ['business', 'days', 'dates']],
+    ["why can't it reach the server", ['reach', 'server']],
     ['next js', ['next', 'js']],
     ['last', ['last']],
     ['what is it', ['what', 'is', 'it']],
@@ -119,6 +126,12 @@ describe('a word that no listing has', () => {
     const notesOf = (q: string) => searchIndex(large, { q, limit: 1, offset: 0 }).notes
     expect(notesOf('zephyrs')).toEqual(['Showing results for “zephyra”.'])
     expect(notesOf('what can we cook with zephyrs')).toEqual([])
+  })
+
+  test('with a hyphen is one thing where listings write it as one word', () => {
+    expect(
+      plan('multi-party deal').things.map(({ words }) => words.map(({ text }) => text)),
+    ).toEqual([['multiparti', 'multi', 'parti'], ['deal']])
   })
 
   test('is no slip of one that begins with another letter', () => {
