@@ -21,8 +21,6 @@ export function correctWord(
   let best: string | null = null
   let bestWeight = 0
   for (const near of nearWords(dictionary.words, word)) {
-    // `fridge` is no slip of `bridge`: nobody takes the first key for another one.
-    if (near.length === word.length && near.endsWith(word.slice(1))) continue
     const term = findTerm(dictionary, near)
     const rows = term < 0 ? 0 : frequency(term)
     if (rows < atLeast) continue

@@ -5,7 +5,7 @@ import { hasSingleLetter, splitText, type Word } from './split-text.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { findSurface } from './surface-table.ts'
 import { tellingWords } from './telling-words.ts'
-import { meantRows, type TermIndex } from './term-index.ts'
+import type { TermIndex } from './term-index.ts'
 import { toTerm } from './to-term.ts'
 
 /** One thing a query asks for, in its place among the others. */
@@ -27,10 +27,7 @@ const MIN_COMPLETED_CHARACTERS = 2
 const MIN_SPLIT_CHARACTERS = 3
 /** A word in more listings than this is surely one word. */
 const WELL_KNOWN_ROWS = 100
-/**
- * In a sentence of so many words, one that no listing has is rather an everyday word (`fridge`) than
- * a slip of a rare name (`Frida`).
- */
+/** A query of so many words is a sentence, not the look-up of a name. */
 const SENTENCE_WORDS = 5
 /** A query with more slips than this is none that would be the better for guessing. */
 const MAX_REPAIRS = 4
@@ -39,8 +36,8 @@ const MAX_REPAIRS = 4
 interface Guess {
   /** The last word may be the start of one. */
   last: boolean
-  /** Rows that must hold what it could be a slip of; null for no slip. */
-  least: number | null
+  /** Where it stands, if it may be a slip. */
+  slipIn: 'look-up' | 'sentence' | null
 }
 
 /** Reads a query text as units, with the words of the index to go by. */
@@ -49,10 +46,13 @@ export function queryUnits(part: TermIndex, text: string, maxWords: number): Que
   const joined = joinWords(part, words)
   const kept = tellingWords(joined)
   const units: QueryUnit[] = []
-  const least = words.length < SENTENCE_WORDS ? 1 : meantRows(part.scoredRows)
+  const place = words.length < SENTENCE_WORDS ? 'look-up' : 'sentence'
   kept.forEach((word, at) => {
     const repairs = units.filter((unit) => unit.repaired !== undefined).length
-    const guess = { last: at === kept.length - 1, least: repairs < MAX_REPAIRS ? least : null }
+    const guess = {
+      last: at === kept.length - 1,
+      slipIn: repairs < MAX_REPAIRS ? place : null,
+    } as const
     units.push(...unitsOf(part, word, guess))
   })
   return units
@@ -153,7 +153,7 @@ function pieces(part: TermIndex, word: Word, guess: Guess): QueryUnit[] {
     })
 }
 
-function plainUnits(part: TermIndex, word: string, { last, least }: Guess): QueryUnit[] {
+function plainUnits(part: TermIndex, word: string, { last, slipIn }: Guess): QueryUnit[] {
   const term = lookUp(part, STOP_WORDS.has(word) ? word : toTerm(word))
   const own = known([term])
   const halves = term.rows > WELL_KNOWN_ROWS ? null : splitWord(part, word, term.rows)
@@ -167,7 +167,7 @@ function plainUnits(part: TermIndex, word: string, { last, least }: Guess): Quer
   const isStart = term.rows === 0 && last && word.length >= MIN_COMPLETED_CHARACTERS
   const terms = isStart ? completions(part, word, MAX_COMPLETIONS) : own
   const rows = terms.reduce((sum, found) => sum + found.rows, 0)
-  const right = least === null ? null : repairWord(part, { ...term, rows }, least)
+  const right = slipIn === null ? null : repairWord(part, { ...term, rows }, slipIn)
   if (right === null) return isStart && terms.length > 0 ? [{ terms }] : [{ term, terms: own }]
   return [{ term: right, terms: [...terms, right], repaired: writtenAs(part, right) }]
 }

@@ -134,7 +134,10 @@ describe('a word that no listing has', () => {
     ).toEqual([['multiparti', 'multi', 'parti'], ['deal']])
   })
 
-  test('is no slip of one that begins with another letter', () => {
-    expect(find('rudit').notes).toEqual(['No listing has a word of the query.'])
+  test('keeps its first letter in a sentence, where it may be an everyday word', () => {
+    expect(find('rudit').notes).toEqual(['Showing results for “audit”.'])
+    expect(find('what was left in the rudit').notes).toEqual([
+      'No listing has a word of the query.',
+    ])
   })
 })
