@@ -1,4 +1,5 @@
 import { pairTerm } from './pair-term.ts'
+import { findSurface } from './surface-table.ts'
 import { findPairTerm, findTerm, termAt, termsWithPrefix } from './term-dictionary.ts'
 import { rowsOf, type TermIndex } from './term-index.ts'
 
@@ -14,6 +15,11 @@ export interface KnownTerm {
 export function lookUp(part: TermIndex, text: string): KnownTerm {
   const number = findTerm(part.dictionary, text)
   return { text, number, rows: number < 0 ? 0 : rowsOf(part, number) }
+}
+
+/** The term as listings write it: the caller is shown a word, not a stem. */
+export function writtenAs(part: TermIndex, { text, number }: KnownTerm): string {
+  return findSurface(part.surfaces, number) ?? text
 }
 
 /** The number of the pair of two terms, in either order, or -1. */

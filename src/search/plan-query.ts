@@ -1,5 +1,5 @@
 import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
-import { type KnownTerm, lookUpPair } from './known-term.ts'
+import { type KnownTerm, lookUpPair, writtenAs } from './known-term.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
 import { findRelated } from './related-terms.ts'
 import type { TermIndex } from './term-index.ts'
@@ -62,7 +62,7 @@ export function planQuery(part: TermIndex, query: string, rows: number): QueryPl
     things: things.filter(({ words, related }) => words.length + related.length > 0),
     others: fresh(otherTerms(part, neighbours, rows)),
     ids: units.flatMap(({ id }) => id ?? []),
-    notes: notesOf(units),
+    notes: notesOf(part, units),
   }
 }
 
@@ -133,10 +133,21 @@ function addPair(found: KnownTerm[], part: TermIndex, a: KnownTerm, b: KnownTerm
   if (pair.rows > 0) found.push(pair)
 }
 
-function notesOf(units: readonly QueryUnit[]): string[] {
+function notesOf(part: TermIndex, units: readonly QueryUnit[]): string[] {
   if (units.length === 0) return ['The query has no word to search for.']
   const repaired = new Set(units.flatMap((unit) => unit.repaired ?? []))
-  if (repaired.size === 0) return []
-  const shown = Array.from(repaired, (word) => `“${word}”`).join(', ')
-  return [`Showing results for ${shown}.`]
+  const shown = repaired.size === 0 ? [] : [`Showing results for ${listOf([...repaired])}.`]
+  return [...shown, ...units.flatMap((unit) => unknownNote(part, unit))]
+}
+
+/** Whoever gets the listings of other words should know that nobody has the one asked for. */
+function unknownNote(part: TermIndex, { term, unknown }: QueryUnit): string[] {
+  if (term === undefined || unknown === undefined) return []
+  const related = findRelated(part, term.text).map((other) => writtenAs(part, other))
+  if (related.length === 0) return []
+  return [`No listing has “${unknown}”; searched for ${listOf(related)}.`]
+}
+
+function listOf(words: readonly string[]): string {
+  return words.map((word) => `“${word}”`).join(', ')
 }

@@ -1,9 +1,15 @@
 import { isListingId } from '../domain/listing-id.ts'
-import { completions, type KnownTerm, lookUp, lookUpPair, rowsTogether } from './known-term.ts'
+import {
+  completions,
+  type KnownTerm,
+  lookUp,
+  lookUpPair,
+  rowsTogether,
+  writtenAs,
+} from './known-term.ts'
 import { RARE_ROWS, repairWord } from './repair-word.ts'
 import { hasSingleLetter, splitText, type Word } from './split-text.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { findSurface } from './surface-table.ts'
 import { tellingWords } from './telling-words.ts'
 import type { TermIndex } from './term-index.ts'
 import { toTerm } from './to-term.ts'
@@ -20,6 +26,8 @@ export interface QueryUnit {
   id?: string
   /** What it was taken for, when it was read as a slip. */
   repaired?: string
+  /** Itself as it was written, when no listing has it. */
+  unknown?: string
 }
 
 const MAX_COMPLETIONS = 8
@@ -168,13 +176,11 @@ function plainUnits(part: TermIndex, word: string, { last, slipIn }: Guess): Que
   const terms = isStart ? completions(part, word, MAX_COMPLETIONS) : own
   const rows = terms.reduce((sum, found) => sum + found.rows, 0)
   const right = slipIn === null ? null : repairWord(part, { ...term, rows }, slipIn)
-  if (right === null) return isStart && terms.length > 0 ? [{ terms }] : [{ term, terms: own }]
+  if (right === null) {
+    if (isStart && terms.length > 0) return [{ terms }]
+    return [{ term, terms: own, ...(term.rows === 0 && { unknown: word }) }]
+  }
   return [{ term: right, terms: [...terms, right], repaired: writtenAs(part, right) }]
-}
-
-/** The caller is shown a word, not a stem. */
-function writtenAs(part: TermIndex, { text, number }: KnownTerm): string {
-  return findSurface(part.surfaces, number) ?? text
 }
 
 /** `realestate` is read as two words where listings have them side by side more often. */

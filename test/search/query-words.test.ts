@@ -51,6 +51,13 @@ describe('a word that listings use in the place of one asked for', () => {
     expect(find('train timetable').ids[0]).toBe('mcp.rail-0')
   })
 
+  test('is named in a note where no listing has the word itself', () => {
+    expect(find('visualization').ids[0]).toBe('mcp.chart-0')
+    expect(find('visualization').notes).toEqual([
+      'No listing has “visualization”; searched for “chart”.',
+    ])
+  })
+
   test('is none that is asked for itself', () => {
     expect(relatedOf('train railway')).toEqual([[], []])
   })
