@@ -15,7 +15,8 @@ export interface ReleaseHolder {
   /** Looks now: swaps to a new release, or keeps the old one and logs why. */
   refresh(): Promise<void>
   /**
-   * Verifies what of the first release was not while it was loaded, in short steps.
+   * Verifies what of the release being served was not while it was loaded, in short steps: of the
+   * first one; a later one was verified before it was swapped in.
    * @throws SearchIndexError when it is damaged and must not be served
    */
   verify(): Promise<void>
@@ -43,7 +44,6 @@ export async function createReleaseHolder({
   let target = readTarget()
   let dir = join(outDir, target)
   let release = await loadRelease(dir, baseUrl)
-  const first = release
   async function swapTo(next: string): Promise<void> {
     try {
       const loaded = await loadRelease(join(outDir, next), baseUrl)
@@ -79,7 +79,7 @@ export async function createReleaseHolder({
     current: () => release,
     dir: () => dir,
     refresh,
-    verify: () => verifyBodiesInSteps(first.search),
+    verify: () => verifyBodiesInSteps(release.search),
     close: () => clearInterval(timer),
   }
 }

@@ -9,6 +9,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
@@ -19,6 +22,8 @@ import { type RunningService, startService } from '../support/running-service.ts
 /** A server over a copy of the fixture release, whose index is then swapped under load. */
 const outDir = mkdtempSync(join(tmpdir(), 'search-swap-'))
 let running: RunningService
+/** The listings of the first release, as long as anybody holds it. */
+let firstListings: WeakRef<object>
 
 const AnswerSchema = v.object({ total: v.number(), results: v.array(v.object({ id: v.string() })) })
 
@@ -31,6 +36,7 @@ beforeAll(async () => {
   writeIndex('third', newIndex('x402.third'))
   publish('first')
   running = await startService({ OUT_DIR: outDir })
+  firstListings = new WeakRef(running.service.parts.release().listings)
 })
 
 afterAll(async () => {
@@ -95,6 +101,17 @@ test('the next good one is taken after that', async () => {
   publish('third')
   await running.service.refresh()
   expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.third'])
+})
+
+test('a release that was swapped out is let go', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc')
+  // A reference that was looked at stays until the end of its turn.
+  for (let turns = 0; turns < 20 && firstListings.deref() !== undefined; turns += 1) {
+    await turn()
+    collectGarbage()
+  }
+  expect(firstListings.deref()).toBeUndefined()
 })
 
 test('the answer is served as the specification says', async () => {
