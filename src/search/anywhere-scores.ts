@@ -1,5 +1,6 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
 import type { CodedColumn } from './coded-column.ts'
+import { createTables } from './create-tables.ts'
 
 /**
  * A listing that holds a word in its summary alone scores little beside one whose short name happens
@@ -16,41 +17,21 @@ export interface AnywhereScores {
 }
 
 /** Tokens for a word asked for, and for one that listings may use in its place. */
-export const ASKED_TOKENS = 2
-export const RELATED_TOKENS = 1
+export const TOKENS = { asked: 2, related: 1 } as const
 
-/** A table for each cursor of a search, kept for the next search. */
-const tables: Float64Array[] = []
+const takeTable = createTables()
 
 /**
  * @param names saturation of a term that stands once in a row's name
- * @param rows document frequency of the word among `scoredRows`
- * @param slot a number of its own for each cursor of a search, from 0
+ * @param of the word: its document frequency (`rows`) among `scoredRows`, its tokens, and a number
+ *   of its own for each cursor of a search, from 0 (`slot`)
  */
 export function scoreAnywhere(
   { codes, values }: CodedColumn,
-  {
-    rows,
-    scoredRows,
-    tokens,
-    slot,
-  }: {
-    rows: number
-    scoredRows: number
-    tokens: number
-    slot: number
-  },
+  of: { rows: number; scoredRows: number; tokens: number; slot: number },
 ): AnywhereScores {
-  const weight = tokens * FIELD_WEIGHTS.name * inverseDocumentFrequency(scoredRows, rows)
-  const scores = takeTable(slot, values.length)
+  const weight = of.tokens * FIELD_WEIGHTS.name * inverseDocumentFrequency(of.scoredRows, of.rows)
+  const scores = takeTable(of.slot, values.length)
   for (let code = 0; code < values.length; code += 1) scores[code] = weight * (values[code] ?? 0)
   return { codes, scores }
-}
-
-function takeTable(slot: number, size: number): Float64Array {
-  const known = tables[slot]
-  if (known !== undefined && known.length >= size) return known
-  const table = new Float64Array(size)
-  tables[slot] = table
-  return table
 }

@@ -22,14 +22,9 @@ export function writtenAs(part: TermIndex, { text, number }: KnownTerm): string 
   return findSurface(part.surfaces, number) ?? text
 }
 
-/** The number of the pair of two terms, in either order, or -1. */
-export function findNeighbours({ dictionary }: TermIndex, a: KnownTerm, b: KnownTerm): number {
-  return findPairTerm(dictionary, a.number, b.number)
-}
-
 /** The pair of two terms as a term, in either order. */
 export function lookUpPair(part: TermIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
-  const number = findNeighbours(part, a, b)
+  const number = findPairTerm(part.dictionary, a.number, b.number)
   return { text: pairTerm(a.text, b.text), number, rows: number < 0 ? 0 : rowsOf(part, number) }
 }
 

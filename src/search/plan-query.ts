@@ -26,9 +26,9 @@ export interface PlanThing {
 
 /** Words of a query that are looked at. */
 export const MAX_QUERY_WORDS = 32
-/** Words, pairs and related terms together: the bound of a search's work. */
+/** Terms that score for the fields they stand in: half of the bound of a search's work. */
 const MAX_PLAN_TERMS = 64
-/** Related words of all things: the other half of that bound. */
+/** Related words of all things: the other half. */
 const MAX_RELATED = 32
 /** Listings that must have two words side by side for these to be one expression. */
 const KNOWN_PAIR_ROWS = 10
@@ -137,7 +137,7 @@ function notesOf(part: TermIndex, units: readonly QueryUnit[]): string[] {
   if (units.length === 0) return ['The query has no word to search for.']
   const repaired = new Set(units.flatMap((unit) => unit.repaired ?? []))
   const shown = repaired.size === 0 ? [] : [`Showing results for ${listOf([...repaired])}.`]
-  return [...shown, ...units.flatMap((unit) => unknownNote(part, unit))]
+  return [...shown, ...new Set(units.flatMap((unit) => unknownNote(part, unit)))]
 }
 
 /** Whoever gets the listings of other words should know that nobody has the one asked for. */

@@ -1,5 +1,6 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
 import type { AnywhereScores } from './anywhere-scores.ts'
+import { createTables } from './create-tables.ts'
 import { findPostings, type PostingRun, varintAt, varintBytes } from './posting-places.ts'
 import type { TermIndex } from './term-index.ts'
 
@@ -41,60 +42,40 @@ const NO_PALETTE = new Float32Array(0)
 /** Palette number 0, then bytes that are read and mean nothing. */
 const ONE_POSTING = Uint8Array.of(0, 0, 0)
 
-/** A table for each cursor of a search, kept for the next search. */
-const tables: Float64Array[] = []
+const takeTable = createTables()
 
 /**
  * @param number of a term of `index`
  * @param bit of the thing asked for that it stands for
  * @param slot a number of its own for each cursor of a search, from 0
+ * @param weighed false for a term that finds rows, but scores nothing for the fields it stands in
  */
 export function openPostings(
   index: TermIndex,
   number: number,
   bit: number,
   slot: number,
+  weighed = true,
 ): PostingCursor {
-  const run = findPostings(index.postings, number)
-  if (run.explicit) readFrequencies(index.postings.bytes, run)
-  else countFrequencies(index, run)
-  const cursor = startCursor(index, run, bit, slot)
+  const { palette, scoredRows, postings } = index
+  const { bytes } = postings
+  const run = findPostings(postings, number)
+  const { rows: left } = run
+  if (run.explicit) readFrequencies(bytes, run)
+  else if (weighed) countFrequencies(index, run)
   const weigh = (weight: number, field: number) =>
-    weight * inverseDocumentFrequency(index.scoredRows, frequencies[field] ?? 0)
-  cursor.name = weigh(FIELD_WEIGHTS.name, 0)
-  cursor.labels = weigh(FIELD_WEIGHTS.labels, 1)
-  cursor.summary = weigh(FIELD_WEIGHTS.summary, 2)
-  for (let code = 0; code < cursor.known; code += 1) cursor.scores[code] = weighCode(cursor, code)
-  return cursor
-}
-
-/** As `openPostings`, for a term that finds rows and scores nothing for the fields it stands in. */
-export function openSilent(
-  index: TermIndex,
-  number: number,
-  bit: number,
-  slot: number,
-): PostingCursor {
-  const run = findPostings(index.postings, number)
-  if (run.explicit) readFrequencies(index.postings.bytes, run)
-  const cursor = startCursor(index, run, bit, slot)
-  cursor.scores.fill(0, 0, cursor.known)
-  return cursor
-}
-
-/** A cursor at the first posting of a run, whose term weighs nothing yet. */
-function startCursor(
-  { palette, postings: { bytes } }: TermIndex,
-  { at: start, rows: left }: PostingRun,
-  bit: number,
-  slot: number,
-): PostingCursor {
-  const row = varintAt(bytes, start)
-  const at = start + varintBytes(row)
-  const scores = takeTable(slot)
+    weighed ? weight * inverseDocumentFrequency(scoredRows, frequencies[field] ?? 0) : 0
+  const name = weigh(FIELD_WEIGHTS.name, 0)
+  const labels = weigh(FIELD_WEIGHTS.labels, 1)
+  const summary = weigh(FIELD_WEIGHTS.summary, 2)
+  const row = varintAt(bytes, run.at)
+  const at = run.at + varintBytes(row)
+  const scores = takeTable(slot, LONG_TABLE)
   const known = Math.min(tableSize(left), palette.length / FIELDS)
-  const weights = { name: 0, labels: 0, summary: 0 }
-  return { bytes, at, row, left, bit, palette, ...weights, scores, known, anywhere: null }
+  const weights = { name, labels, summary }
+  const cursor = { bytes, at, row, left, bit, palette, ...weights, scores, known, anywhere: null }
+  for (let code = 0; code < known; code += 1) scores[code] = weighCode(cursor, code)
+  return cursor
 }
 
 function tableSize(rows: number): number {
@@ -129,7 +110,7 @@ function countFrequencies({ postings: { bytes }, palette }: TermIndex, run: Post
 
 /** A term that one row holds, with this score. */
 export function openSingle(row: number, score: number, slot: number): PostingCursor {
-  const scores = takeTable(slot)
+  const scores = takeTable(slot, LONG_TABLE)
   scores[0] = score
   return {
     bytes: ONE_POSTING,
@@ -145,12 +126,6 @@ export function openSingle(row: number, score: number, slot: number): PostingCur
     known: 1,
     anywhere: null,
   }
-}
-
-function takeTable(slot: number): Float64Array {
-  const table = tables[slot] ?? new Float64Array(LONG_TABLE)
-  tables[slot] = table
-  return table
 }
 
 /** The text score of a palette number. */

@@ -1,5 +1,5 @@
 import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
-import { ASKED_TOKENS, RELATED_TOKENS, scoreAnywhere } from './anywhere-scores.ts'
+import { scoreAnywhere, TOKENS } from './anywhere-scores.ts'
 import { addToBlock, BLOCK_ROWS, MAX_TOGETHER } from './block-scores.ts'
 import { type CodedColumn, valueAt } from './coded-column.ts'
 import { findId } from './find-id.ts'
@@ -7,13 +7,7 @@ import { MIN_TOGETHER_ROWS, type TogetherWeights, weighTogether } from './held-t
 import type { KnownTerm } from './known-term.ts'
 import type { PartName, SearchIndex } from './loaded-index.ts'
 import type { QueryPlan } from './plan-query.ts'
-import {
-  NO_ROW,
-  openPostings,
-  openSilent,
-  openSingle,
-  type PostingCursor,
-} from './posting-cursor.ts'
+import { NO_ROW, openPostings, openSingle, type PostingCursor } from './posting-cursor.ts'
 import type { RankedPage } from './ranked-page.ts'
 import {
   createRanking,
@@ -66,22 +60,23 @@ export function openPlan(
   const { scoredRows } = index
   const together = scoredRows >= MIN_TOGETHER_ROWS && things.length > 1 ? names : null
   const cursors: PostingCursor[] = []
-  const open = ({ text, number: known, rows }: KnownTerm, bit: number, tokens: number) => {
-    const number = index === part ? known : findTerm(index.dictionary, text)
+  const open = (term: KnownTerm, bit: number, role: keyof typeof TOKENS | 'beside') => {
+    const number = index === part ? term.number : findTerm(index.dictionary, term.text)
     if (number < 0) return
     const slot = cursors.length
-    const start = tokens === RELATED_TOKENS ? openSilent : openPostings
-    const cursor = start(index, number, bit, slot)
-    if (together !== null && tokens > 0)
-      cursor.anywhere = scoreAnywhere(together, { rows, scoredRows, tokens, slot })
+    const cursor = openPostings(index, number, bit, slot, role !== 'related')
+    if (together !== null && role !== 'beside') {
+      const of = { rows: term.rows, scoredRows, tokens: TOKENS[role], slot }
+      cursor.anywhere = scoreAnywhere(together, of)
+    }
     cursors.push(cursor)
   }
   things.forEach(({ words, related }, at) => {
     const bit = at < MAX_TOGETHER ? 1 << at : 0
-    for (const term of words) open(term, bit, ASKED_TOKENS)
-    if (together !== null) for (const term of related) open(term, bit, RELATED_TOKENS)
+    for (const term of words) open(term, bit, 'asked')
+    if (together !== null) for (const term of related) open(term, bit, 'related')
   })
-  for (const term of others) open(term, 0, 0)
+  for (const term of others) open(term, 0, 'beside')
   return cursors
 }
 

@@ -30,8 +30,8 @@ export const GENERIC_WORDS: ReadonlySet<string> = new Set(
 export const FILLER_WORDS: ReadonlySet<string> = new Set(
   (
     'able best cheap easily easy find finds finding good great help keep know look looking automatically ' +
-    'let nice quickly see show tell take taking turn turning want way allow allows enable enables existing ' +
-    'between whether near nearby people person real actual actually go goes going come add put set do did'
+    'nice quickly see show tell take taking turn turning way allow allows enable enables existing ' +
+    'between whether near nearby people person real actual actually go goes going come add put set'
   ).split(' '),
 )
 
@@ -43,11 +43,11 @@ export const ASIDE_WORDS: ReadonlySet<string> = new Set(
   (
     'again ago almost already always another away back both certain current currently each else enough ' +
     'even ever every everyone everything exactly extra few further given gone got happen happened ' +
-    'happening however instead keep keeps kept kind last lately later latest least left likely little ' +
+    'happening however instead keeps kept kind last lately later latest least left likely little ' +
     'lot lots many maybe mean means never next nobody nothing often okay old once ones only other ' +
     'others over own past perhaps pretty quite rather ready recent recently said say saying says several ' +
-    'simply since somebody somewhere soon still stuff such sure tell think three together tomorrow ' +
-    'tonight tried try trying two under until usual usually very well went within without yesterday yet'
+    'simply since somebody somewhere soon still stuff such sure think three together tomorrow ' +
+    'tonight tried try trying two under until usual usually very well went within yesterday yet'
   ).split(' '),
 )
 
