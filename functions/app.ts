@@ -1,12 +1,11 @@
-import { H3, type H3Event, type HTTPResponse } from 'h3'
+import { H3 } from 'h3'
 import { type LiveRouteId, ROUTES } from '../src/domain/route-table.ts'
 import { createFallback } from './fallback.ts'
+import type { Handler } from './handler.ts'
 import { mountHealth } from './health.ts'
 import { isSellerPath } from './http/seller-path.ts'
 import type { Parts } from './parts.ts'
 import { createStub } from './stubs.ts'
-
-export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>
 
 /** A handler for each live route but the relay, which needs the raw socket (`call/`). */
 export type Handlers = Record<Exclude<LiveRouteId, 'call'>, Handler>

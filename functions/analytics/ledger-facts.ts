@@ -1,5 +1,4 @@
-import type { Demand } from '../../src/domain/compare-view.ts'
-import type { LedgerFacts } from '../../src/domain/ledger-facts.ts'
+import type { Demand, LedgerFacts } from '../../src/domain/ledger-facts.ts'
 import type { Store } from '../ports/store.ts'
 import { toDay } from '../store/click.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'

@@ -13,8 +13,7 @@ import { createGuardedConnector } from './guard.ts'
 import { createInFlight } from './in-flight.ts'
 import { createOwnAddress } from './own-address.ts'
 import { answerPreflight } from './preflight.ts'
-import { RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
-import { toRelayLimitsView } from './relay-limits-view.ts'
+import { RELAY_LIMITS, type RelayLimits, toRelayLimitsView } from './relay-limits.ts'
 import { writeResponse } from './write-response.ts'
 
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */

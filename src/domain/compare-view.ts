@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { CompareFacts } from './compare-facts.ts'
 import { CompareRowSchema, compareRows, toCompareRow } from './compare-row.ts'
 import type { DerivedListing } from './derived-listing.ts'
+import type { Demand } from './ledger-facts.ts'
 import { comparePath } from './links.ts'
 import type { SourceRow } from './source-table.ts'
 import type { SiteTexts } from './tables.ts'
@@ -47,12 +48,6 @@ export const CompareListSchema = v.object({
     }),
   ),
 })
-
-/** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
-export interface Demand {
-  all: number
-  outside: number
-}
 
 export interface CompareContext {
   baseUrl: string

@@ -1,5 +1,10 @@
-import type { Demand } from './compare-view.ts'
 import type { Measured } from './evidence.ts'
+
+/** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
+export interface Demand {
+  all: number
+  outside: number
+}
 
 /** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
 export interface LedgerFacts {

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { DerivedListing } from './derived-listing.ts'
+import type { Signals } from './evidence.ts'
 import { InvokeSchema, toInvokeView } from './invoke-view.ts'
 import { goPath, kitPath, pagePath } from './links.ts'
 import { PricingSchema } from './pricing.ts'
-import { toSignalsView } from './signals-view.ts'
 import { attributionOf, type SourceRow } from './source-table.ts'
 import { DiscoverySchema, sourceIdsOf } from './summary-view.ts'
 import { TiersSchema, toTiersView } from './tiers-view.ts'
@@ -86,4 +86,23 @@ function toClaimTexts(baseUrl: string) {
     how: `Sign in at ${baseUrl}/sellers, start a claim for this listing and prove control of its domain: by a file under /.well-known/, by a DNS TXT record, or by an email address at the domain.`,
     opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
   }
+}
+
+/** Signals whose wire name carries the provider's id: they are its judgement, not a measurement. */
+const PREFIXED = new Set(['status', 'verified'])
+
+/**
+ * spec: `signals`.
+ *
+ * @example toSignalsView({ status: 'online', p95_ms: 310 }, 'x402-list') → { x402_list_status: 'online', p95_ms: 310 }
+ */
+export function toSignalsView(
+  signals: Signals,
+  source: string,
+): Record<string, string | number | boolean> {
+  const prefix = source.replaceAll('-', '_')
+  const entries = Object.entries(signals).flatMap(([key, value]) =>
+    value === undefined ? [] : [[PREFIXED.has(key) ? `${prefix}_${key}` : key, value] as const],
+  )
+  return Object.fromEntries(entries)
 }

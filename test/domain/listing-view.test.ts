@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { ListingViewSchema, toListingView } from '../../src/domain/listing-view.ts'
+import { ListingViewSchema, toListingView, toSignalsView } from '../../src/domain/listing-view.ts'
 import { LiveListingSchema } from '../../src/domain/live-listing.ts'
 import { toLiveListing } from '../../src/domain/live-listing-view.ts'
-import { toSignalsView } from '../../src/domain/signals-view.ts'
 import { PreparedSummarySchema, toPreparedSummary } from '../../src/domain/summary-view.ts'
 import { BASE_URL, SOURCES, toListing, toMeasured } from './listing-samples.ts'
 
