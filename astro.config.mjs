@@ -4,7 +4,7 @@ import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
 
 /**
- * Pages only: JSON, badges and the search index are written by `src/build`, which runs this config
+ * Pages only: JSON, badges and the search index are written by `src/compile`, which runs this config
  * with its own `outDir` and the folder of the compiled catalogue in the environment.
  */
 export default defineConfig({

@@ -1,10 +1,10 @@
-import { judgeAddress } from '../src/domain/address-verdict.ts'
 import {
   findUrlFault,
   isIpHost,
   isPlaceholderHost,
   isTunnelHost,
-} from '../src/domain/target-url.ts'
+} from '../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../src/domain/relay/address-verdict.ts'
 import type { RefusalReason } from './refusal.ts'
 
 export interface UrlFault {

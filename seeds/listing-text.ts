@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, type Pair, parseDocument, visit } from 'yaml'
-import type { InvokeEntry } from '../src/domain/invoke.ts'
+import type { InvokeEntry } from '../src/domain/listing/invoke.ts'
 import { OWNED_FIELDS, type OwnedField, type SeedFacts } from './seed-facts.ts'
 
 const SCHEMA_LINE = '# yaml-language-server: $schema=../../schema/listing.schema.json'

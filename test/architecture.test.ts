@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
+import { ARROWS, MOST_FILES, ROOMS_TO_DIVIDE } from './support/arrows.ts'
 import { findCycles, type Import, toImports } from './support/import-graph.ts'
 import {
   parseSource,
-  ROOT,
   readSourceTree,
   type SourceFile,
   toSourceFile,
@@ -15,59 +14,6 @@ import {
 const files = readSourceTree()
 const imports = toImports(files)
 const product = files.filter(({ path }) => !path.startsWith('test/'))
-
-const manifest: { dependencies: Record<string, string> } = JSON.parse(
-  readFileSync(join(ROOT, 'package.json'), 'utf8'),
-)
-const RUNTIME = [...Object.keys(manifest.dependencies), 'node:*']
-
-const SITE = ['src/pages', 'src/components', 'src/layouts', 'src/scripts', 'src/styles']
-
-/**
- * The arrows. A folder may always import itself. `*` at the end of a package stands for anything.
- * Only tests import tests; nobody imports seeds; the functions are imported by nobody.
- */
-const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
-  'src/domain': { ours: [], packages: ['valibot'] },
-  'src/search': { ours: ['src/domain'], packages: ['@orama/orama', 'valibot'] },
-  // Reading files is all it does beyond naming shapes of the domain.
-  'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
-  'src/env.d.ts': { ours: [], packages: [] },
-  'src/render': { ours: ['src/domain'], packages: [] },
-  'src/build': {
-    ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts'],
-    packages: [
-      'node:*',
-      'gray-matter',
-      'yaml',
-      'markdown-it',
-      'valibot',
-      '@valibot/to-json-schema',
-      'astro',
-      '@astrojs/node',
-      'pagefind',
-    ],
-  },
-  ...Object.fromEntries(
-    SITE.map((folder) => [
-      folder,
-      {
-        ours: [...SITE, 'src/domain', 'src/render', 'src/compiled.ts'],
-        packages: ['astro', 'astro:*', 'virtual:*'],
-      },
-    ]),
-  ),
-  // The commands, which read content; the server never does.
-  ...Object.fromEntries(
-    ['build', 'check', 'dev', 'schema'].map((command) => [
-      `functions/${command}.ts`,
-      { ours: ['functions', 'src/build', 'src/domain', 'src/compiled.ts'], packages: RUNTIME },
-    ]),
-  ),
-  functions: { ours: ['src/domain', 'src/search', 'src/compiled.ts'], packages: RUNTIME },
-  seeds: { ours: ['src/domain'], packages: RUNTIME },
-  test: { ours: [''], packages: ['*'] },
-}
 
 describe('imports', () => {
   test('the reader sees every way of importing', () => {
@@ -113,6 +59,22 @@ describe('imports', () => {
     expect(findCycles(imports.filter(({ isOurs }) => isOurs))).toEqual([])
   })
 
+  test('no room imports itself by a detour through others, types included', () => {
+    const between = imports
+      .filter(({ isOurs, from }) => isOurs && isOwnCode(from) && !isDivided(from))
+      .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
+      .filter(({ from, to }) => from !== to)
+    const seen = new Map(between.map((each) => [`${each.from} ${each.to}`, each]))
+    expect(seen.size).toBeGreaterThan(100)
+    expect(findCycles([...seen.values()])).toEqual([])
+  })
+
+  test('what composes the service is imported by commands and tests alone', () => {
+    const users = imports.filter(({ to }) => isUnder(to, 'functions/app'))
+    const places = new Set(users.map(({ from }) => dirname(from)).filter(isOwnCode))
+    expect([...places].sort()).toEqual(['functions/app', 'functions/commands'])
+  })
+
   test.each([
     ['gray-matter', 1],
     ['lucia', 1],
@@ -147,6 +109,14 @@ describe('files', () => {
 
   test('no function is longer than 40 lines', () => {
     expect(product.flatMap((file) => findNodes(file, isLongFunction)).map(showNode)).toEqual([])
+  })
+
+  test(`a room holds at most ${MOST_FILES} files`, () => {
+    const rooms = Map.groupBy(product, ({ path }) => dirname(path))
+    const full = [...rooms].filter(
+      ([room, held]) => held.length > MOST_FILES && !ROOMS_TO_DIVIDE.includes(room),
+    )
+    expect(full.map(([room, held]) => `${room}: ${held.length}`)).toEqual([])
   })
 
   test('no product file is longer than 250 lines', () => {
@@ -214,6 +184,10 @@ function layerOf(path: string): string | null {
 
 function isUnder(path: string, layer: string): boolean {
   return layer === '' || path === layer || path.startsWith(`${layer}/`)
+}
+
+function isDivided(path: string): boolean {
+  return ROOMS_TO_DIVIDE.some((room) => isUnder(path, room))
 }
 
 function isAllowed({ from, to, isOurs }: Import): boolean {

@@ -1,6 +1,6 @@
-import type { Demand, LedgerFacts } from '../../src/domain/ledger-facts.ts'
-import type { Store } from '../ports/store.ts'
-import { toDay } from '../store/click.ts'
+import type { Demand, LedgerFacts } from '../../src/domain/trust/ledger-facts.ts'
+import { toDay } from '../store/schema/click.ts'
+import type { Store } from '../store/schema/store.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'
 
 const DEMAND_DAYS = 90

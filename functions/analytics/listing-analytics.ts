@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
-import type { ListingAnalyticsSchema } from '../../src/domain/seller-views.ts'
-import type { Store } from '../ports/store.ts'
-import { toDate } from '../store/click.ts'
+import type { ListingAnalyticsSchema } from '../../src/domain/views/seller-views.ts'
+import { toDate } from '../store/schema/click.ts'
+import type { Store } from '../store/schema/store.ts'
 import {
   type ClickCount,
   readClickCounts,

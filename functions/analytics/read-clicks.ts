@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { ClickSource } from '../../src/domain/vocabulary.ts'
-import type { Store } from '../ports/store.ts'
-import type { UsageKind } from '../store/tables.ts'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { UsageKind } from '../store/schema/tables.ts'
 
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
 export interface ClickCount {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { RETENTION } from '../../src/domain/retention.ts'
-import type { Store } from '../ports/store.ts'
-import { toDay, toHour } from '../store/click.ts'
+import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { toDay, toHour } from '../store/schema/click.ts'
+import type { Store } from '../store/schema/store.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

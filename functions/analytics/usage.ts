@@ -1,9 +1,9 @@
-import type { ClickSource } from '../../src/domain/vocabulary.ts'
-import type { Log } from '../log.ts'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Store } from '../ports/store.ts'
-import { toDay } from '../store/click.ts'
-import type { UsageDayTable } from '../store/tables.ts'
+import type { Log } from '../ports/log.ts'
+import { toDay } from '../store/schema/click.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { UsageDayTable } from '../store/schema/tables.ts'
 
 /**
  * Counts of what happens often and matters little one by one: listings shown by searches, relayed

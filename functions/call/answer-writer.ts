@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { toCallerHeaders } from '../../src/domain/relayed-headers.ts'
+import { toCallerHeaders } from '../../src/domain/relay/relayed-headers.ts'
 import type { SellerHead } from './seller-call.ts'
 
 /**

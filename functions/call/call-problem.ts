@@ -1,6 +1,6 @@
-import { PROBLEMS, type ProblemCode } from '../../src/domain/problems.ts'
-import { PROXY_NAME } from '../../src/domain/relayed-headers.ts'
-import type { MakeProblem, ProblemOptions } from '../problem.ts'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
+import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
 import { BodyStalledError, BodyTooLargeError, SellerTimeoutError } from './call-errors.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
 

@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { buildConnector } from 'undici'
-import { carriesPayment, toSellerHeaders, valuesOf } from '../../src/domain/relayed-headers.ts'
+import {
+  carriesPayment,
+  toSellerHeaders,
+  valuesOf,
+} from '../../src/domain/relay/relayed-headers.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
 import { CallerGoneError } from './call-errors.ts'

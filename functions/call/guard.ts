@@ -1,7 +1,7 @@
 import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { connect as openTls } from 'node:tls'
 import { Agent, type buildConnector } from 'undici'
-import { type AddressReason, judgeAddress } from '../../src/domain/address-verdict.ts'
+import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import type { ResolvedAddress, Resolver } from '../ports/resolver.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { EXPOSED_HEADERS } from '../../src/domain/relayed-headers.ts'
+import { EXPOSED_HEADERS } from '../../src/domain/relay/relayed-headers.ts'
 import { ALLOW } from './call-plan.ts'
 
 const DEFAULT_HEADERS =

@@ -1,4 +1,4 @@
-import type { RelayInfoLimits } from '../../src/domain/relay-info-view.ts'
+import type { RelayInfoLimits } from '../../src/domain/relay/relay-info-view.ts'
 
 /**
  * The relay's sizes and times, once: the code measures with them and `relay_info`

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
-import { valuesOf } from '../../src/domain/relayed-headers.ts'
+import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import type { AnswerClock } from './answer-clock.ts'
 import { InvalidAnswerError } from './call-errors.ts'
 import type { RelayLimits } from './relay-limits.ts'

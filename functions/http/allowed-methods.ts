@@ -1,4 +1,4 @@
-import { ROUTES } from '../../src/domain/route-table.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
 const PATTERNS = Object.values(ROUTES).map(({ path, methods }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),

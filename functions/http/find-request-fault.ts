@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ProblemCode } from '../../src/domain/problems.ts'
+import type { ProblemCode } from '../../src/domain/wire/problems.ts'
 
 /** Bytes of a request target. */
 export const MAX_TARGET_LENGTH = 8192

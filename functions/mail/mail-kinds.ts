@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CLAIM_METHODS } from '../../src/domain/vocabulary.ts'
+import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
 
 const claimPayload = v.object({
   listing_id: v.string(),

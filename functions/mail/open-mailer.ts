@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../ports/config.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { senderOf } from './message.ts'
 import { createOutboxMailer } from './outbox-mailer.ts'

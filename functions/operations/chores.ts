@@ -1,6 +1,6 @@
 import { applyRetention } from '../analytics/retention.ts'
-import type { Parts } from '../parts.ts'
-import { reverifyClaims } from '../sellers/reverify.ts'
+import type { Parts } from '../parts/parts.ts'
+import { reverifyClaims } from '../sellers/claims/reverify.ts'
 
 /** Work a running server does by itself, once an hour; both parts are safe on several instances. */
 export interface Chores {

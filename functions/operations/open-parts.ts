@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
-import { createLedger } from '../open-ledger.ts'
-import type { Parts } from '../parts.ts'
+import { createProblems } from '../http/problem.ts'
+import { createRateLimits } from '../limits/rate-limits.ts'
+import type { Parts } from '../parts/parts.ts'
 import { systemClock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
 import { createResolver } from '../ports/resolver.ts'
-import { createProblems } from '../problem.ts'
-import { createRateLimits } from '../rate-limits.ts'
-import { createReleaseHolder } from '../release-holder.ts'
+import { createReleaseHolder } from '../release/release-holder.ts'
 import { openStore } from '../store/open-store.ts'
+import { createLedger } from './open-ledger.ts'
 
 /**
  * The parts for a command that works beside a running server: same store, no lock, no socket. Both

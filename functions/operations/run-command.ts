@@ -1,5 +1,5 @@
-import { type Config, parseConfig } from '../config.ts'
-import { createLog, type Log } from '../log.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { createLog, type Log } from '../ports/log.ts'
 
 /** A command-line step: what it prints is its result; what goes wrong is one line and exit code 1. */
 export async function runCommand(

@@ -1,4 +1,4 @@
-import type { SearchQuery } from '../../src/domain/search-query.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { SearchOutcome } from '../../src/search/search-index.ts'
 

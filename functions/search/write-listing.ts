@@ -1,6 +1,6 @@
-import { MAX_ID_LENGTH } from '../../src/domain/listing-id.ts'
+import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-id.ts'
 import { BODY_START } from '../../src/search/index-rows.ts'
-import { toBytes } from './to-bytes.ts'
+import { toBytes } from '../http/to-bytes.ts'
 import { writeNumber } from './write-number.ts'
 
 /** Every body ends with the closing brackets of `links` and of the summary. */

@@ -1,5 +1,5 @@
-import { RELEVANCE_STEPS } from '../../src/domain/search-rank.ts'
-import { toBytes } from './to-bytes.ts'
+import { RELEVANCE_STEPS } from '../../src/domain/search/search-rank.ts'
+import { toBytes } from '../http/to-bytes.ts'
 
 const ZERO = 0x30
 const POINT = 0x2e

@@ -1,11 +1,11 @@
-import type { SearchQuery } from '../../src/domain/search-query.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import { idLengthIn, readBody, sizeOfBody } from '../../src/search/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/loaded-index.ts'
 import type { RankedRow } from '../../src/search/ranked-page.ts'
 import type { SearchOutcome } from '../../src/search/search-index.ts'
-import type { PreparedTexts } from './prepare-texts.ts'
+import { toBytes } from '../http/to-bytes.ts'
+import type { PreparedTexts } from '../release/prepare-texts.ts'
 import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
-import { toBytes } from './to-bytes.ts'
 import { ADDED_BYTES, writeListing } from './write-listing.ts'
 
 export interface SearchResponseInput {

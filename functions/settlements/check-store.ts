@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Settlement, Transfer } from '../../src/domain/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/settlement-claim.ts'
-import type { Store } from '../ports/store.ts'
-import type { SettlementCheckTable } from '../store/tables.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { SettlementCheckTable } from '../store/schema/tables.ts'
 
 /** The queue's rows. Nothing of a payment header is kept but payer, amount and nonce. */
 

@@ -1,8 +1,8 @@
-import type { Measured } from '../../src/domain/evidence.ts'
-import { toMeasured, windowEnd } from '../../src/domain/measured-settlements.ts'
-import type { Settlement, Transfer } from '../../src/domain/settlement.ts'
-import { TRUST } from '../../src/domain/trust.ts'
-import type { Store } from '../ports/store.ts'
+import type { Measured } from '../../src/domain/trust/evidence.ts'
+import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
+import { TRUST } from '../../src/domain/trust/trust.ts'
+import type { Store } from '../store/schema/store.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,6 +1,6 @@
-import { DATA_HEADERS, LONG_CACHE, SHORT_CACHE } from '../../src/domain/file-headers.ts'
-import { BADGE_HEADERS, PAGE_HEADERS } from '../../src/domain/site-headers.ts'
-import type { StaticFile } from '../../src/domain/static-file.ts'
+import { DATA_HEADERS, LONG_CACHE, SHORT_CACHE } from '../../src/domain/wire/file-headers.ts'
+import { BADGE_HEADERS, PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
+import type { StaticFile } from '../../src/domain/wire/static-file.ts'
 
 /** Headers a static file always carries, whatever is asked of it. */
 export function fileHeaders({ file, type }: StaticFile): Record<string, string> {

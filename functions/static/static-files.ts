@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { StaticFile } from '../../src/domain/static-file.ts'
+import type { StaticFile } from '../../src/domain/wire/static-file.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
 import { createFileCache } from './file-cache.ts'
 import { fileHeaders } from './file-headers.ts'

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import type { Store } from '../ports/store.ts'
 import { up as clicks } from './migrations/0001-clicks.ts'
 import { up as sellers } from './migrations/0002-sellers.ts'
 import { up as claims } from './migrations/0003-claims.ts'
 import { up as mail } from './migrations/0004-mail.ts'
 import { up as settlements } from './migrations/0010-settlements.ts'
 import { up as attempts } from './migrations/0011-attempts.ts'
+import type { Store } from './schema/store.ts'
 
 /** In order; a number once landed is never edited, a change is a new number. */
 const MIGRATIONS: Record<string, Migration> = {

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
-import type { Store } from '../ports/store.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
 import { migrateStore } from './migrate.ts'
 import { openPostgresStore } from './postgres-store.ts'
+import type { Store } from './schema/store.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 
 /** The store the environment asks for, migrated and ready. */

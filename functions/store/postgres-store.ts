@@ -1,9 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { Log } from '../log.ts'
-import type { Store } from '../ports/store.ts'
-import type { Click } from './click.ts'
-import type { Tables } from './tables.ts'
+import type { Log } from '../ports/log.ts'
+import type { Click } from './schema/click.ts'
+import type { Store } from './schema/store.ts'
+import type { Tables } from './schema/tables.ts'
 
 const POOL_SIZE = 10
 const CONNECT_TIMEOUT_MS = 5_000

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { findIdentifierFault, type InvokeEntry } from '../../src/domain/invoke.ts'
+import { findIdentifierFault, type InvokeEntry } from '../../src/domain/listing/invoke.ts'
 import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
-} from '../../src/domain/vocabulary.ts'
+} from '../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules, type UrlFault } from '../callable-url.ts'
 import type { RegistryServer } from './registry-row.ts'
 

@@ -1,10 +1,10 @@
-import type { InvokeEntry } from '../../src/domain/invoke.ts'
+import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import type { InvokeEntry } from '../../src/domain/listing/invoke.ts'
 import {
   findTextFault,
   MAX_NAME_LENGTH,
   MAX_SUMMARY_LENGTH,
-} from '../../src/domain/listing-text.ts'
-import type { SourceRow } from '../../src/domain/source-table.ts'
+} from '../../src/domain/listing/listing-text.ts'
 import { type UrlFault as Fault, findCallableUrlFault, type HostRules } from '../callable-url.ts'
 import { cutText } from '../cut-text.ts'
 import { guessCategories } from '../guess-categories.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../src/domain/parse-json.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../refusal.ts'
 
 /** Longest row, in UTF-16 units: a server.json has at most a few thousand. */

@@ -1,5 +1,5 @@
-import { toHomeLists } from '../domain/home-lists.ts'
-import type { ListingView } from '../domain/listing-view.ts'
+import { toHomeLists } from '../domain/pages/home-lists.ts'
+import type { ListingView } from '../domain/views/listing-view.ts'
 import type { Feed } from './atom-feed.ts'
 
 /** Entries in the feeds of new listings. */

@@ -1,5 +1,5 @@
-import { CLAIM_METHOD_TEXTS, CLAIM_STATE_TEXTS } from '../domain/claim-method-texts.ts'
-import type { ClaimChecked, ClaimStarted, ClaimView } from '../domain/seller-views.ts'
+import { CLAIM_METHOD_TEXTS, CLAIM_STATE_TEXTS } from '../domain/pages/claim-method-texts.ts'
+import type { ClaimChecked, ClaimStarted, ClaimView } from '../domain/views/seller-views.ts'
 import { showOwnedListing } from './owned-listing.ts'
 import { callSellers } from './seller-api.ts'
 

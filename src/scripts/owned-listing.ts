@@ -1,4 +1,4 @@
-import type { ListingView } from '../domain/listing-view.ts'
+import type { ListingView } from '../domain/views/listing-view.ts'
 import { callSellers } from './seller-api.ts'
 
 type Listing = Pick<ListingView, 'name' | 'tiers'>

@@ -1,5 +1,5 @@
-import { PRICE_STEPS, TRUST_STEPS } from '../domain/listing-facets.ts'
-import { parseSearchForm, type SearchField, type SearchForm } from '../domain/search-form.ts'
+import { PRICE_STEPS, TRUST_STEPS } from '../domain/pages/listing-facets.ts'
+import { parseSearchForm, type SearchField, type SearchForm } from '../domain/pages/search-form.ts'
 
 /** Name of each field's filter in the index. */
 const FACETS = {

@@ -1,4 +1,4 @@
-import type { ClaimStarted, ClaimView } from '../domain/seller-views.ts'
+import type { ClaimStarted, ClaimView } from '../domain/views/seller-views.ts'
 import { createClaimCard, showInstructions } from './claim-card.ts'
 import { createClicksPlot } from './clicks-plot.ts'
 import { callSellers, recallListing, rememberListing, rememberSession } from './seller-api.ts'

@@ -1,4 +1,4 @@
-import { scoreTrust } from '../domain/trust.ts'
+import { scoreTrust } from '../domain/trust/trust.ts'
 
 /** The calculator of the method page: the same function that scores listings, on typed numbers. */
 const form = document.querySelector<HTMLFormElement>('[data-calculator]')

@@ -1,4 +1,4 @@
-import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search/search-rank.ts'
 import type { CodedColumn } from './coded-column.ts'
 import { createTables } from './create-tables.ts'
 

@@ -1,4 +1,4 @@
-import { compareBrowsing } from '../domain/search-rank.ts'
+import { compareBrowsing } from '../domain/search/search-rank.ts'
 import { checksum } from './checksum.ts'
 import { buildCodedColumn } from './coded-column.ts'
 import { countingSort } from './counting-sort.ts'

@@ -1,4 +1,4 @@
-import { compareTies } from '../domain/search-rank.ts'
+import { compareTies } from '../domain/search/search-rank.ts'
 import { buildIndexPart, type PartSections } from './build-index-part.ts'
 import { checkDocuments } from './check-documents.ts'
 import { documentTexts } from './document-fields.ts'

@@ -1,4 +1,4 @@
-import type { SearchField } from '../domain/search-rank.ts'
+import type { SearchField } from '../domain/search/search-rank.ts'
 import type { NumberList } from './number-list.ts'
 import type { TermLexicon } from './term-lexicon.ts'
 

@@ -1,4 +1,4 @@
-import type { SearchQuery } from '../domain/search-query.ts'
+import type { SearchQuery } from '../domain/search/search-query.ts'
 import { countUpTo } from './coded-column.ts'
 import { countBits } from './count-bits.ts'
 import { bitWords, type IndexPart } from './index-part.ts'

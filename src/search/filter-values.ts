@@ -1,4 +1,4 @@
-import { DISCOVERY_FILES, KINDS, RAILS } from '../domain/vocabulary.ts'
+import { DISCOVERY_FILES, KINDS, RAILS } from '../domain/wire/vocabulary.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** The known categories and sources of an index; a filter for any other is a caller's mistake. */

@@ -1,4 +1,4 @@
-import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search/search-rank.ts'
 import { MAX_TOGETHER } from './block-scores.ts'
 import type { IndexPart } from './index-part.ts'
 import { countTogether, type RowRanking } from './row-ranking.ts'

@@ -1,4 +1,4 @@
-import { MAX_QUERY_CHARACTERS } from '../domain/search-query.ts'
+import { MAX_QUERY_CHARACTERS } from '../domain/search/search-query.ts'
 import { type KnownTerm, lookUpPair, writtenAs } from './known-term.ts'
 import { type QueryUnit, queryUnits } from './query-units.ts'
 import { findRelated } from './related-terms.ts'

@@ -1,4 +1,4 @@
-import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search/search-rank.ts'
 import type { AnywhereScores } from './anywhere-scores.ts'
 import { createTables } from './create-tables.ts'
 import { findPostings, type PostingRun, varintAt, varintBytes } from './posting-places.ts'

@@ -1,4 +1,4 @@
-import { isListingId } from '../domain/listing-id.ts'
+import { isListingId } from '../domain/listing/listing-id.ts'
 import {
   completions,
   type KnownTerm,

@@ -1,4 +1,4 @@
-import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search-rank.ts'
+import { FIELD_WEIGHTS, inverseDocumentFrequency } from '../domain/search/search-rank.ts'
 import { scoreAnywhere, TOKENS } from './anywhere-scores.ts'
 import { addToBlock, BLOCK_ROWS, MAX_TOGETHER } from './block-scores.ts'
 import { type CodedColumn, valueAt } from './coded-column.ts'

@@ -1,4 +1,4 @@
-import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
+import { RELEVANCE_STEPS } from '../domain/search/search-rank.ts'
 import { CANDIDATES, countPassing, takeBlock, takePostings } from './block-scores.ts'
 import { valueAt } from './coded-column.ts'
 import { passes } from './filter-rows.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { DISCOVERY_FILES, KINDS, RAILS } from '../domain/vocabulary.ts'
+import { DISCOVERY_FILES, KINDS, RAILS } from '../domain/wire/vocabulary.ts'
 
 /**
  * What the build hands to the search index, one for each listing.

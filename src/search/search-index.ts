@@ -1,5 +1,5 @@
-import type { SearchQuery } from '../domain/search-query.ts'
-import { RELEVANCE_STEPS } from '../domain/search-rank.ts'
+import type { SearchQuery } from '../domain/search/search-query.ts'
+import { RELEVANCE_STEPS } from '../domain/search/search-rank.ts'
 import { countRows, filterRows, passes } from './filter-rows.ts'
 import type { IndexPart } from './index-part.ts'
 import type { SearchIndex } from './loaded-index.ts'

@@ -1,4 +1,4 @@
-import type { SearchField } from '../domain/search-rank.ts'
+import type { SearchField } from '../domain/search/search-rank.ts'
 import { documentFields } from './document-fields.ts'
 import type { SearchDocument } from './search-document.ts'
 

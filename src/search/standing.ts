@@ -1,4 +1,4 @@
-import { rankMultiplier } from '../domain/search-rank.ts'
+import { rankMultiplier } from '../domain/search/search-rank.ts'
 
 /**
  * What a row's score is multiplied by, as one byte: the trust score (`NO_TRUST` for none), and

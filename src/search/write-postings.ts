@@ -1,4 +1,4 @@
-import { SEARCH_FIELDS, termSaturation } from '../domain/search-rank.ts'
+import { SEARCH_FIELDS, termSaturation } from '../domain/search/search-rank.ts'
 import { type ByteList, createByteList } from './byte-list.ts'
 import {
   type Collected,

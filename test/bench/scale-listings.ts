@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { DISCOVERY_FILES, type DiscoveryFile, RAILS } from '../../src/domain/vocabulary.ts'
+import { DISCOVERY_FILES, type DiscoveryFile, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchDocument } from '../../src/search/search-document.ts'
 import { sampleSummary } from './sample-summary.ts'
 import { createRandom, type SeededRandom } from './seeded-random.ts'

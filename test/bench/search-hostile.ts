@@ -3,7 +3,7 @@
  * none may take over 50 ms. A benchmark, not a test: what a busy machine does to a clock is no fault.
  */
 import { randomUUID } from 'node:crypto'
-import { createSearch } from '../../functions/search.ts'
+import { createSearch } from '../../functions/search/search.ts'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
 import { HOSTILE_QUERIES } from './hostile-queries.ts'

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { scoreTrust } from '../../src/domain/trust.ts'
+import { scoreTrust } from '../../src/domain/trust/trust.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { launchBrowser, openPage } from './browser.ts'
 

@@ -28,7 +28,10 @@ const outDirOf = (name: string) => join(root, name)
 
 function build(name: string, flags: string[] = []) {
   const env = { ...process.env, ...FIXTURE_ENV, CONTENT_DIR: content, OUT_DIR: outDirOf(name) }
-  return spawnSync(process.execPath, ['functions/build.ts', ...flags], { env, encoding: 'utf8' })
+  return spawnSync(process.execPath, ['functions/commands/build.ts', ...flags], {
+    env,
+    encoding: 'utf8',
+  })
 }
 
 function filesOf(name: string): Map<string, string> {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { parseConfig } from '../../functions/config.ts'
-import { createProblems } from '../../functions/problem.ts'
-import { createRateLimits, refusalOf } from '../../functions/rate-limits.ts'
+import { createProblems } from '../../functions/http/problem.ts'
+import { createRateLimits, refusalOf } from '../../functions/limits/rate-limits.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
 
 const limitsFor = (limits: object) =>
   createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))

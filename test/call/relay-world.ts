@@ -2,13 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
-import { parseConfig } from '../../functions/config.ts'
-import { createLog } from '../../functions/log.ts'
+import { createProblems } from '../../functions/http/problem.ts'
+import { createRateLimits } from '../../functions/limits/rate-limits.ts'
 import { systemClock } from '../../functions/ports/clock.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
 import type { Resolver } from '../../functions/ports/resolver.ts'
-import { createProblems } from '../../functions/problem.ts'
-import { createRateLimits } from '../../functions/rate-limits.ts'
-import type { LiveListing } from '../../src/domain/live-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 
 /** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
 export interface RelayWorld {

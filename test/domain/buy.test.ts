@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judgeBuy } from '../../src/domain/buy.ts'
-import type { ListingFacts } from '../../src/domain/listing-facts.ts'
+import { judgeBuy } from '../../src/domain/listing/buy.ts'
+import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { PUBLIC, SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 
 const { pricing } = SAMPLE_FACTS

@@ -3,7 +3,7 @@ import {
   hasRemoteEndpoint,
   trustScoreOf,
   verifiedBuyersOf,
-} from '../../src/domain/derived-listing.ts'
+} from '../../src/domain/derived/derived-listing.ts'
 import { LIVE_PROBES, toFacts, toListing, toMeasured } from './listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.example/sse' }

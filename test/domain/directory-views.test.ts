@@ -1,21 +1,28 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { BusinessModelSchema, toBusinessModelView } from '../../src/domain/business-model-view.ts'
-import { LIVE_TESTED } from '../../src/domain/live-tested.ts'
-import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/market-view.ts'
+import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
+import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
+import { WASH_FLAGS } from '../../src/domain/trust/wash.ts'
+import { WASH } from '../../src/domain/trust/wash-rules.ts'
+import {
+  BusinessModelSchema,
+  toBusinessModelView,
+} from '../../src/domain/views/business-model-view.ts'
+import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
 import {
   CategoriesSchema,
   SourcesSchema,
   toCategoriesView,
   toSourcesView,
-} from '../../src/domain/reference-views.ts'
-import { isKnownEndpoint, RoadmapSchema, toRoadmapView } from '../../src/domain/roadmap-view.ts'
-import { ROUTES } from '../../src/domain/route-table.ts'
-import { StatsSchema, toStatsView } from '../../src/domain/stats-view.ts'
-import { scoreTrust, TRUST } from '../../src/domain/trust.ts'
-import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/trust-method-view.ts'
-import { WASH_FLAGS } from '../../src/domain/wash.ts'
-import { WASH } from '../../src/domain/wash-rules.ts'
+} from '../../src/domain/views/reference-views.ts'
+import {
+  isKnownEndpoint,
+  RoadmapSchema,
+  toRoadmapView,
+} from '../../src/domain/views/roadmap-view.ts'
+import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
+import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 

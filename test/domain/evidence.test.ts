@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { EvidenceSchema } from '../../src/domain/evidence.ts'
-import { PROBE_OUTCOMES, PROBE_PROTOCOLS } from '../../src/domain/vocabulary.ts'
+import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
+import { PROBE_OUTCOMES, PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { findFaults, toMeasured } from './listing-samples.ts'
 
 const SIGNALS = {

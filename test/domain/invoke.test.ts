@@ -3,8 +3,8 @@ import {
   createInvokeSchema,
   findIdentifierFault,
   type InvokeEntry,
-} from '../../src/domain/invoke.ts'
-import { toInvokeView } from '../../src/domain/invoke-view.ts'
+} from '../../src/domain/listing/invoke.ts'
+import { toInvokeView } from '../../src/domain/views/invoke-view.ts'
 import { guardHang } from '../support/hang-guard.ts'
 import { findFaults, PUBLIC, toFacts } from './listing-samples.ts'
 

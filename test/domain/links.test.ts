@@ -9,8 +9,8 @@ import {
   kitPath,
   listingPath,
   pagePath,
-} from '../../src/domain/links.ts'
-import { CLICK_SOURCES } from '../../src/domain/vocabulary.ts'
+} from '../../src/domain/wire/links.ts'
+import { CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
 
 const ID = 'mcp.io.github.owner_server'
 

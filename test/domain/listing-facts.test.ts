@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { createListingFactsSchema } from '../../src/domain/listing-facts.ts'
+import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { findFactFaults, findFaults, PUBLIC, SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 
 const PAYOUT = `eip155:8453:0x${'ab'.repeat(20)}`

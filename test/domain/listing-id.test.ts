@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { isListingId, prefixesFor } from '../../src/domain/listing-id.ts'
-import { KINDS } from '../../src/domain/vocabulary.ts'
+import { isListingId, prefixesFor } from '../../src/domain/listing/listing-id.ts'
+import { KINDS } from '../../src/domain/wire/vocabulary.ts'
 import { guardHang } from '../support/hang-guard.ts'
 
 describe('ids', () => {

@@ -1,8 +1,11 @@
 import * as v from 'valibot'
-import { type DerivedListing, deriveListing } from '../../src/domain/derived-listing.ts'
-import type { Evidence, Measured, Probe } from '../../src/domain/evidence.ts'
-import { createListingFactsSchema, type ListingFacts } from '../../src/domain/listing-facts.ts'
-import type { SourceRow } from '../../src/domain/source-table.ts'
+import { type DerivedListing, deriveListing } from '../../src/domain/derived/derived-listing.ts'
+import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import {
+  createListingFactsSchema,
+  type ListingFacts,
+} from '../../src/domain/listing/listing-facts.ts'
+import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
 
 /** What the tests of the rules are about: one seller, its facts and its evidence, to be varied. */
 export const BASE_URL = 'https://directory.example'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findTextFault } from '../../src/domain/listing-text.ts'
+import { findTextFault } from '../../src/domain/listing/listing-text.ts'
 import { findFactFaults } from './listing-samples.ts'
 
 describe('legal text comes through as it is', () => {

@@ -1,9 +1,13 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { ListingViewSchema, toListingView, toSignalsView } from '../../src/domain/listing-view.ts'
-import { LiveListingSchema } from '../../src/domain/live-listing.ts'
-import { toLiveListing } from '../../src/domain/live-listing-view.ts'
-import { PreparedSummarySchema, toPreparedSummary } from '../../src/domain/summary-view.ts'
+import { toLiveListing } from '../../src/domain/derived/live-listing-view.ts'
+import { LiveListingSchema } from '../../src/domain/listing/live-listing.ts'
+import {
+  ListingViewSchema,
+  toListingView,
+  toSignalsView,
+} from '../../src/domain/views/listing-view.ts'
+import { PreparedSummarySchema, toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { BASE_URL, SOURCES, toListing, toMeasured } from './listing-samples.ts'
 
 const ID = 'x402.example-weather'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Probe } from '../../src/domain/evidence.ts'
-import { isLiveTested } from '../../src/domain/live-tested.ts'
-import { PROBE_OUTCOMES } from '../../src/domain/vocabulary.ts'
+import { isLiveTested } from '../../src/domain/derived/live-tested.ts'
+import type { Probe } from '../../src/domain/trust/evidence.ts'
+import { PROBE_OUTCOMES } from '../../src/domain/wire/vocabulary.ts'
 import { LIVE_PROBES, toProbes } from './listing-samples.ts'
 
 const MORNING = '2026-10-30T08:00:00Z'

@@ -1,7 +1,12 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { toPriceText, toUsd } from '../../src/domain/compare-row.ts'
-import { normalizePayout, PayoutSchema } from '../../src/domain/payout.ts'
-import { lowestPriceOf, type Pricing, PricingSchema, railsOf } from '../../src/domain/pricing.ts'
+import { normalizePayout, PayoutSchema } from '../../src/domain/listing/payout.ts'
+import {
+  lowestPriceOf,
+  type Pricing,
+  PricingSchema,
+  railsOf,
+} from '../../src/domain/listing/pricing.ts'
+import { toPriceText, toUsd } from '../../src/domain/views/compare-row.ts'
 import { findFaults } from './listing-samples.ts'
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

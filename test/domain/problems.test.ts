@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isProblemCode, PROBLEM_CODES, PROBLEMS } from '../../src/domain/problems.ts'
+import { isProblemCode, PROBLEM_CODES, PROBLEMS } from '../../src/domain/wire/problems.ts'
 
 /** The closed list of codes; `relay-busy` comes from the relay's own limits. */
 const STATUSES: Record<string, number> = {

@@ -1,4 +1,4 @@
-import type { SiteTexts } from '../../src/domain/tables.ts'
+import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 
 /** The texts of `tables/site.yaml`, as short as they may be. */
 export const SITE_TEXTS: SiteTexts = {

@@ -4,7 +4,7 @@ import {
   isIpHost,
   isPlaceholderHost,
   isTunnelHost,
-} from '../../src/domain/target-url.ts'
+} from '../../src/domain/listing/target-url.ts'
 
 const publicly = (text: string) => findUrlFault(text, { allowPrivate: false })
 const privately = (text: string) => findUrlFault(text, { allowPrivate: true })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { judgeTrust } from '../../src/domain/trust.ts'
+import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import {
   TrustSchema,
   type TrustSummary,
@@ -8,7 +8,7 @@ import {
   type TrustView,
   toTrustSummary,
   toTrustView,
-} from '../../src/domain/trust-view.ts'
+} from '../../src/domain/views/trust-view.ts'
 import { toMeasured } from './listing-samples.ts'
 
 const FLAGS = [{ flag: 'burst', settlements: 11 }]

@@ -6,7 +6,7 @@ import {
   scoreTrust,
   TRUST,
   type TrustInput,
-} from '../../src/domain/trust.ts'
+} from '../../src/domain/trust/trust.ts'
 import { toMeasured } from './listing-samples.ts'
 
 /** Worked by hand from the published formula, not by this code. */

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PROBLEMS } from '../../src/domain/problems.ts'
+import { PROBLEMS } from '../../src/domain/wire/problems.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService

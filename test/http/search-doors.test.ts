@@ -3,10 +3,10 @@ import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createWaypostServer } from '../../functions/app/server.ts'
 import { createResponseMemory } from '../../functions/search/response-memory.ts'
-import type { Search } from '../../functions/search.ts'
-import { createReleaseSearch, createSearchDoors } from '../../functions/search-doors.ts'
-import { createWaypostServer } from '../../functions/server.ts'
+import type { Search } from '../../functions/search/search.ts'
+import { createReleaseSearch, createSearchDoors } from '../../functions/search/search-doors.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** The path of the specification is answered on Node's own response, one with `/` behind by h3. */

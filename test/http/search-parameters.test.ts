@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createSearch } from '../../functions/search.ts'
+import { createSearch } from '../../functions/search/search.ts'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'
 import { sampleDocument } from '../search/search-samples.ts'

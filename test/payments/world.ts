@@ -4,9 +4,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseConfig } from '../../functions/config.ts'
-import { createLog } from '../../functions/log.ts'
-import { createService, type Service } from '../../functions/service.ts'
+import { createService, type Service } from '../../functions/app/service.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
@@ -51,10 +51,14 @@ export async function startWorld(
     SMTP_URL: '',
   }
   const build = () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['functions/build.ts'], {
-      env: { ...process.env, ...env },
-      encoding: 'utf8',
-    })
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['functions/commands/build.ts'],
+      {
+        env: { ...process.env, ...env },
+        encoding: 'utf8',
+      },
+    )
     if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
   }
   build()

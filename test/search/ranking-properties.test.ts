@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SearchQuery } from '../../src/domain/search-query.ts'
-import { compareBrowsing, compareTies, rankMultiplier } from '../../src/domain/search-rank.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import {
+  compareBrowsing,
+  compareTies,
+  rankMultiplier,
+} from '../../src/domain/search/search-rank.ts'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { readId } from '../../src/search/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SearchQuery } from '../../src/domain/search-query.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import { buildSearchIndex } from '../../src/search/build-search-index.ts'
 import { readId } from '../../src/search/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/load-search-index.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readContent } from '../../src/build/read-content.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
 import { createContentFixture } from './content-fixture.ts'
 
 const FILE = join(

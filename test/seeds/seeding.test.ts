@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readContent } from '../../src/build/read-content.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { remote, server } from './registry-rows.ts'
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { reverifyClaims } from '../../functions/sellers/reverify.ts'
+import { reverifyClaims } from '../../functions/sellers/claims/reverify.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { judgeEvmSettlement } from '../../src/domain/evm-settlement.ts'
+import { judgeEvmSettlement } from '../../src/domain/trust/evm-settlement.ts'
 import {
   judgeSolanaSettlement,
   type SolanaTransaction,
-} from '../../src/domain/solana-settlement.ts'
-import { usdAssetOf } from '../../src/domain/usd-assets.ts'
+} from '../../src/domain/trust/solana-settlement.ts'
+import { usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
 import {
   BLOCK_HASH,
   CLAIM,

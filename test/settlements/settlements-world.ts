@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { parseConfig } from '../../functions/config.ts'
-import { createLog } from '../../functions/log.ts'
-import type { Store } from '../../functions/ports/store.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
 import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
 import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
 import { createSettlements } from '../../functions/settlements/settlements.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
 import { aListing } from '../call/relay-world.ts'
 import {
   BLOCK_HASH,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
-import { toApiReference } from '../../src/domain/api-reference.ts'
-import { ROUTES } from '../../src/domain/route-table.ts'
+import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { toApiReference } from '../../src/domain/pages/api-reference.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
 const baseUrl = 'https://waypost.example'
 const reference = toApiReference(createOpenApi(baseUrl), { baseUrl, exampleId: 'x402.weather' })

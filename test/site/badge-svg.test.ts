@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toBadgeEndpoint, toBadgeView } from '../../src/domain/badge-view.ts'
+import { toBadgeEndpoint, toBadgeView } from '../../src/domain/views/badge-view.ts'
 import { renderBadgeSvg } from '../../src/render/badge-svg.ts'
 
 const tiers = {

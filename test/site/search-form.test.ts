@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { toSearchAnswer } from '../../src/domain/search-answer.ts'
-import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/domain/search-form.ts'
+import { toSearchAnswer } from '../../src/domain/pages/search-answer.ts'
+import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/domain/pages/search-form.ts'
 import { isAnsweredHere, toFilters } from '../../src/scripts/search-query.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))

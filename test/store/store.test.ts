@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openStore } from '../../functions/store/open-store.ts'
-import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store-error.ts'
+import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/schema/store-error.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 
 const CLICK = {

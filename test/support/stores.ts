@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { createLog } from '../../functions/log.ts'
-import type { Store } from '../../functions/ports/store.ts'
+import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
 import { type Postgres, startPostgres } from './postgres.ts'
 
 export interface StorePlace {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { columnTypesFor } from '../column-types.ts'
+import { columnTypesFor } from '../schema/column-types.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { moment, strict } = columnTypesFor(db)

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import { SqliteError } from '../store-error.ts'
+import { SqliteError } from '../schema/store-error.ts'
 import type { Answer, ClickCells, Order, Query } from './orders.ts'
 
 /** The main thread's end of the SQLite thread. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { NetworkSchema, type Pricing } from '../../../src/domain/pricing.ts'
+import { NetworkSchema, type Pricing } from '../../../src/domain/listing/pricing.ts'
 
 /**
  * Decimals of the dollar assets that paid listings name. An asset that isn't here has no price in

@@ -60,7 +60,7 @@ async function runSize(work: string, limit: number | null): Promise<string> {
 
 async function run(script: 'check' | 'build', env: Record<string, string>): Promise<Measured> {
   const measured = await measureCommand(
-    [process.execPath, join(ROOT, `functions/${script}.ts`)],
+    [process.execPath, join(ROOT, `functions/commands/${script}.ts`)],
     env,
   )
   console.log(measured.output.trimEnd().replace(/^/gm, '    '))

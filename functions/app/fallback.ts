@@ -1,0 +1,44 @@
+import type { H3Event } from 'h3'
+import { listingPath } from '../../src/domain/wire/links.ts'
+import { findAllowedMethods } from '../http/allowed-methods.ts'
+import { isSellerPath } from '../http/seller-path.ts'
+import type { Parts } from '../parts/parts.ts'
+
+const LISTING_PREFIX = listingPath('')
+
+/** Whatever no route and no file answered: 405 with `Allow` where the path exists, else 404. */
+export function createFallback({ problem }: Pick<Parts, 'problem'>) {
+  return function fallback({ req, url }: H3Event): Response {
+    const allowed = findAllowedMethods(url.pathname)
+    if (req.method === 'OPTIONS' && allowed.length > 0)
+      return answerPreflight(url.pathname, allowed)
+    if (allowed.length > 0 && !allowed.includes(req.method))
+      return problem('method-not-allowed', {
+        detail: `${req.method} is not allowed here; use ${allowed.join(', ')}.`,
+        headers: { Allow: allowed.join(', ') },
+      })
+    if (url.pathname.startsWith(LISTING_PREFIX))
+      return problem('listing-not-found', {
+        detail:
+          'No listing has this id. Ids look like x402.example or mcp.example; search for it by name.',
+      })
+    return problem('not-found', {
+      detail: 'Nothing answers at this path. /openapi.json lists every endpoint.',
+    })
+  }
+}
+
+/** Public reads take any origin; seller routes get no CORS at all, so a browser refuses for us. */
+function answerPreflight(path: string, allowed: readonly string[]): Response {
+  const methods = allowed.join(', ')
+  const cors = {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Allow-Headers': '*',
+    'Access-Control-Max-Age': '86400',
+  }
+  return new Response(null, {
+    status: 204,
+    headers: { Allow: methods, ...(!isSellerPath(path) && cors) },
+  })
+}

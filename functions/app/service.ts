@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { resolve } from 'node:path'
+import { createRelay } from '../call/relay.ts'
+import { createProblems } from '../http/problem.ts'
+import { createRateLimits } from '../limits/rate-limits.ts'
+import { createSharedCounters } from '../limits/store-counter.ts'
+import { startChores } from '../operations/chores.ts'
+import { openLedger } from '../operations/open-ledger.ts'
+import type { Parts } from '../parts/parts.ts'
+import { type Clock, systemClock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
+import type { Mailer } from '../ports/mailer.ts'
+import { createResolver } from '../ports/resolver.ts'
+import { createOnDemandPages } from '../release/on-demand-pages.ts'
+import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
+import { createPageSearch, createReleaseSearch, createSearchDoors } from '../search/search-doors.ts'
+import type { Handlers } from './app.ts'
+import { createLedgerHandlers } from './ledger-handlers.ts'
+import { createWaypostServer } from './server.ts'
+
+export interface Service {
+  server: Server
+  parts: Parts
+  /** Looks for a new release now; a timer does it once a second. */
+  refresh(): Promise<void>
+  /** Verifies what of the release was not while it was loaded. @throws SearchIndexError when damaged */
+  verify(): Promise<void>
+  /** Stops accepting, lets what is in flight finish (bounded), flushes. */
+  close(): Promise<void>
+}
+
+export interface ServiceOptions {
+  config: Config
+  log: Log
+  clock?: Clock
+  /** Instead of what the environment asks for. */
+  mailer?: Mailer
+}
+
+/** In-flight work may take this long after a stop was asked for (milliseconds). */
+const GRACE = 10_000
+
+/**
+ * Composes the whole service over the published release. It does not listen yet.
+ *
+ * @throws ReleaseError when there is no release, or it was built for another `BASE_URL`.
+ */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, log } = options
+  const { OUT_DIR, BASE_URL: baseUrl } = config
+  const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
+  const parts = await createParts(options, releases)
+  const server = createLayers(parts, releases)
+  const chores = startChores(parts)
+  return {
+    server,
+    parts,
+    refresh: releases.refresh,
+    verify: releases.verify,
+    async close() {
+      releases.close()
+      chores.stop()
+      await stopServer(server)
+      await chores.idle()
+      await parts.ledger.close()
+    },
+  }
+}
+
+async function createParts(
+  { config, log, clock = systemClock, mailer }: ServiceOptions,
+  releases: ReleaseHolder,
+): Promise<Parts> {
+  const ledger = await openLedger({ config, log, clock, ...(mailer && { mailer }) })
+  return {
+    config,
+    problem: createProblems(config.BASE_URL),
+    clock,
+    log,
+    resolver: createResolver(config.DNS_SERVERS),
+    limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
+    ledger,
+    release: releases.current,
+  }
+}
+
+function createLayers(parts: Parts, { dir }: ReleaseHolder): Server {
+  const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
+  const handlers: Handlers = { search: search.route, ...createLedgerHandlers(parts) }
+  const locals = { search: createPageSearch(parts) }
+  return createWaypostServer({
+    parts,
+    handlers,
+    relay: createRelay(parts),
+    search: search.door,
+    pages: createOnDemandPages({ dir, locals, log: parts.log }),
+  })
+}
+
+async function stopServer(server: Server): Promise<void> {
+  if (!server.listening) return
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  const force = setTimeout(() => server.closeAllConnections(), GRACE)
+  await closed
+  clearTimeout(force)
+}

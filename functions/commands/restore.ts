@@ -1,0 +1,13 @@
+import { runCommand } from '../operations/run-command.ts'
+import { restoreState } from '../operations/sqlite-backup.ts'
+
+/** `npm run restore -- file`: puts a backup in place. The server must be stopped. */
+await runCommand(async (config) => {
+  const source = process.argv[2]
+  if (config.DATABASE_URL !== undefined) {
+    throw new Error('The state is in PostgreSQL (DATABASE_URL): restore it with pg_restore.')
+  }
+  if (source === undefined) throw new Error('Name the backup: npm run restore -- <file>')
+  const kept = await restoreState(config.STATE_DIR, source, Date.now())
+  return `restored from ${source}${kept === null ? '' : `; the state before is kept at ${kept}`}`
+})

@@ -1,0 +1,15 @@
+import { openParts } from '../operations/open-parts.ts'
+import { runCommand } from '../operations/run-command.ts'
+import { reverifyClaims } from '../sellers/claims/reverify.ts'
+
+/** `npm run reverify`: checks every verified claim now; a running server checks each once a day. */
+await runCommand(async (config, log) => {
+  const { parts, close } = await openParts(config, log)
+  try {
+    const { checked, failing, lapsed } = await reverifyClaims(parts, 0)
+    await parts.ledger.mail.deliver()
+    return `${checked} claims checked, ${failing} failing, ${lapsed} lapsed`
+  } finally {
+    await close()
+  }
+})

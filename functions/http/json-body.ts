@@ -1,0 +1,58 @@
+import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import type { ProblemCode } from '../../src/domain/wire/problems.ts'
+import { findDuplicateKey } from './duplicate-key.ts'
+
+/** Bytes of a JSON body of our own endpoints. */
+const MAX_BODY_BYTES = 16 * 1024
+
+export type JsonBody =
+  | { value: Record<string, unknown>; fault: null }
+  | { value: null; fault: { code: ProblemCode; detail: string } }
+
+/**
+ * The request's body as one JSON object. `application/json` only: a form or `text/plain` can be sent
+ * across sites without a preflight.
+ */
+export async function readJsonBody(request: Request): Promise<JsonBody> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
+    return faulty('unsupported-media-type', 'Send the body with Content-Type: application/json.')
+  }
+  const bytes = await readBytes(request)
+  if (bytes === null) {
+    return faulty('payload-too-large', `The body may have at most ${MAX_BODY_BYTES} bytes.`)
+  }
+  const text = decode(bytes)
+  const value = text === null ? undefined : parseJson(text)
+  if (text === null || !isJsonObject(value)) {
+    return faulty('invalid-body', 'The body must be one JSON object in UTF-8, such as {"a":"b"}.')
+  }
+  const twice = findDuplicateKey(text)
+  if (twice !== null) return faulty('invalid-body', 'The body names the same field twice.')
+  return { value, fault: null }
+}
+
+/** Null past the limit, whatever Content-Length says; nothing more is read then. */
+async function readBytes(request: Request): Promise<Uint8Array | null> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > MAX_BODY_BYTES) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function faulty(code: ProblemCode, detail: string): JsonBody {
+  return { value: null, fault: { code, detail } }
+}

@@ -1,0 +1,43 @@
+import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
+
+/** One wrong input: where it stood, its name, what was wrong, and what would be right. */
+export interface InputError {
+  in: 'query' | 'path' | 'header' | 'body'
+  name: string
+  detail: string
+  allowed?: readonly (string | number | boolean)[]
+}
+
+export interface ProblemOptions {
+  /** What was wrong, where, what would be right. Never a secret, never an upstream's text unescaped. */
+  detail: string
+  errors?: readonly InputError[]
+  headers?: Record<string, string>
+  /** Extension members of RFC 9457, for example `link_out`. */
+  extra?: Record<string, unknown>
+}
+
+export type MakeProblem = (code: ProblemCode, options: ProblemOptions) => Response
+
+/**
+ * The only formatter of errors: RFC 9457 `application/problem+json` whose `type` is a page of ours.
+ *
+ * @example createProblems('https://w.example')('not-found', { detail: 'No page at /x.' })
+ */
+export function createProblems(baseUrl: string): MakeProblem {
+  return function problem(code, { detail, errors, headers, extra }) {
+    const { status, title } = PROBLEMS[code]
+    const type = `${baseUrl}/problems/${code}`
+    const body = { type, title, status, detail, code, ...(errors && { errors }), ...extra }
+    return new Response(JSON.stringify(body), {
+      status,
+      headers: {
+        'Content-Type': 'application/problem+json',
+        'Cache-Control': 'no-store',
+        'Access-Control-Allow-Origin': '*',
+        'X-Content-Type-Options': 'nosniff',
+        ...headers,
+      },
+    })
+  }
+}

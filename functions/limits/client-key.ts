@@ -1,0 +1,43 @@
+import { isIPv4 } from 'node:net'
+import { parseIpAddress } from '../../src/domain/relay/ip-address.ts'
+
+/**
+ * Whom a limit counts: one IPv4 address or one IPv6 /64 (a household or a machine gets a whole /64,
+ * so counting single addresses would count nobody).
+ *
+ * `X-Forwarded-For` is believed only as far as `TRUST_PROXY` says: with n proxies in front, the
+ * n-th entry from the right was written by the outermost of them; everything left of it is the
+ * caller's own claim.
+ *
+ * @param remoteAddress the socket's peer, undefined when it is already gone.
+ * @param forwardedFor the `X-Forwarded-For` header, several lines joined by commas.
+ * @example clientKey('::ffff:198.51.100.7', null, 0) → '198.51.100.7'
+ * @example clientKey('2001:db8:1:2:3::4', null, 0) → '20010db800010002::/64'
+ */
+export function clientKey(
+  remoteAddress: string | undefined,
+  forwardedFor: string | null | undefined,
+  trustProxy: number,
+): string {
+  const claimed = trustProxy > 0 ? forwardedFor?.split(',').at(-trustProxy)?.trim() : undefined
+  // Fewer entries than proxies, or garbage: the peer itself is all that is certain.
+  return toKey(claimed) ?? toKey(remoteAddress) ?? 'unknown'
+}
+
+function toKey(text: string | undefined): string | null {
+  if (text === undefined) return null
+  // Nearly every peer; what is true of it is true of the rest below, which takes ten times as long.
+  if (isIPv4(text)) return text
+  const bare = text.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d[\d.]*):\d+$/, '$1')
+  const address = parseIpAddress(bare.replace(/%.*$/, ''))
+  if (address === null) return null
+  const { family, value } = address
+  if (family === 4) return dotted(value)
+  // A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d; all of them in one /64 otherwise.
+  if (value >> 32n === 0xffffn) return dotted(value & 0xffffffffn)
+  return `${(value >> 64n).toString(16).padStart(16, '0')}::/64`
+}
+
+function dotted(value: bigint): string {
+  return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')
+}

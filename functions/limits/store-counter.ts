@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../store/schema/store.ts'
+import {
+  type Counter,
+  type CreateCounter,
+  createMemoryCounter,
+  type LimitName,
+} from './rate-limits.ts'
+
+/** A single machine counts in memory; with PostgreSQL all instances share one budget. */
+export function createSharedCounters(store: Store, clock: Clock): CreateCounter {
+  return store.dialect === 'sqlite' ? createMemoryCounter : createStoreCounters(store, clock)
+}
+
+/** A store slower than this must not hold up a search or a redirect (milliseconds). */
+const PATIENCE_MS = 1_000
+
+/**
+ * Fixed windows counted in the store. Keys are hashed: the table holds no address. Requests that
+ * arrive while a statement is under way share the next one, so that a busy instance costs the store
+ * a few statements a second. A store that is down or slow leaves each instance to its own count.
+ */
+export function createStoreCounters(store: Store, clock: Clock): CreateCounter {
+  return (limit) => {
+    const own = createMemoryCounter(limit)
+    const shared = createBatchedCounter(store, clock, limit)
+    return {
+      count: async (key) => (await within(PATIENCE_MS, shared.count(key))) ?? own.count(key),
+    }
+  }
+}
+
+interface Attempt {
+  tries: number
+  window_start: number
+}
+
+/** Tries that wait for the next statement, by hashed key, and the row it will come back with. */
+interface Batch {
+  tries: Map<string, number>
+  rows: Promise<Map<string, Attempt>>
+}
+
+function createBatchedCounter(
+  store: Store,
+  clock: Clock,
+  { name, seconds }: { name: LimitName; seconds: number },
+): Counter {
+  const windowMs = seconds * 1000
+  let open: Batch | null = null
+  let running: Promise<unknown> = Promise.resolve()
+  const openBatch = (): Batch => {
+    const tries = new Map<string, number>()
+    const rows = running.then(() => {
+      open = null
+      return countTries(store, tries, clock.now(), windowMs)
+    })
+    running = rows.catch(() => {})
+    return { tries, rows }
+  }
+  return {
+    count: async (key) => {
+      const hashed = hashKey(name, key)
+      open ??= openBatch()
+      const { tries, rows } = open
+      const mine = (tries.get(hashed) ?? 0) + 1
+      tries.set(hashed, mine)
+      const row = (await rows).get(hashed)
+      if (row === undefined) throw new Error('the store counted another key')
+      // Of n tries in one statement the first used the first of the n places, and so on.
+      const used = row.tries - (tries.get(hashed) ?? mine) + mine
+      return { used, msBeforeReset: row.window_start + windowMs - clock.now() }
+    },
+  }
+}
+
+/** One statement, so that parallel requests cannot read the same count; sorted against deadlocks. */
+async function countTries(
+  { db }: Store,
+  tries: ReadonlyMap<string, number>,
+  now: number,
+  windowMs: number,
+): Promise<Map<string, Attempt>> {
+  const values = [...tries].sort().map(([key, n]) => ({ key, window_start: now, tries: n }))
+  const rows = await db
+    .insertInto('attempt')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet((eb) => {
+        // A window that starts in the future was opened before the clock was set back: it is over.
+        const isOver = eb.or([
+          eb('attempt.window_start', '<=', now - windowMs),
+          eb('attempt.window_start', '>', now + CLOCK_SKEW_MS),
+        ])
+        const choose = (column: 'tries' | 'window_start') =>
+          eb
+            .case()
+            .when(isOver)
+            .then(eb.ref(`excluded.${column}`))
+        return {
+          tries: choose('tries')
+            .else(eb('attempt.tries', '+', eb.ref('excluded.tries')))
+            .end(),
+          window_start: choose('window_start').else(eb.ref('attempt.window_start')).end(),
+        }
+      }),
+    )
+    .returning(['key', 'tries', 'window_start'])
+    .execute()
+  return new Map(rows.map(({ key, ...attempt }) => [key, attempt]))
+}
+
+/** Instances' clocks may differ by this much without ending each other's windows. */
+const CLOCK_SKEW_MS = 5_000
+
+function hashKey(name: LimitName, key: string): string {
+  return `${name}:${createHash('sha256').update(key).digest('base64url')}`
+}
+
+/** Null when the work fails or is late. */
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => resolve(null), milliseconds)
+  return Promise.race([work.catch(() => null), late]).finally(() => clearTimeout(timer))
+}

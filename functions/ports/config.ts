@@ -1,0 +1,186 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import * as v from 'valibot'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+
+/**
+ * The environment, parsed once. `parseConfig` reports every bad variable in one
+ * error: its name, its value and what would be right. Secret values are never printed.
+ */
+export type Config = v.InferOutput<typeof ConfigSchema>
+
+export const RATE_LIMIT_NAMES = [
+  'search',
+  'call',
+  'go',
+  'login',
+  'session',
+  'claim',
+  'check',
+] as const
+export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
+
+/** Requests a window of seconds, or null where the limit is switched off. */
+export type RateLimit = { requests: number; seconds: number } | null
+
+const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS'])
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const result = v.safeParse(ConfigSchema, given)
+  if (result.success) return result.output
+  const lines = result.issues.map((issue) => {
+    const name = String(issue.path?.[0]?.key ?? '')
+    const value = SECRET_NAMES.has(name) ? '(not shown)' : JSON.stringify(given[name])
+    return `${name}: got ${value}, ${issue.message}`
+  })
+  throw new ConfigError(`The environment has values that cannot be used:\n  ${lines.join('\n  ')}`)
+}
+
+const flag = (fallback: boolean) =>
+  v.optional(
+    v.pipe(
+      v.picklist(['true', 'false', '1', '0'], 'expected true or false'),
+      v.transform((text) => text === 'true' || text === '1'),
+    ),
+    fallback ? 'true' : 'false',
+  )
+
+const wholeNumber = (fallback: string, max: number) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => /^\d{1,6}$/.test(text) && Number(text) <= max,
+        `expected a whole number from 0 to ${max}`,
+      ),
+      v.transform(Number),
+    ),
+    fallback,
+  )
+
+const folder = (fallback: string) => v.optional(v.pipe(v.string(), v.minLength(1)), fallback)
+
+const urlWith = (protocols: readonly string[], example: string) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => {
+      const url = URL.parse(text)
+      return url !== null && protocols.includes(url.protocol)
+    }, `expected a URL such as ${example}`),
+  )
+
+/** `BASE_URL` without a trailing slash: every absolute URL is this plus a path. */
+const baseUrl = v.optional(
+  v.pipe(
+    urlWith(['http:', 'https:'], 'https://waypost.example'),
+    v.check((text) => {
+      const url = new URL(text)
+      return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
+    }, 'expected only scheme, host and port, such as https://waypost.example'),
+    v.transform((text) => new URL(text).origin),
+  ),
+  'http://localhost:4321',
+)
+
+const dnsServers = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((part) => part.trim())),
+    v.check(
+      (parts) => parts.every(isServerAddress),
+      'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
+    ),
+  ),
+)
+
+const rpcUrls = v.optional(
+  v.pipe(
+    v.string(),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const value = parseJson(dataset.value)
+      const parsed = v.safeParse(
+        v.record(
+          v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
+          urlWith(['http:', 'https:'], ''),
+        ),
+        value,
+      )
+      if (parsed.success) return parsed.output
+      addIssue({
+        message:
+          'expected a JSON object from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}',
+      })
+      return NEVER
+    }),
+  ),
+  '{}',
+)
+
+const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
+
+const rateLimits = v.optional(
+  v.pipe(
+    v.string(),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const limits = parseRateLimits(parseJson(dataset.value))
+      if (limits !== null) return limits
+      addIssue({
+        message: `expected a JSON object such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
+      })
+      return NEVER
+    }),
+  ),
+  '{}',
+)
+
+const ConfigSchema = v.object({
+  HOST: v.optional(v.pipe(v.string(), v.minLength(1)), '127.0.0.1'),
+  PORT: wholeNumber('4321', 65_535),
+  BASE_URL: baseUrl,
+  CONTENT_DIR: folder('content'),
+  OUT_DIR: folder('dist'),
+  STATE_DIR: folder('.state'),
+  DATABASE_URL: v.optional(
+    urlWith(['postgres:', 'postgresql:'], 'postgres://user:password@host/database'),
+  ),
+  SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'], 'smtp://mail.example:587')),
+  MAIL_FROM: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
+    ),
+  ),
+  DNS_SERVERS: dnsServers,
+  RPC_URLS: rpcUrls,
+  TRUST_PROXY: wholeNumber('0', 10),
+  UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
+  RATE_LIMITS: rateLimits,
+})
+
+function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {
+  const parsed = v.safeParse(v.record(v.picklist(RATE_LIMIT_NAMES), v.string()), value)
+  if (!parsed.success) return null
+  const limits: Partial<Record<RateLimitName, RateLimit>> = {}
+  for (const name of RATE_LIMIT_NAMES) {
+    const text = parsed.output[name]
+    if (text === undefined) continue
+    const match = LIMIT_PATTERN.exec(text)
+    if (text !== 'off' && match === null) return null
+    limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
+  }
+  return limits
+}
+
+function isServerAddress(text: string): boolean {
+  const bracketed = /^\[([^\]]+)\](?::(\d{1,5}))?$/.exec(text)
+  if (bracketed) return isIPv6(bracketed[1] ?? '') && Number(bracketed[2] ?? 53) <= 65_535
+  if (isIPv6(text)) return true
+  const [ip = '', port = '53', ...rest] = text.split(':')
+  return rest.length === 0 && isIPv4(ip) && /^\d{1,5}$/.test(port) && Number(port) <= 65_535
+}

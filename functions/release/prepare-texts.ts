@@ -1,0 +1,49 @@
+import { findId } from '../../src/search/find-id.ts'
+import type { SearchIndex } from '../../src/search/loaded-index.ts'
+import type { RankedRow } from '../../src/search/ranked-page.ts'
+import { multiplierOf, NO_TRUST } from '../../src/search/standing.ts'
+import { toBytes } from '../http/to-bytes.ts'
+
+/** The texts of a search response that come from the content. */
+export interface SearchTexts {
+  /** Ids of the showcase row, in order; an id that isn't one of our own listings is left out. */
+  featured: readonly string[]
+  featured_label: string
+  sponsored_policy: string
+  also_search: readonly { name: string; url: string; note: string }[]
+  ranking: string
+  attribution: readonly string[]
+}
+
+/** What the texts make of every response over one index: rows to show, and bytes between them. */
+export interface PreparedTexts {
+  featured: readonly RankedRow[]
+  /** From behind the showcase to our own listings that match. */
+  afterFeatured: Uint8Array
+  /** From behind those to the notes, and from there to the end. */
+  beforeNotes: Uint8Array
+  afterNotes: Uint8Array
+  /** Of these three. */
+  bytes: number
+}
+
+export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTexts {
+  const { featured_label, sponsored_policy, also_search, ranking, attribution } = texts
+  const before = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }
+  const label = JSON.stringify(featured_label)
+  const pieces = {
+    afterFeatured: toBytes(`],"featured_label":${label},"featured_first_party":[`),
+    beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),
+    afterNotes: toBytes(`,"attribution":${JSON.stringify(attribution)}}`),
+  }
+  const bytes = Object.values(pieces).reduce((sum, { length }) => sum + length, 0)
+  return { featured: featuredRows(index, texts.featured), bytes, ...pieces }
+}
+
+function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
+  const { standings } = index.firstParty
+  return ids
+    .map((id) => findId(index, 'firstParty', id))
+    .filter((row) => row >= 0)
+    .map((row) => ({ row, relevance: multiplierOf(standings[row] ?? NO_TRUST) }))
+}

@@ -1,0 +1,14 @@
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { SearchIndex } from '../../src/search/loaded-index.ts'
+import type { StaticFiles } from '../static/static-files.ts'
+import type { SearchTexts } from './prepare-texts.ts'
+
+/** One published build, as the live functions see it. Immutable: a new build is a new Release. */
+export interface Release {
+  /** Digest of everything the build was made from. */
+  name: string
+  listings: ReadonlyMap<string, LiveListing>
+  search: SearchIndex
+  searchTexts: SearchTexts
+  files: StaticFiles
+}

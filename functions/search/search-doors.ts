@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type H3Event, HTTPResponse } from 'h3'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
+import { clientKey } from '../limits/client-key.ts'
+import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
+import type { Handler } from '../parts/handler.ts'
+import type { Parts } from '../parts/parts.ts'
+import { createBatches } from './create-batches.ts'
+import { createResponseMemory, type ResponseMemory, type TakeMemory } from './response-memory.ts'
+import { createSearch, type Search, type SearchReply } from './search.ts'
+import { createShownRows } from './shown-rows.ts'
+
+export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
+
+/** Answers on Node's response itself, or calls `next` for the route to answer. */
+export type SearchDoor = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  query: string,
+  next: () => void,
+) => Promise<void>
+
+/**
+ * Two doors to one `GET /api/v1/search`: the route as h3 mounts it answers everything, on any host;
+ * the one on Node's own request and response answers what nearly every request is, a search that
+ * succeeds, without the copies and objects in between. Both give the same headers and bytes.
+ */
+export function createSearchDoors(
+  parts: DoorParts,
+  search: Search,
+  memory: ResponseMemory = createResponseMemory(),
+): { route: Handler; door: SearchDoor } {
+  const counted: Counted = new WeakMap()
+  return {
+    route: createRoute(parts, search, counted),
+    door: createDoor(parts, { search, memory, counted }),
+  }
+}
+
+/** A request the door passes on was counted there; it is not counted twice. */
+type Counted = WeakMap<object, LimitTaken>
+type DoorParts = Omit<SearchParts, 'release' | 'ledger'>
+
+function createRoute({ problem, limits, config }: DoorParts, search: Search, counted: Counted) {
+  return async function route({ req }: H3Event): Promise<Response | HTTPResponse> {
+    const node = req.runtime?.node?.req
+    const taken =
+      (node && counted.get(node)) ??
+      (await limits.take(
+        'search',
+        clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY),
+      ))
+    const refusal = refusalOf(taken, problem)
+    if (refusal !== null) return refusal
+    const reply = search(splitTarget(req.url).query)
+    if (reply.status === 200)
+      return new HTTPResponse(reply.body, {
+        status: 200,
+        headers: { ...reply.headers, ...taken.headers },
+      })
+    const names = reply.problems.map(({ name }) => name).join(', ')
+    return problem('invalid-parameter', {
+      detail: `These parameters cannot be used: ${names}.`,
+      errors: reply.problems,
+    })
+  }
+}
+
+function createDoor(
+  { limits, config }: DoorParts,
+  { search, memory, counted }: { search: Search; memory: ResponseMemory; counted: Counted },
+): SearchDoor {
+  const later = createBatches()
+  return async function door(req, res, query, next) {
+    const client = clientKey(
+      req.socket.remoteAddress,
+      toText(req.headers['x-forwarded-for']),
+      config.TRUST_PROXY,
+    )
+    const taken = await limits.take('search', client).catch(() => null)
+    if (taken === null) return next()
+    const pass = () => {
+      counted.set(req, taken)
+      next()
+    }
+    if (!taken.allowed) return pass()
+    later(() => {
+      // Whoever is gone needs no answer, and could not give the memory back.
+      if (res.destroyed) return () => {}
+      const reply = searchOrNull(search, query, memory.take)
+      if (reply?.status !== 200) return pass
+      return () => {
+        // Not before the last byte was handed to the system, or the connection is gone.
+        res.once('close', () => memory.giveBack(reply.body))
+        res.writeHead(200, {
+          ...reply.headers,
+          ...taken.headers,
+          'Content-Length': reply.body.length,
+        })
+        res.end(reply.body)
+      }
+    })
+  }
+}
+
+/** A failure is the route's to report: it fails there again. */
+function searchOrNull(search: Search, query: string, take: TakeMemory): SearchReply | null {
+  try {
+    return search(query, take)
+  } catch {
+    return null
+  }
+}
+
+/** Node joins the lines of this header itself; its type says otherwise. */
+function toText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join() : header
+}
+
+/** The same search for a page rendered on demand: the parsed answer, or the problems found. */
+export function createPageSearch(parts: SearchParts) {
+  const search = createReleaseSearch(parts, 'web')
+  return (rawQuery: string): unknown => {
+    const reply = search(rawQuery)
+    return reply.status === 200
+      ? JSON.parse(new TextDecoder().decode(reply.body))
+      : { problems: reply.problems }
+  }
+}
+
+/** The search over the release served right now, which counts what it shows. */
+export function createReleaseSearch({ release, ledger }: SearchParts, src: ClickSource) {
+  const { usage } = ledger
+  const shown = createShownRows((id, times) => usage.searched([id], src, times))
+  usage.beforeFlush(shown.report)
+  return createSearch({
+    index: () => release().search,
+    texts: () => release().searchTexts,
+    randomUuid: randomUUID,
+    onShown: shown.add,
+  })
+}

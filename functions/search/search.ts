@@ -1,0 +1,84 @@
+import {
+  type ParameterProblem,
+  parseSearchParameters,
+} from '../../src/domain/search/search-parameters.ts'
+import type { SearchIndex } from '../../src/search/loaded-index.ts'
+import type { RankedRow } from '../../src/search/ranked-page.ts'
+import { searchIndex } from '../../src/search/search-index.ts'
+import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
+import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'
+import type { TakeMemory } from './response-memory.ts'
+import { writeSearchResponse } from './write-search-response.ts'
+
+export interface SearchParts {
+  /** The index being served right now; asked for once a request, so that a swap is atomic. */
+  index: () => SearchIndex
+  texts: () => SearchTexts
+  randomUuid: () => string
+  /** Told which organic rows a search showed; it must not slow the search down. */
+  onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
+  /** How many answered queries are remembered; 0 searches each time. */
+  remembered?: number
+}
+
+export type SearchReply =
+  | { status: 200; headers: Readonly<Record<string, string>>; body: Buffer<ArrayBuffer> }
+  | { status: 400; problems: readonly ParameterProblem[] }
+
+/** @param take where a response's memory comes from; fresh memory when nothing is said */
+export type Search = (rawQuery: string, take?: TakeMemory) => SearchReply
+
+const HEADERS = {
+  'Content-Type': 'application/json',
+  'Cache-Control': 'no-store',
+  'Access-Control-Allow-Origin': '*',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/**
+ * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
+ * parameters come back as `problems` for the one formatter of errors (`invalid-parameter`).
+ */
+export function createSearch(parts: SearchParts): Search {
+  const { index, randomUuid, onShown, remembered } = parts
+  const answeredQueries = createAnsweredQueries(remembered)
+  const textsFor = createTextsFor(parts.texts)
+  return function search(rawQuery, take) {
+    const serving = index()
+    const known = answeredQueries.find(serving, rawQuery)
+    const answered = known ?? answer(serving, rawQuery)
+    if ('problems' in answered) return { status: 400, problems: answered.problems }
+    if (known === undefined) answeredQueries.keep(serving, rawQuery, answered)
+    const input = {
+      ...answered,
+      index: serving,
+      searchId: randomUuid(),
+      texts: textsFor(serving),
+    }
+    const body = writeSearchResponse(input, take)
+    onShown?.(serving, answered.outcome.organic.rows)
+    return { status: 200, headers: HEADERS, body }
+  }
+}
+
+function answer(
+  index: SearchIndex,
+  rawQuery: string,
+): AnsweredQuery | { problems: readonly ParameterProblem[] } {
+  const parsed = parseSearchParameters(rawQuery, index.filters)
+  if ('problems' in parsed) return parsed
+  return { query: parsed.query, outcome: searchIndex(index, parsed.query) }
+}
+
+/** Prepared once for an index and its texts, which come and go together. */
+function createTextsFor(texts: () => SearchTexts): (index: SearchIndex) => PreparedTexts {
+  let of: { index: SearchIndex; texts: SearchTexts } | undefined
+  let prepared: PreparedTexts | undefined
+  return (index) => {
+    const current = texts()
+    if (prepared !== undefined && of?.index === index && of.texts === current) return prepared
+    of = { index, texts: current }
+    prepared = prepareTexts(index, current)
+    return prepared
+  }
+}

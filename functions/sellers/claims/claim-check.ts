@@ -1,0 +1,97 @@
+import type { ClaimChecked } from '../../../src/domain/views/seller-views.ts'
+import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
+import type { Parts } from '../../parts/parts.ts'
+import type { ClaimTable } from '../../store/schema/tables.ts'
+import { readClaimHost } from '../proofs/claim-rules.ts'
+import type { Proof, ProofReason } from '../proofs/proof.ts'
+import type { Prove } from '../proofs/prover.ts'
+import { toClaimView } from './claim-record.ts'
+import { recordProof } from './claim-transitions.ts'
+
+/**
+ * Looks for a claim's proof and writes down what came of it; the check endpoint and the daily
+ * re-verification both come through here.
+ *
+ * @param email the seller's own address
+ */
+export async function checkClaim(
+  parts: Parts,
+  prove: Prove,
+  claim: ClaimTable,
+  email: string,
+): Promise<{ claim: ClaimTable; proof: Proof; checkedAt: number }> {
+  const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, email))
+  const now = parts.clock.now()
+  const after = await recordProof(parts.ledger, claim, proof, now)
+  if (!proof.verified || after.state === 'verified') return { claim: after, proof, checkedAt: now }
+  // Proved, but another seller proved it later, or time ran out, while we looked.
+  return { claim: after, proof: closed(after.state), checkedAt: now }
+}
+
+export function toCheckView({
+  claim,
+  proof,
+  checkedAt,
+}: {
+  claim: ClaimTable
+  proof: Proof
+  checkedAt: number
+}): ClaimChecked {
+  const { verified, expected, observed, reason, next } = proof
+  const checked_at = new Date(checkedAt).toISOString()
+  return {
+    claim: toClaimView(claim),
+    result: { verified, method: claim.method, checked_at, expected, observed, reason, next },
+  }
+}
+
+function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
+  const isOpen = claim.state === 'pending' || claim.state === 'verified'
+  if (!isOpen) return closed(claim.state)
+  const listing = parts.release().listings.get(claim.listing_id)
+  if (listing === undefined) {
+    return refuse('listing_gone', {
+      expected: `The directory lists ${claim.listing_id}.`,
+      next: 'The listing is not in the directory any more, so there is nothing to prove.',
+    })
+  }
+  const { host } = readClaimHost(listing.url)
+  if (host === claim.host) return null
+  return refuse('host_changed', {
+    expected: `The listing's host is ${claim.host}.`,
+    observed: host,
+    next: `The listing now points to ${host}. Start a new claim for it.`,
+  })
+}
+
+function proveAgain(
+  parts: Parts,
+  prove: Prove,
+  { listing_id, method, token, host }: ClaimTable,
+  email: string,
+): Promise<Proof> {
+  const url = parts.release().listings.get(listing_id)?.url ?? `https://${host}`
+  return prove({ host: readClaimHost(url), method, token, email })
+}
+
+const CLOSED_REASONS: Record<Exclude<ClaimState, 'pending' | 'verified'>, ProofReason> = {
+  expired: 'claim_expired',
+  superseded: 'claim_superseded',
+  lapsed: 'claim_lapsed',
+}
+
+function closed(state: ClaimState): Proof {
+  const ended = state === 'superseded' || state === 'lapsed' ? state : 'expired'
+  return refuse(CLOSED_REASONS[ended], {
+    expected: 'An open claim.',
+    observed: ended,
+    next: 'This claim has ended and its token is void. Start a new claim; it gets a new token.',
+  })
+}
+
+function refuse(
+  reason: ProofReason,
+  { expected, observed = null, next }: { expected: string; observed?: string | null; next: string },
+): Proof {
+  return { verified: false, expected, observed, reason, next }
+}

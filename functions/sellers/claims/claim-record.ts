@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { ClaimView } from '../../../src/domain/views/seller-views.ts'
+import { RETENTION } from '../../../src/domain/wire/retention.ts'
+import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
+import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
+import { createSecret } from '../sessions/secret.ts'
+
+const HOUR_MS = 3_600_000
+/** Open claims a seller may have at once. */
+export const MAX_OPEN_CLAIMS = 20
+
+export interface NewClaim {
+  sellerId: string
+  listingId: string
+  host: string
+  method: ClaimMethod
+}
+
+/**
+ * The seller's open claim on this listing by this method, or a new one with a token of its own; null
+ * when the seller has too many open. Runs in a transaction.
+ */
+export async function openClaim(
+  trx: Kysely<Tables>,
+  { sellerId, listingId, host, method }: NewClaim,
+  now: number,
+): Promise<ClaimTable | null> {
+  // Takes the seller's row lock: two parallel requests must not both be the twentieth.
+  await trx.updateTable('seller').set({ id: sellerId }).where('id', '=', sellerId).execute()
+  await expireClaims(trx, sellerId, now)
+  const open = await trx
+    .selectFrom('claim')
+    .selectAll()
+    .where('seller_id', '=', sellerId)
+    .where('state', 'in', ['pending', 'verified'])
+    .execute()
+  const same = open.find(
+    (claim) => claim.listing_id === listingId && claim.method === method && claim.host === host,
+  )
+  if (same !== undefined) return same
+  if (open.filter(({ state }) => state === 'pending').length >= MAX_OPEN_CLAIMS) return null
+  const claim: ClaimTable = {
+    id: randomUUID(),
+    listing_id: listingId,
+    seller_id: sellerId,
+    host,
+    method,
+    token: createSecret(),
+    state: 'pending',
+    created_at: now,
+    expires_at: now + RETENTION.pending_claim_hours * HOUR_MS,
+    verified_at: null,
+    last_checked_at: null,
+    failing_since: null,
+  }
+  await trx.insertInto('claim').values(claim).execute()
+  return claim
+}
+
+export async function listClaims(db: Kysely<Tables>, sellerId: string): Promise<ClaimTable[]> {
+  return db
+    .selectFrom('claim')
+    .selectAll()
+    .where('seller_id', '=', sellerId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** Another seller's claim is no claim: the query knows only the asker's. */
+export async function findClaim(
+  db: Kysely<Tables>,
+  id: string,
+  sellerId: string,
+): Promise<ClaimTable | undefined> {
+  return db
+    .selectFrom('claim')
+    .selectAll()
+    .where('id', '=', id)
+    .where('seller_id', '=', sellerId)
+    .executeTakeFirst()
+}
+
+/** Pending claims past their time; a clock set back later does not bring them back. */
+export async function expireClaims(
+  db: Kysely<Tables>,
+  sellerId: string,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('claim')
+    .set({ state: 'expired' })
+    .where('seller_id', '=', sellerId)
+    .where('state', '=', 'pending')
+    .where('expires_at', '<=', now)
+    .execute()
+}
+
+export function toClaimView(claim: ClaimTable): ClaimView {
+  const { id, listing_id, method, state, verified_at, last_checked_at } = claim
+  return {
+    id,
+    listing_id,
+    method,
+    state,
+    created_at: toIso(claim.created_at),
+    expires_at: toIso(claim.expires_at),
+    ...(verified_at !== null && { verified_at: toIso(verified_at) }),
+    ...(last_checked_at !== null && { last_checked_at: toIso(last_checked_at) }),
+  }
+}
+
+function toIso(moment: number): string {
+  return new Date(moment).toISOString()
+}

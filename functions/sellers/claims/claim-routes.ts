@@ -1,0 +1,88 @@
+import { ClaimBodySchema } from '../../../src/domain/views/seller-views.ts'
+import { parseBody } from '../../http/parse-body.ts'
+import { refusalOf } from '../../limits/rate-limits.ts'
+import type { Parts } from '../../parts/parts.ts'
+import { writeInstructions } from '../proofs/claim-instructions.ts'
+import { judgeClaim } from '../proofs/claim-rules.ts'
+import { createProver } from '../proofs/prover.ts'
+import {
+  createSignedInRoute,
+  jsonAnswer,
+  limitClient,
+  type SellerRoute,
+} from '../sessions/seller-route.ts'
+import { checkClaim, toCheckView } from './claim-check.ts'
+import {
+  expireClaims,
+  findClaim,
+  listClaims,
+  MAX_OPEN_CLAIMS,
+  openClaim,
+  toClaimView,
+} from './claim-record.ts'
+
+/** `GET /api/v1/sellers/claim`: the signed-in seller's claims, newest first. */
+export function createClaims(parts: Parts): SellerRoute {
+  const { ledger, clock } = parts
+  return createSignedInRoute(parts, async (_event, { sellerId }) => {
+    await expireClaims(ledger.store.db, sellerId, clock.now())
+    const claims = await listClaims(ledger.store.db, sellerId)
+    return jsonAnswer({ claims: claims.map(toClaimView) })
+  })
+}
+
+/**
+ * `POST /api/v1/sellers/claim {listing_id, method?}`. Host, token and state come from the server
+ * alone. Asking again while a claim is open gives the same claim with the same token.
+ */
+export function createClaimStart(parts: Parts): SellerRoute {
+  const { problem, ledger, clock, release, config } = parts
+  const rules = { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS }
+  return createSignedInRoute(parts, async (event, { sellerId }) => {
+    const refused = await limitClient(parts, 'claim', event)
+    if (refused !== null) return refused
+    const body = await parseBody(event.req, ClaimBodySchema, problem)
+    if ('refusal' in body) return body.refusal
+    const { listing_id, method = 'well_known' } = body.output
+    const listing = release().listings.get(listing_id)
+    if (listing === undefined) {
+      return problem('listing-not-found', { detail: 'No listing has the id in listing_id.' })
+    }
+    const verdict = judgeClaim(listing.url, method, rules)
+    if (!verdict.allowed) return problem('claim-method-unavailable', { detail: verdict.detail })
+    const { host } = verdict.host
+    const claim = await ledger.store.db
+      .transaction()
+      .execute((trx) =>
+        openClaim(trx, { sellerId, listingId: listing.id, host, method }, clock.now()),
+      )
+    if (claim === null) {
+      return problem('rate-limited', {
+        detail: `You have ${MAX_OPEN_CLAIMS} open claims. Finish one, or wait until it expires after 72 hours.`,
+        headers: { 'Retry-After': '3600' },
+      })
+    }
+    const { token } = claim
+    const instructions = writeInstructions(verdict.host, method, token)
+    return jsonAnswer({ claim: toClaimView(claim), token, instructions })
+  })
+}
+
+/** `POST /api/v1/sellers/claim/<claim_id>/check`. A proof that fails is a 200 that says what was seen. */
+export function createClaimCheck(parts: Parts): SellerRoute {
+  const { problem, ledger, limits, clock } = parts
+  const prove = createProver(parts)
+  return createSignedInRoute(parts, async (event, { sellerId, email }) => {
+    const id = event.context.params?.claim_id ?? ''
+    await expireClaims(ledger.store.db, sellerId, clock.now())
+    const claim = await findClaim(ledger.store.db, id, sellerId)
+    if (claim === undefined) {
+      return problem('claim-not-found', { detail: 'You have no claim with this id.' })
+    }
+    const refused = refusalOf(await limits.take('check', claim.id), problem)
+    if (refused !== null) return refused
+    const checked = await checkClaim(parts, prove, claim, email)
+    ledger.mail.deliver().catch(() => {})
+    return jsonAnswer(toCheckView(checked))
+  })
+}

@@ -1,0 +1,150 @@
+import type { Kysely } from 'kysely'
+import type { ClaimMailTask } from '../../mail/mail-kinds.ts'
+import type { MailQueue } from '../../mail/mail-queue.ts'
+import type { Store } from '../../store/schema/store.ts'
+import { isRetryable } from '../../store/schema/store-error.ts'
+import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
+import type { Proof } from '../proofs/proof.ts'
+
+/** A proof that stays away this long ends the claim. */
+const LAPSE_AFTER_MS = 7 * 86_400_000
+/** A race for the same listing is run again this often before it is an error. */
+const MAX_TRIES = 5
+
+export interface TransitionParts {
+  store: Store
+  mail: MailQueue
+}
+
+/**
+ * Writes down what a proof came to. The claim may have moved on while the proof was under way, so
+ * each step says from which state it starts; mails go out exactly if the change is committed.
+ *
+ * @returns the claim as it stands now
+ */
+export async function recordProof(
+  { store, mail }: TransitionParts,
+  claim: ClaimTable,
+  proof: Pick<Proof, 'verified' | 'reason'>,
+  now: number,
+): Promise<ClaimTable> {
+  const settle = (trx: Kysely<Tables>) =>
+    proof.verified
+      ? recordSuccess(trx, mail, claim, now)
+      : recordFailure(trx, mail, claim, proof.reason ?? '', now)
+  try {
+    await runWithRetry(store, settle)
+  } catch (error) {
+    if (!(error instanceof ClaimMovedOn)) throw error
+  }
+  return store.db
+    .selectFrom('claim')
+    .selectAll()
+    .where('id', '=', claim.id)
+    .executeTakeFirstOrThrow()
+}
+
+async function recordSuccess(
+  trx: Kysely<Tables>,
+  mail: MailQueue,
+  claim: ClaimTable,
+  now: number,
+): Promise<void> {
+  const still = await trx
+    .updateTable('claim')
+    .set({ last_checked_at: now, failing_since: null })
+    .where('id', '=', claim.id)
+    .where('state', '=', 'verified')
+    .returning('id')
+    .execute()
+  if (still.length > 0 || claim.state !== 'pending') return
+  await supersedeOthers(trx, mail, claim)
+  // If another seller commits first, the unique index refuses this and the transaction runs again.
+  const verified = await trx
+    .updateTable('claim')
+    .set({ state: 'verified', verified_at: now, last_checked_at: now, failing_since: null })
+    .where('id', '=', claim.id)
+    .where('state', '=', 'pending')
+    .where('expires_at', '>', now)
+    .returning('id')
+    .execute()
+  if (verified.length === 0) throw new ClaimMovedOn()
+  await tell(trx, mail, claim, 'claim_verified')
+}
+
+/** The newer proof wins: whoever controls the host now is the owner. The older seller is told. */
+async function supersedeOthers(
+  trx: Kysely<Tables>,
+  mail: MailQueue,
+  { id, listing_id, seller_id }: ClaimTable,
+): Promise<void> {
+  const others = await trx
+    .updateTable('claim')
+    .set({ state: 'superseded' })
+    .where('listing_id', '=', listing_id)
+    .where('state', '=', 'verified')
+    .where('id', '<>', id)
+    .returningAll()
+    .execute()
+  for (const other of others)
+    if (other.seller_id !== seller_id) await tell(trx, mail, other, 'claim_superseded')
+}
+
+async function recordFailure(
+  trx: Kysely<Tables>,
+  mail: MailQueue,
+  claim: ClaimTable,
+  reason: string,
+  now: number,
+): Promise<void> {
+  await trx.updateTable('claim').set({ last_checked_at: now }).where('id', '=', claim.id).execute()
+  if (claim.state !== 'verified') return
+  // Proof covers exactly one host: a listing that now points elsewhere was never proved.
+  const isElsewhere = reason === 'host_changed'
+  const isOverdue = claim.failing_since !== null && now - claim.failing_since >= LAPSE_AFTER_MS
+  const isLapsing = isElsewhere || isOverdue
+  const changed = await trx
+    .updateTable('claim')
+    .set(isLapsing ? { state: 'lapsed' } : { failing_since: now })
+    .where('id', '=', claim.id)
+    .where('state', '=', 'verified')
+    .$if(!isLapsing, (query) => query.where('failing_since', 'is', null))
+    .returning('id')
+    .execute()
+  if (changed.length === 0) return
+  await tell(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+}
+
+async function tell(
+  trx: Kysely<Tables>,
+  mail: MailQueue,
+  { seller_id, listing_id, host, method }: ClaimTable,
+  kind: ClaimMailTask['kind'],
+  reason = '',
+): Promise<void> {
+  const { email } = await trx
+    .selectFrom('seller')
+    .select('email')
+    .where('id', '=', seller_id)
+    .executeTakeFirstOrThrow()
+  await mail.add(trx, email, { kind, listing_id, host, method, reason })
+}
+
+/** The claim was superseded, or expired, while its proof was under way. */
+class ClaimMovedOn extends Error {
+  override name = 'ClaimMovedOn'
+}
+
+async function runWithRetry(
+  { db }: Store,
+  work: (trx: Kysely<Tables>) => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await db.transaction().execute(work)
+      return
+    } catch (error) {
+      if (attempt >= MAX_TRIES || !isRetryable(error)) throw error
+    }
+  }
+}

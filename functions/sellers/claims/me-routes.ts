@@ -1,0 +1,46 @@
+import { readListingAnalytics } from '../../analytics/listing-analytics.ts'
+import type { Parts } from '../../parts/parts.ts'
+import { toDay } from '../../store/schema/click.ts'
+import type { ClaimTable } from '../../store/schema/tables.ts'
+import { toSellerView } from '../sessions/seller-record.ts'
+import { createSignedInRoute, jsonAnswer, type SellerRoute } from '../sessions/seller-route.ts'
+import { expireClaims, listClaims, toClaimView } from './claim-record.ts'
+
+const BASIC_STATS_DAYS = 30
+const ANALYTICS_DAYS = 90
+
+/** `GET /api/v1/sellers/me`: who is signed in, the claims, and thirty days in three numbers. */
+export function createMe(parts: Parts): SellerRoute {
+  const { ledger, clock } = parts
+  return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
+    await expireClaims(ledger.store.db, sellerId, clock.now())
+    const claims = await listClaims(ledger.store.db, sellerId)
+    const since = toDay(clock.now()) - BASIC_STATS_DAYS + 1
+    const listings = await readListingAnalytics(ledger.store, ownListings(claims), since)
+    return jsonAnswer({
+      seller: toSellerView(email, createdAt),
+      claims: claims.map(toClaimView),
+      stats: {
+        listings: listings.length,
+        clicks_30d: listings.reduce((sum, { clicks }) => sum + clicks.total, 0),
+        calls_30d: listings.reduce((sum, { calls }) => sum + calls, 0),
+      },
+    })
+  })
+}
+
+/** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
+export function createAnalytics(parts: Parts): SellerRoute {
+  const { ledger, clock } = parts
+  return createSignedInRoute(parts, async (_event, { sellerId }) => {
+    const claims = await listClaims(ledger.store.db, sellerId)
+    const since = toDay(clock.now()) - ANALYTICS_DAYS + 1
+    const listings = await readListingAnalytics(ledger.store, ownListings(claims), since)
+    return jsonAnswer({ basic: { listings }, advanced: { status: 'stub' } })
+  })
+}
+
+function ownListings(claims: readonly ClaimTable[]): string[] {
+  const verified = claims.filter(({ state }) => state === 'verified')
+  return [...new Set(verified.map(({ listing_id }) => listing_id))].sort()
+}

@@ -1,0 +1,82 @@
+import type { Parts } from '../../parts/parts.ts'
+import type { ClaimTable } from '../../store/schema/tables.ts'
+import { createProver } from '../proofs/prover.ts'
+import { checkClaim } from './claim-check.ts'
+
+/** Every verified claim is looked at again once a day. */
+const RECHECK_AFTER_MS = 20 * 3_600_000
+const BATCH = 50
+const AT_ONCE = 4
+
+export interface ReverifyTally {
+  checked: number
+  failing: number
+  lapsed: number
+}
+
+/**
+ * Checks the verified claims that are due. A listing that is not in the release (opted out, or not
+ * built yet) is left alone. Instances may run this at the same time: a claim is taken by moving its
+ * `last_checked_at`, so each is checked once.
+ *
+ * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
+ */
+export async function reverifyClaims(
+  parts: Parts,
+  recheckAfterMs = RECHECK_AFTER_MS,
+): Promise<ReverifyTally> {
+  const prove = createProver(parts)
+  const tally: ReverifyTally = { checked: 0, failing: 0, lapsed: 0 }
+  // Fixed at the start: a claim checked in this run is never due again in it.
+  const dueBefore = parts.clock.now() - recheckAfterMs
+  for (;;) {
+    const due = await takeDueClaims(parts, dueBefore)
+    if (due.length === 0) return tally
+    for (let at = 0; at < due.length; at += AT_ONCE) {
+      await Promise.all(
+        due.slice(at, at + AT_ONCE).map(async (claim) => {
+          if (!parts.release().listings.has(claim.listing_id)) return
+          const { claim: after } = await checkClaim(parts, prove, claim, claim.email)
+          tally.checked += 1
+          if (after.state === 'lapsed') tally.lapsed += 1
+          else if (after.failing_since !== null) tally.failing += 1
+        }),
+      )
+    }
+    parts.ledger.mail.deliver().catch(() => {})
+  }
+}
+
+async function takeDueClaims(
+  { ledger, clock }: Parts,
+  dueBefore: number,
+): Promise<(ClaimTable & { email: string })[]> {
+  const { db } = ledger.store
+  const taken = await db
+    .updateTable('claim')
+    .set({ last_checked_at: clock.now() })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('claim as due')
+        .select('due.id')
+        .where('due.state', '=', 'verified')
+        .where('due.last_checked_at', '<', dueBefore)
+        .orderBy('due.last_checked_at')
+        .limit(BATCH),
+    )
+    .where('last_checked_at', '<', dueBefore)
+    .returningAll()
+    .execute()
+  if (taken.length === 0) return []
+  const sellers = await db
+    .selectFrom('seller')
+    .select(['id', 'email'])
+    .where(
+      'id',
+      'in',
+      taken.map(({ seller_id }) => seller_id),
+    )
+    .execute()
+  const emails = new Map(sellers.map(({ id, email }) => [id, email]))
+  return taken.map((claim) => ({ ...claim, email: emails.get(claim.seller_id) ?? '' }))
+}

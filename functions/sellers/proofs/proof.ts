@@ -1,0 +1,53 @@
+import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
+import type { ClaimHost } from './claim-rules.ts'
+
+/** What a proof looked for, what it saw, and what the seller can do about the difference. */
+export interface Proof {
+  verified: boolean
+  expected: string
+  /** Exactly what was seen, cut short; null when there was nothing to see. */
+  observed: string | null
+  /** Null when verified. */
+  reason: ProofReason | null
+  next: string
+}
+
+const PROOF_REASONS = [
+  'http_status',
+  'redirected_elsewhere',
+  'not_text',
+  'too_large',
+  'token_missing',
+  'timeout',
+  'unreachable',
+  'address_refused',
+  'record_missing',
+  'record_differs',
+  'resolvers_disagree',
+  'dns_failed',
+  'address_elsewhere',
+  'claim_expired',
+  'claim_superseded',
+  'claim_lapsed',
+  'listing_gone',
+  'host_changed',
+] as const
+export type ProofReason = (typeof PROOF_REASONS)[number]
+
+export interface ProofRequest {
+  host: ClaimHost
+  method: ClaimMethod
+  token: string
+  /** The signed-in seller's own, proven address. */
+  email: string
+}
+
+const MAX_OBSERVED = 300
+
+/** Foreign text for a seller's eyes: cut, and with its control characters made visible. */
+export function showObserved(text: string): string {
+  const cut = text.length > MAX_OBSERVED ? `${text.slice(0, MAX_OBSERVED)}…` : text
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: making them visible is the point
+  const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]/g
+  return cut.replace(control, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,84 @@
+import type { H3Event } from 'h3'
+import { clientKey } from '../../limits/client-key.ts'
+import { type LimitName, refusalOf } from '../../limits/rate-limits.ts'
+import type { Parts } from '../../parts/parts.ts'
+import { isStoreUnavailable } from '../../store/schema/store-error.ts'
+import { isCrossSite } from './cross-site.ts'
+import { createSessions, type Sessions, type SignedIn } from './session.ts'
+
+export type SellerRoute = (event: H3Event) => Promise<Response>
+
+/**
+ * What all seller routes share: no writes from other sites, and a store that is down is a 503, never
+ * a 500. Authorisation stands here, in the handler, not in a path-matching middleware.
+ */
+export function createSellerRoute(parts: Parts, answer: SellerRoute): SellerRoute {
+  return async (event) => {
+    const { method, headers } = event.req
+    const isWrite = method !== 'GET' && method !== 'HEAD'
+    if (isWrite && isCrossSite(headers, parts.config.BASE_URL)) {
+      return parts.problem('cross-site', {
+        detail: `Send this request from ${parts.config.BASE_URL} itself, or from a client that is no browser.`,
+      })
+    }
+    try {
+      return await answer(event)
+    } catch (error) {
+      if (!isStoreUnavailable(error)) throw error
+      parts.log.error('store.unavailable', { reason: String(error) })
+      return parts.problem('store-unavailable', {
+        detail: 'The store did not answer, so nothing was changed. Try again in a few minutes.',
+        headers: { 'Retry-After': '30' },
+      })
+    }
+  }
+}
+
+/** A seller route that needs a session; a cookie in its second half of life is renewed. */
+export function createSignedInRoute(
+  parts: Parts,
+  answer: (event: H3Event, seller: SignedIn) => Promise<Response>,
+): SellerRoute {
+  const sessions = sessionsOf(parts)
+  return createSellerRoute(parts, async (event) => {
+    const seller = await sessions.read(event.req.headers.get('cookie'))
+    if (seller === null) {
+      return parts.problem('not-signed-in', {
+        detail: 'Sign in first: POST your address to /api/v1/sellers/login and open the link.',
+      })
+    }
+    const response = await answer(event, seller)
+    if (seller.renewedCookie !== null) response.headers.append('Set-Cookie', seller.renewedCookie)
+    return response
+  })
+}
+
+export function sessionsOf({ config, ledger, clock }: Parts): Sessions {
+  return createSessions({
+    db: ledger.store.db,
+    clock,
+    isSecure: config.BASE_URL.startsWith('https:'),
+  })
+}
+
+/** The 429 of a limit counted by client, or null. */
+export async function limitClient(
+  { limits, config, problem }: Parts,
+  name: LimitName,
+  { req }: H3Event,
+): Promise<Response | null> {
+  const key = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
+  return refusalOf(await limits.take(name, key), problem)
+}
+
+/** JSON that no cache keeps. */
+export function jsonAnswer(body: unknown, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    },
+  })
+}

@@ -1,0 +1,130 @@
+import type { Kysely } from 'kysely'
+import { type Adapter, type DatabaseSession, Lucia, TimeSpan } from 'lucia'
+import { RETENTION } from '../../../src/domain/wire/retention.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Tables } from '../../store/schema/tables.ts'
+import { createSecret, hashSecret, SECRET_PATTERN } from './secret.ts'
+import { readSessionCookie } from './session-cookie.ts'
+
+/**
+ * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
+ * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
+ * clock and lucia's.
+ */
+export interface Sessions {
+  /** A new session under a new id. @returns the `Set-Cookie` value */
+  start(sellerId: string): Promise<string>
+  /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
+  read(cookieHeader: string | null): Promise<SignedIn | null>
+  /** Ends the session of a `Cookie` header, if there is one. */
+  end(cookieHeader: string | null): Promise<void>
+  /** Ends every session of a seller. */
+  endAll(sellerId: string): Promise<void>
+  /** `Set-Cookie` that removes the cookie. */
+  blankCookie(): string
+}
+
+export interface SignedIn {
+  sellerId: string
+  email: string
+  createdAt: number
+  /** `Set-Cookie` of a session whose time was extended. */
+  renewedCookie: string | null
+}
+
+export interface SessionParts {
+  db: Kysely<Tables>
+  clock: Clock
+  /** `BASE_URL` is https. */
+  isSecure: boolean
+}
+
+export function createSessions({ db, clock, isSecure }: SessionParts): Sessions {
+  // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
+  const name = isSecure ? '__Host-session' : 'session'
+  // Sliding: a session used in its second half gets its full time again.
+  const lucia = new Lucia(createAdapter(db, clock), {
+    sessionExpiresIn: new TimeSpan(RETENTION.session_days, 'd'),
+    sessionCookie: { name, attributes: { secure: isSecure, sameSite: 'lax', path: '/' } },
+    getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
+  })
+  const readId = (header: string | null) => {
+    const value = readSessionCookie(header, name)
+    return value !== null && SECRET_PATTERN.test(value) ? value : null
+  }
+  return {
+    start: async (sellerId) => {
+      const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
+      return lucia.createSessionCookie(session.id).serialize()
+    },
+    read: async (header) => {
+      const id = readId(header)
+      if (id === null) return null
+      const { session, user } = await lucia.validateSession(id)
+      if (session === null) return null
+      const renewedCookie = session.fresh ? lucia.createSessionCookie(id).serialize() : null
+      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewedCookie }
+    },
+    end: async (header) => {
+      const id = readId(header)
+      if (id !== null) await lucia.invalidateSession(id)
+    },
+    endAll: (sellerId) => lucia.invalidateUserSessions(sellerId),
+    blankCookie: () => lucia.createBlankSessionCookie().serialize(),
+  }
+}
+
+/** Ids come in as the cookie's secret and are hashed here; what goes out to lucia is the secret again. */
+function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
+  const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
+  const toOurTime = (date: Date) => date.getTime() - Date.now() + clock.now()
+  const deleteWhere = (column: 'id_hash' | 'seller_id', value: string) =>
+    db.deleteFrom('session').where(column, '=', value).execute()
+  return {
+    getSessionAndUser: async (id) => {
+      const row = await db
+        .selectFrom('session')
+        .innerJoin('seller', 'seller.id', 'session.seller_id')
+        .select(['session.expires_at', 'seller.id', 'seller.email', 'seller.created_at'])
+        .where('session.id_hash', '=', hashSecret(id))
+        .executeTakeFirst()
+      if (row === undefined) return [null, null]
+      const expiresAt = toLuciaTime(row.expires_at)
+      const session = { id, userId: row.id, expiresAt, attributes: {} }
+      const { email, created_at: createdAt } = row
+      return [session, { id: row.id, attributes: { email, createdAt } }]
+    },
+    // Ids cannot be had back from their hashes; nothing here lists sessions.
+    getUserSessions: async (): Promise<DatabaseSession[]> => [],
+    setSession: async ({ id, userId, expiresAt }) => {
+      await db
+        .insertInto('session')
+        .values({
+          id_hash: hashSecret(id),
+          seller_id: userId,
+          created_at: clock.now(),
+          expires_at: toOurTime(expiresAt),
+        })
+        .execute()
+    },
+    updateSessionExpiration: async (id, expiresAt) => {
+      await db
+        .updateTable('session')
+        .set({ expires_at: toOurTime(expiresAt) })
+        .where('id_hash', '=', hashSecret(id))
+        .execute()
+    },
+    deleteSession: async (id) => void (await deleteWhere('id_hash', hashSecret(id))),
+    deleteUserSessions: async (userId) => void (await deleteWhere('seller_id', userId)),
+    deleteExpiredSessions: async () => {
+      await db.deleteFrom('session').where('expires_at', '<', clock.now()).execute()
+    },
+  }
+}
+
+declare module 'lucia' {
+  interface Register {
+    DatabaseUserAttributes: { email: string; createdAt: number }
+    Lucia: Lucia<Record<never, never>, { email: string; createdAt: number }>
+  }
+}

@@ -1,0 +1,20 @@
+import type { Kysely } from 'kysely'
+import type { Click } from './click.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Everything that must be remembered. Two implementations, SQLite on one machine and PostgreSQL for
+ * many, stand behind it and pass the same tests.
+ *
+ * Inside `db.transaction()` use only the transaction's own handle: SQLite has one connection, and a
+ * query on `db` would wait for the transaction it stands in.
+ */
+export interface Store {
+  readonly dialect: 'sqlite' | 'postgres'
+  readonly db: Kysely<Tables>
+  /** Appends the clicks in one commit; resolves once they would survive a crash. */
+  appendClicks(clicks: readonly Click[]): Promise<void>
+  /** Rejects when the store cannot answer a read right now. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,154 @@
+import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+
+/**
+ * The tables as the queries see them; the migrations create them and the store tests compare both.
+ * Moments are milliseconds since the epoch, days and hours are whole numbers since the epoch (UTC),
+ * flags are 0 or 1: the same values in both databases.
+ */
+export interface Tables {
+  click: ClickTable
+  click_day: ClickDayTable
+  usage_day: UsageDayTable
+  seller: SellerTable
+  session: SessionTable
+  login_token: LoginTokenTable
+  claim: ClaimTable
+  opt_out: OptOutTable
+  mail_job: MailJobTable
+  attempt: AttemptTable
+  settlement_check: SettlementCheckTable
+  settlement: SettlementTable
+  wallet_transfer: WalletTransferTable
+}
+
+export interface ClickTable {
+  hour: number
+  listing_id: string
+  sid: string | null
+  pos: number | null
+  src: ClickSource | null
+  bot: number
+}
+
+/** Clicks of days long past, folded to counts. `src` is '' where a click named none. */
+export interface ClickDayTable {
+  day: number
+  listing_id: string
+  src: ClickSource | ''
+  clicks: number
+}
+
+export const USAGE_KINDS = ['impression', 'call'] as const
+export type UsageKind = (typeof USAGE_KINDS)[number]
+
+export interface UsageDayTable {
+  day: number
+  kind: UsageKind
+  listing_id: string
+  src: ClickSource | ''
+  uses: number
+}
+
+export interface SellerTable {
+  id: string
+  email: string
+  created_at: number
+}
+
+/** `id_hash` is the SHA-256 of the cookie's value: a copy of this table signs nobody in. */
+export interface SessionTable {
+  id_hash: string
+  seller_id: string
+  created_at: number
+  expires_at: number
+}
+
+/** One row an address, so that a newer link replaces the older one. */
+export interface LoginTokenTable {
+  email: string
+  token_hash: string
+  created_at: number
+  expires_at: number
+}
+
+export interface ClaimTable {
+  id: string
+  listing_id: string
+  seller_id: string
+  /** The host the proof covers, exactly. */
+  host: string
+  method: ClaimMethod
+  token: string
+  state: ClaimState
+  created_at: number
+  expires_at: number
+  verified_at: number | null
+  last_checked_at: number | null
+  failing_since: number | null
+}
+
+export interface OptOutTable {
+  listing_id: string
+  host: string
+  created_at: number
+}
+
+/** Mail still to be sent. `payload` is JSON and never holds a secret: links are made when sending. */
+export interface MailJobTable {
+  id: string
+  kind: string
+  email: string
+  payload: string
+  created_at: number
+  expires_at: number
+  not_before: number
+  lease_until: number
+  attempts: number
+}
+
+/** Counted tries a window, shared by all instances. `key` holds no address, only a hash. */
+export interface AttemptTable {
+  key: string
+  window_start: number
+  tries: number
+}
+
+export const CHECK_STATES = ['waiting', 'counted', 'done', 'refused', 'given_up'] as const
+
+/** A settlement a seller reported, to be looked up on its chain. Holds no payment header. */
+export interface SettlementCheckTable {
+  id: string
+  listing_id: string
+  /** JSON of the claim, and of the payout addresses published when it was made. */
+  claim: string
+  payouts: string
+  state: (typeof CHECK_STATES)[number]
+  reason: string | null
+  created_at: number
+  not_before: number
+  lease_until: number
+  attempts: number
+}
+
+export interface SettlementTable {
+  network: string
+  transaction_id: string
+  log_index: number
+  listing_id: string
+  payer: string
+  payee: string
+  amount: string
+  micro_usd: number
+  settled_at: number
+}
+
+/** What payout wallets sent to payers: only the wash rules read it. */
+export interface WalletTransferTable {
+  network: string
+  transaction_id: string
+  log_index: number
+  sender: string
+  receiver: string
+  amount: string
+  sent_at: number
+}

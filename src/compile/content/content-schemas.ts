@@ -1,0 +1,78 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+import { SourceRowSchema } from '../../domain/derived/source-table.ts'
+import {
+  AlsoSearchSchema,
+  CategoryRowSchema,
+  RoadmapRowSchema,
+  SiteTextsSchema,
+} from '../../domain/derived/tables.ts'
+import { CompareFactsSchema } from '../../domain/listing/compare-facts.ts'
+import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
+import { EvidenceSchema } from '../../domain/trust/evidence.ts'
+
+/** What an editor shows beside a field of a listing while it is written. */
+const LISTING_HELP: Record<keyof ListingFacts, string> = {
+  name: 'As the seller writes it. One line; no markup is needed and none is interpreted.',
+  kind: 'What is called: an HTTP API, an MCP server, an A2A agent, or a kit.',
+  url: 'Where an agent reaches it: https, a public host, no port, nothing left to fill in.',
+  summary: 'One sentence: what it does for the caller.',
+  categories: 'Ids from tables/categories.yaml.',
+  tags: 'Words people search for that are not in the name or the summary.',
+  first_party: 'True on kits of this directory itself: shown apart, never ranked.',
+  closed: 'True when the seller does not want to be called through the relay.',
+  pricing: 'What one call costs in US dollars, or { model: unknown }.',
+  payout: 'Published payout addresses, CAIP-10.',
+  http: 'Documented endpoints of an HTTP API, callable as they are.',
+  invoke: 'How to reach an MCP server: remotes and packages.',
+  discovery: "The seller's own machine-readable files, where they exist.",
+  sources: 'Where these facts come from: ids from tables/sources.yaml, each with its page.',
+  added: 'The day this file was written.',
+}
+
+/** The JSON Schema of each kind of content file, by its file name in `content/schema`. */
+const CONTENT_SCHEMAS = {
+  'listing.schema.json': () => toListingSchema(),
+  'evidence.schema.json': () => toContentSchema(EvidenceSchema),
+  'compare.schema.json': () => toContentSchema(CompareFactsSchema),
+  'categories.schema.json': () => toListOf(CategoryRowSchema),
+  'sources.schema.json': () => toListOf(SourceRowSchema),
+  'also_search.schema.json': () => toListOf(AlsoSearchSchema),
+  'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
+  'site.schema.json': () => toContentSchema(SiteTextsSchema),
+}
+
+/** @returns the text of each schema file, as it is committed. */
+export function toSchemaFiles(): { name: string; text: string }[] {
+  return Object.entries(CONTENT_SCHEMAS).map(([name, toSchema]) => ({
+    name,
+    text: `${JSON.stringify(toSchema(), null, 2)}\n`,
+  }))
+}
+
+function toListingSchema() {
+  const schema = toContentSchema(createListingFactsSchema({ allowPrivate: false }))
+  const properties = Object.entries(schema.properties ?? {}).map(([key, property]) => {
+    const help = Object.entries(LISTING_HELP).find(([name]) => name === key)?.[1]
+    return [key, { description: help, ...(typeof property === 'object' ? property : {}) }]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+function toListOf(row: v.GenericSchema) {
+  const { $schema, ...items } = toContentSchema(row)
+  return { $schema, type: 'array', items }
+}
+
+/**
+ * `input`: what people write, where fields with a default may be left out. Rules that are code
+ * (a URL's host, a date's calendar) have no counterpart: `npm run check` knows them.
+ */
+function toContentSchema(schema: v.GenericSchema) {
+  const { $schema, ...rest } = toJsonSchema(schema, {
+    errorMode: 'ignore',
+    typeMode: 'input',
+    target: 'draft-2020-12',
+  })
+  return { $schema, ...rest }
+}

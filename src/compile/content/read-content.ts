@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Tables } from '../../domain/derived/tables.ts'
+import type { UrlRules } from '../../domain/listing/target-url.ts'
+import type { Evidence } from '../../domain/trust/evidence.ts'
+import { checkAcross } from './check-content.ts'
+import type { Fault } from './fault.ts'
+import { type ComparePage, readCompare } from './read-compare.ts'
+import { readEvidence } from './read-evidence.ts'
+import { type ListingFile, readListings } from './read-listings.ts'
+import { readTables } from './read-tables.ts'
+
+export interface Content {
+  listings: ListingFile[]
+  evidence: Map<string, Evidence>
+  pages: ComparePage[]
+  tables: Tables
+}
+
+export interface ContentReport {
+  /** Null when anything has an error: a build from half a catalogue would delist the rest. */
+  content: Content | null
+  faults: Fault[]
+  counts: { listings: number; evidence: number; pages: number }
+}
+
+/**
+ * Reads and checks a whole content folder.
+ *
+ * @throws when the folder has no `listings`.
+ */
+export function readContent(contentDir: string, rules: UrlRules): ContentReport {
+  if (!existsSync(join(contentDir, 'listings')))
+    throw new Error(`${contentDir}: expected a content folder with a folder "listings" in it`)
+  const { listings, faults: listingFaults } = readListings(contentDir, rules)
+  const seen = new Set([
+    ...listings.map(({ id }) => id),
+    ...listingFaults.map(({ file }) => toId(file)),
+  ])
+  const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
+  const { tables, faults: tableFaults } = readTables(contentDir)
+  const { pages, faults: pageFaults } = readCompare(contentDir)
+  const across = tables === null ? [] : checkAcross(listings, pages, tables)
+  const faults = [...listingFaults, ...evidenceFaults, ...tableFaults, ...pageFaults, ...across]
+  const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
+  return {
+    content: isSound ? { listings, evidence, pages, tables } : null,
+    faults: faults.sort((a, b) =>
+      a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
+    ),
+    counts: { listings: listings.length, evidence: evidence.size, pages: pages.length },
+  }
+}
+
+/** A listing whose file has faults still exists: its evidence is not blamed too. */
+function toId(file: string): string {
+  return file
+    .replace(/^listings\//, '')
+    .replace(/\.md$/, '')
+    .replace('/', '.')
+}

@@ -1,0 +1,114 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
+import { isListingId } from '../../domain/listing/listing-id.ts'
+import { findTextFault } from '../../domain/listing/listing-text.ts'
+import type { UrlRules } from '../../domain/listing/target-url.ts'
+import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
+import type { Fault } from './fault.ts'
+import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
+import { findYamlKeyLine, findYamlLine, type YamlFault } from './parse-yaml.ts'
+import { toSchemaFaults } from './schema-faults.ts'
+
+/** A listing as its file says it, the shape checked, not yet held against the rest of the content. */
+export interface ListingFile {
+  id: string
+  /** Path from the content folder. */
+  file: string
+  facts: ListingFacts
+  description: string
+  /** The front matter's text, to find a field's line in. */
+  yaml: string
+}
+
+export interface ListingFiles {
+  listings: ListingFile[]
+  faults: Fault[]
+}
+
+/** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
+export function readListings(contentDir: string, rules: UrlRules): ListingFiles {
+  const schema = createListingFactsSchema(rules)
+  const listings: ListingFile[] = []
+  const faults: Fault[] = []
+  const report = (file: string, found: readonly YamlFault[], field = '') => {
+    for (const { line, message } of found)
+      faults.push({ file, line, field, message, severity: 'error' })
+  }
+  for (const entry of listFiles(contentDir, report)) {
+    const text = readBounded(join(contentDir, entry.file))
+    if (typeof text !== 'string') {
+      report(entry.file, [text])
+      continue
+    }
+    const parsed = parseFrontMatter(text)
+    if (!parsed.ok) {
+      report(entry.file, parsed.faults)
+      continue
+    }
+    report(entry.file, findDescriptionFaults(text, parsed.body), 'description')
+    const result = v.safeParse(schema, parsed.data)
+    if (result.success)
+      listings.push({ ...entry, facts: result.output, description: parsed.body, yaml: parsed.yaml })
+    else
+      for (const { path, field, message, isUnknownKey } of toSchemaFaults(schema, result.issues)) {
+        const line = isUnknownKey
+          ? findYamlKeyLine(parsed.yaml, String(path.at(-1)))
+          : findYamlLine(parsed.yaml, path)
+        report(entry.file, [{ line, message }], field)
+      }
+  }
+  return { listings: listings.sort((a, b) => (a.id < b.id ? -1 : 1)), faults }
+}
+
+/** A description may hold lines and tabs; what deceives its reader is refused as in a name. */
+function findDescriptionFaults(text: string, body: string): YamlFault[] {
+  const before = text.slice(0, text.lastIndexOf(body)).split('\n').length
+  return body.split(/\r?\n/).flatMap((line, i) => {
+    const message = findTextFault(line.replaceAll('\t', ' '))
+    return message === null ? [] : [{ line: before + i, message }]
+  })
+}
+
+type Report = (file: string, found: readonly YamlFault[]) => void
+
+/** A symbolic link could bring any file of the machine into the build: links are refused. */
+function listFiles(contentDir: string, report: Report): { id: string; file: string }[] {
+  const root = join(contentDir, 'listings')
+  const files: { id: string; file: string }[] = []
+  for (const prefix of readdirSync(root).sort()) {
+    if (
+      !ID_PREFIXES.some((known) => known === prefix) ||
+      !lstatSync(join(root, prefix)).isDirectory()
+    ) {
+      report(`listings/${prefix}`, [
+        { line: 1, message: `expected only the folders ${ID_PREFIXES.join(', ')}` },
+      ])
+      continue
+    }
+    for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
+      const file = `listings/${prefix}/${entry.name}`
+      const id = `${prefix}.${entry.name.replace(/\.md$/, '')}`
+      const fault = findNameFault(entry.name, entry.isFile(), id)
+      if (fault === null) files.push({ id, file })
+      else report(file, [{ line: 1, message: fault }])
+    }
+  }
+  return files
+}
+
+function findNameFault(name: string, isFile: boolean, id: string): string | null {
+  if (!isFile) return 'expected a plain file, not a folder or a link'
+  if (!name.endsWith('.md')) return 'expected a file named <slug>.md'
+  return isListingId(id)
+    ? null
+    : 'expected a slug of lower-case letters, digits and single . _ - between them, at most 120 characters with its prefix'
+}
+
+function readBounded(path: string): string | YamlFault {
+  const bytes = readFileSync(path)
+  if (bytes.length > MAX_FILE_BYTES)
+    return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${bytes.length}` }
+  return bytes.toString('utf8')
+}

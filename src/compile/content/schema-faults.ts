@@ -1,0 +1,76 @@
+import type * as v from 'valibot'
+import { findNearestName } from '../../domain/wire/nearest-name.ts'
+
+/** One schema issue in the words of a maintainer: where in the data, and what would be right. */
+export interface SchemaFault {
+  path: (string | number)[]
+  field: string
+  message: string
+  /** The key itself is unknown, so its line is a key's, not a value's. */
+  isUnknownKey: boolean
+}
+
+const MAX_SHOWN = 60
+
+/** @param schema what the issues were raised by: it knows the keys that would be right. */
+export function toSchemaFaults(
+  schema: unknown,
+  issues: readonly v.BaseIssue<unknown>[],
+): SchemaFault[] {
+  return issues.map((issue) => {
+    const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
+    const isUnknownKey = issue.type === 'strict_object' && issue.expected === 'never'
+    const message = isUnknownKey ? toUnknownKeyMessage(schema, path) : toMessage(issue)
+    return { path, field: toField(path), message, isUnknownKey }
+  })
+}
+
+/** @example toField(['http', 0, 'url']) → 'http[0].url' */
+export function toField(path: readonly (string | number)[]): string {
+  return path.reduce<string>(
+    (text, key) =>
+      typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`,
+    '',
+  )
+}
+
+function toMessage(issue: v.BaseIssue<unknown>): string {
+  if (issue.received === 'undefined') return 'expected a value, got none'
+  if (issue.message.startsWith('Invalid'))
+    return `expected ${issue.expected ?? 'another value'}, got ${toShown(issue.input)}`
+  return issue.message.includes('got ')
+    ? issue.message
+    : `${issue.message}, got ${toShown(issue.input)}`
+}
+
+function toUnknownKeyMessage(schema: unknown, path: readonly (string | number)[]): string {
+  const known = findKnownKeys(schema, path.slice(0, -1))
+  const nearest = findNearestName(String(path.at(-1)), known)
+  return nearest === null
+    ? `expected one of the known keys (${known.join(', ')})`
+    : `expected a known key; did you mean ${nearest}?`
+}
+
+/** Walks a schema along a path: objects by key, lists by item, variants over all their options. */
+function findKnownKeys(schema: unknown, path: readonly (string | number)[]): string[] {
+  const wrapped = read(schema, 'wrapped')
+  if (wrapped !== undefined) return findKnownKeys(wrapped, path)
+  const options = read(schema, 'options')
+  if (Array.isArray(options))
+    return [...new Set(options.flatMap((option) => findKnownKeys(option, path)))]
+  const entries = read(schema, 'entries')
+  const [key, ...rest] = path
+  if (key === undefined) return Object.keys(entries ?? {})
+  return findKnownKeys(typeof key === 'number' ? read(schema, 'item') : read(entries, key), rest)
+}
+
+function read(value: unknown, key: string): object | undefined {
+  const inner: unknown =
+    typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  return typeof inner === 'object' && inner !== null ? inner : undefined
+}
+
+function toShown(input: unknown): string {
+  const text = JSON.stringify(input) ?? String(input)
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
+}

@@ -1,0 +1,35 @@
+import {
+  type DerivedListing,
+  hasRemoteEndpoint,
+  trustScoreOf,
+  verifiedBuyersOf,
+} from '../../domain/derived/derived-listing.ts'
+import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
+import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
+import type { SearchDocument } from '../../search/search-document.ts'
+
+const encoder = new TextEncoder()
+
+export function toSearchDocument(listing: DerivedListing, baseUrl: string): SearchDocument {
+  const { id, facts, trust } = listing
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    summary: facts.summary,
+    url: facts.url,
+    tags: facts.tags,
+    categories: facts.categories,
+    rails: [...railsOf(facts.pricing)],
+    sources: sourceIdsOf(listing),
+    has: DISCOVERY_FILES.filter((file) => facts.discovery[file] !== undefined),
+    minUsd: lowestPriceOf(facts.pricing),
+    trustScore: trustScoreOf(trust),
+    verifiedBuyers: verifiedBuyersOf(trust),
+    liveTested: listing.isLiveTested,
+    remote: hasRemoteEndpoint(facts),
+    firstParty: facts.first_party,
+    body: encoder.encode(JSON.stringify(toPreparedSummary(listing, baseUrl))),
+  }
+}

@@ -1,0 +1,89 @@
+import { type DerivedListing, trustScoreOf } from '../../domain/derived/derived-listing.ts'
+
+/** How many listings a page points to as like this one. */
+const MAX_SIMILAR = 6
+
+/** Weights of what two listings share; a rare tag says more than a category. */
+const TAG_WEIGHT = 3
+const CATEGORY_WEIGHT = 1
+const KIND_WEIGHT = 0.5
+
+/** A tag on more listings than this says nothing, and would make the build quadratic. */
+const MAX_SHARED_BY = 400
+
+/**
+ * Listings like a given one, by shared tags and categories, best first; ties by trust, then id.
+ * First-party kits are left out: they stand in their own row only.
+ */
+export function createSimilarFinder(
+  listings: readonly DerivedListing[],
+): (listing: DerivedListing) => string[] {
+  const organic = listings.filter(({ facts }) => !facts.first_party)
+  const byTag = groupBy(organic, ({ facts }) => facts.tags)
+  const byCategory = groupBy(organic, ({ facts }) => facts.categories)
+  // Places instead of listings, and one array of scores for all calls: with 15,000 listings a map
+  // for each and a sort of all that share anything took a third of the build's own time.
+  const scores = new Float64Array(organic.length)
+  const best = createBest(organic)
+  return (listing) => {
+    const touched: number[] = []
+    const add = (group: Int32Array | undefined, weight: number) => {
+      if (group === undefined) return
+      const rarity = weight / Math.log2(2 + group.length)
+      for (const place of group.subarray(0, MAX_SHARED_BY)) {
+        if (scores[place] === 0) touched.push(place)
+        scores[place] = (scores[place] ?? 0) + rarity
+      }
+    }
+    for (const tag of listing.facts.tags) add(byTag.get(tag), TAG_WEIGHT)
+    for (const category of listing.facts.categories) add(byCategory.get(category), CATEGORY_WEIGHT)
+    const ids = best(listing, touched, scores)
+    for (const place of touched) scores[place] = 0
+    return ids
+  }
+}
+
+function createBest(organic: readonly DerivedListing[]) {
+  const trust = Float64Array.from(organic, ({ trust }) => trustScoreOf(trust) ?? -1)
+  return (listing: DerivedListing, touched: readonly number[], scores: Float64Array): string[] => {
+    const found: SimilarRow[] = []
+    for (const place of touched) {
+      const other = organic[place]
+      if (other === undefined || other.id === listing.id) continue
+      const kind = other.facts.kind === listing.facts.kind ? KIND_WEIGHT : 0
+      const row = { id: other.id, score: (scores[place] ?? 0) + kind, trust: trust[place] ?? -1 }
+      const last = found[MAX_SIMILAR - 1]
+      if (last !== undefined && compareSimilar(row, last) > 0) continue
+      found.push(row)
+      found.sort(compareSimilar)
+      found.length = Math.min(found.length, MAX_SIMILAR)
+    }
+    return found.map(({ id }) => id)
+  }
+}
+
+interface SimilarRow {
+  id: string
+  score: number
+  trust: number
+}
+
+function compareSimilar(a: SimilarRow, b: SimilarRow): number {
+  return b.score - a.score || b.trust - a.trust || (a.id < b.id ? -1 : 1)
+}
+
+/** Places in `listings` by key, in their order. */
+function groupBy(
+  listings: readonly DerivedListing[],
+  keysOf: (listing: DerivedListing) => readonly string[],
+): Map<string, Int32Array> {
+  const groups = new Map<string, number[]>()
+  listings.forEach((listing, place) => {
+    for (const key of keysOf(listing)) {
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [place])
+      else group.push(place)
+    }
+  })
+  return new Map([...groups].map(([key, places]) => [key, Int32Array.from(places)]))
+}

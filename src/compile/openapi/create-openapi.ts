@@ -1,0 +1,116 @@
+import { PROBLEMS } from '../../domain/wire/problems.ts'
+import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
+import { OPERATIONS, type OperationFacts } from './operations.ts'
+import { toParameters } from './parameters.ts'
+import { SCHEMAS, type SchemaName, toOpenApiSchema, toRef } from './schemas.ts'
+
+/** Version of the interface (spec: Versioning). */
+const INTERFACE_VERSION = '0.1.0'
+
+/**
+ * The OpenAPI 3.1 document, from the route table and the schemas that validate. Nothing in it is
+ * written twice: a route that is missing here does not exist.
+ */
+export function createOpenApi(baseUrl: string): Record<string, unknown> {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Waypost',
+      version: INTERFACE_VERSION,
+      summary: 'The directory of services an agent can call and pay for.',
+      description:
+        'Search and reads are free and need no key. Trust comes only from payments verified on-chain; nothing in the order of results can be bought.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: toPaths(),
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(SCHEMAS).map(([name, schema]) => [name, toOpenApiSchema(schema)]),
+      ),
+      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-session' } },
+    },
+  }
+}
+
+function toPaths(): Record<string, Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const [id, facts] of Object.entries(OPERATIONS)) {
+    if (!isRouteId(id)) continue
+    const { methods, path } = ROUTES[id]
+    const template = path.replace(/:(\w+)/g, '{$1}')
+    const item = paths[template] ?? {}
+    for (const method of methods)
+      item[method.toLowerCase()] = toOperation(id, facts, methods.length > 1 ? method : null)
+    paths[template] = item
+  }
+  return paths
+}
+
+function toOperation(
+  id: RouteId,
+  facts: OperationFacts,
+  method: string | null,
+): Record<string, unknown> {
+  const body =
+    facts.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: jsonContent(facts.body) } }
+  return {
+    operationId: method === null ? id : `${id}_${method.toLowerCase()}`,
+    summary: facts.summary,
+    description: facts.description,
+    tags: [facts.tag],
+    parameters: toParameters(id),
+    ...body,
+    ...(facts.isForSellers && { security: [{ session: [] }] }),
+    responses: toResponses(id, facts),
+  }
+}
+
+function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown> {
+  const responses: Record<string, unknown> = {}
+  if (facts.tag !== 'Roadmap stubs') Object.assign(responses, toSuccess(id, facts))
+  for (const code of facts.problems) {
+    const { status, title } = PROBLEMS[code]
+    responses[status] ??= {
+      description: title,
+      content: { 'application/problem+json': { schema: toRef('Problem') } },
+    }
+  }
+  return responses
+}
+
+function toSuccess(id: RouteId, { answer }: OperationFacts): Record<string, unknown> {
+  if (id === 'go')
+    return {
+      302: {
+        description: "Redirect to the listing's own URL",
+        headers: { Location: { schema: { type: 'string' } } },
+      },
+    }
+  if (id === 'session_end') return { 204: { description: 'Signed out' } }
+  if (id === 'call')
+    return {
+      200: {
+        description:
+          "The seller's response, whatever its type; settlement details are in PAYMENT-RESPONSE or X-PAYMENT-RESPONSE",
+      },
+      402: { description: "The seller's payment requirements, unchanged" },
+    }
+  return {
+    200: {
+      description: 'OK',
+      ...(answer !== null && { content: jsonContent(answer) }),
+    },
+  }
+}
+
+function jsonContent(name: SchemaName) {
+  return { 'application/json': { schema: toRef(name) } }
+}
+
+function isRouteId(id: string): id is RouteId {
+  return Object.hasOwn(ROUTES, id)
+}

@@ -1,0 +1,235 @@
+import type { ProblemCode } from '../../domain/wire/problems.ts'
+import type { RouteId } from '../../domain/wire/route-table.ts'
+import type { SchemaName } from './schemas.ts'
+
+/** What the OpenAPI document says of a route beside its address. */
+export interface OperationFacts {
+  summary: string
+  /** One sentence on what the summary leaves open. */
+  description: string
+  tag: 'Search' | 'Listings' | 'Calls' | 'Service' | 'Sellers' | 'Roadmap stubs'
+  /** Name of the 200 body; null where the body is the seller's, or there is none. */
+  answer: SchemaName | null
+  body?: SchemaName
+  /** Cookie session needed. */
+  isForSellers?: boolean
+  problems: readonly ProblemCode[]
+}
+
+const SELLER_READ = { tag: 'Sellers', isForSellers: true } as const
+const SELLER_WRITE = [
+  'invalid-body',
+  'invalid-parameter',
+  'cross-site',
+  'unsupported-media-type',
+  'payload-too-large',
+  'rate-limited',
+] as const
+const service = (summary: string, answer: SchemaName, description: string): OperationFacts => ({
+  summary,
+  description,
+  tag: 'Service',
+  answer,
+  problems: [],
+})
+const stub = (summary: string, description: string): OperationFacts => ({
+  summary,
+  description,
+  tag: 'Roadmap stubs',
+  answer: null,
+  problems: ['not-implemented'],
+})
+
+export const OPERATIONS: Record<RouteId, OperationFacts> = {
+  search: {
+    summary: 'Search listings by task or keywords, with filters.',
+    description:
+      'Results are ranked by weighted BM25 times payment-verified trust; nothing in their order can be bought, and without q they come by trust.',
+    tag: 'Search',
+    answer: 'SearchResponse',
+    problems: ['invalid-parameter', 'uri-too-long', 'rate-limited'],
+  },
+  listing: {
+    summary: 'One listing, whole.',
+    description:
+      'Everything known about a listing: prices, discovery files, measured trust with its evidence, signals, tiers and how to claim it.',
+    tag: 'Listings',
+    answer: 'Listing',
+    problems: ['listing-not-found'],
+  },
+  kit: {
+    summary: 'The kit manifest: how to invoke a listing.',
+    description:
+      'Addresses, payment headers and ready snippets, so that a client can call the listing without reading its documentation first.',
+    tag: 'Listings',
+    answer: 'Kit',
+    problems: ['listing-not-found'],
+  },
+  call: {
+    summary: "Pass a request to the listing's seller, payment headers unchanged. Non-custodial.",
+    description:
+      "Method, body and headers pass as they are, and so does the seller's answer with its 402; no funds are held, no fee is taken and no request is sent twice.",
+    tag: 'Calls',
+    answer: null,
+    problems: [
+      'invalid-parameter',
+      'listing-not-found',
+      'method-not-allowed',
+      'payload-too-large',
+      'not-relayable',
+      'rate-limited',
+      'seller-unreachable',
+      'seller-redirected',
+      'seller-refused',
+      'relay-busy',
+      'seller-timeout',
+      'relay-loop',
+    ],
+  },
+  go: {
+    summary: "Count an anonymous click and redirect to the listing's own URL.",
+    description:
+      'Only hour, listing, search, position, source and whether a bot asked are kept; a wrong value among them never costs the redirect.',
+    tag: 'Listings',
+    answer: null,
+    problems: ['listing-not-found'],
+  },
+  categories: service(
+    'Categories with their counts.',
+    'Categories',
+    'Every category identifier that the search takes, with how many listings it has.',
+  ),
+  sources: service(
+    'Sources and their terms decisions.',
+    'Sources',
+    'Where listing data comes from, under which licence, and what was decided about using it.',
+  ),
+  stats: service(
+    'Index counts.',
+    'Stats',
+    'Listings in all and by kind, category, rail, source and status.',
+  ),
+  trust_method: service(
+    'The trust method, with the constants that compute it.',
+    'TrustMethod',
+    'Inputs, weights, exclusions and the thresholds of a score, from the same numbers the code computes with.',
+  ),
+  business_model: service(
+    'How the service earns money; it is never in the transaction path.',
+    'BusinessModel',
+    'What is sold, what is free and what will not be sold.',
+  ),
+  roadmap: service(
+    'Which features are live and which are stubs.',
+    'Roadmap',
+    'The status of a feature is read from the routes themselves, not written by hand.',
+  ),
+  market_reports: service(
+    'Free preview of market data.',
+    'MarketReports',
+    'Median prices by category and rail, and measured volume; the paid tier is a stub.',
+  ),
+  compare_list: service(
+    'Comparison pages.',
+    'CompareList',
+    'Addresses of all comparison pages, with whether each is thick enough to be indexed.',
+  ),
+  compare: {
+    summary: 'One comparison page record.',
+    description:
+      'Listings for one job in ranked sections, with the rule of the ranking, its disclosure and its citations.',
+    tag: 'Service',
+    answer: 'Compare',
+    problems: ['not-found'],
+  },
+  login: {
+    summary: 'Mail a sign-in link.',
+    description:
+      'The answer is the same for every well-formed address, known or not; the link works once, for 15 minutes.',
+    tag: 'Sellers',
+    answer: 'LoginSent',
+    body: 'LoginBody',
+    problems: [...SELLER_WRITE, 'mail-unavailable'],
+  },
+  session_start: {
+    summary: 'Redeem a sign-in link; sets the session cookie.',
+    description:
+      'Only this request uses the link up, so that a mail scanner that opens it does no harm.',
+    tag: 'Sellers',
+    answer: 'Session',
+    body: 'SessionBody',
+    problems: [...SELLER_WRITE, 'token-invalid'],
+  },
+  session_end: {
+    summary: 'Sign out.',
+    description:
+      'Ends the session of the cookie and clears it; the same when nobody was signed in.',
+    tag: 'Sellers',
+    answer: null,
+    problems: ['cross-site'],
+  },
+  me: {
+    ...SELLER_READ,
+    summary: 'The signed-in seller, claims and basic stats.',
+    description: 'Clicks and calls are those of the last 30 days, over all listings owned.',
+    answer: 'Me',
+    problems: ['not-signed-in'],
+  },
+  claims: {
+    ...SELLER_READ,
+    summary: "The seller's claims.",
+    description: 'Claims in every state, open, verified and ended ones.',
+    answer: 'Claims',
+    problems: ['not-signed-in'],
+  },
+  claim_start: {
+    ...SELLER_READ,
+    summary: 'Start a claim; answers what to publish and where.',
+    description:
+      "The proof covers exactly the listing's host, and the claim expires after 72 hours unless it is checked with success.",
+    answer: 'ClaimStarted',
+    body: 'ClaimBody',
+    problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found', 'claim-method-unavailable'],
+  },
+  claim_check: {
+    ...SELLER_READ,
+    summary: 'Check the proof of a claim now.',
+    description:
+      'A proof that is not found is no error: the answer says what was expected, what was seen and what to do.',
+    answer: 'ClaimChecked',
+    problems: ['not-signed-in', 'cross-site', 'claim-not-found', 'rate-limited'],
+  },
+  analytics: {
+    ...SELLER_READ,
+    summary: 'Clicks, calls and impressions of claimed listings.',
+    description: 'Ninety days by day and source; advanced analytics are a stub.',
+    answer: 'Analytics',
+    problems: ['not-signed-in'],
+  },
+  opt_out: {
+    ...SELLER_READ,
+    summary:
+      'Take an owned listing out of the directory, or bring it back; effective at the next build.',
+    description:
+      'It takes a verified claim, and the listing stays out even if that claim lapses later.',
+    answer: 'OptOut',
+    body: 'OptOutBody',
+    problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
+  },
+  sponsored: stub(
+    'Sponsored placements: not sold, not built.',
+    'Answers 501; the sponsored array of a search is always empty.',
+  ),
+  seller_verify: stub(
+    'Seller verification beyond the domain.',
+    'Answers 501; control of the domain is proved by a claim.',
+  ),
+  kit_builder: stub(
+    'Build a kit from an endpoint.',
+    'Answers 501; the kit manifest of a listed service is at its kit.json.',
+  ),
+  buyer_account: stub(
+    'Buyer accounts.',
+    'Answers 501; nothing here needs a buyer to have an account.',
+  ),
+}

@@ -1,0 +1,71 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+import { KitViewSchema } from '../../domain/kit/kit-view.ts'
+import { SearchResponseSchema } from '../../domain/search/search-response.ts'
+import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
+import { CompareListSchema, CompareSchema } from '../../domain/views/compare-view.ts'
+import { ListingViewSchema } from '../../domain/views/listing-view.ts'
+import { MarketReportsSchema } from '../../domain/views/market-view.ts'
+import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
+import { RoadmapSchema } from '../../domain/views/roadmap-view.ts'
+import {
+  AnalyticsSchema,
+  ClaimBodySchema,
+  ClaimCheckedSchema,
+  ClaimStartedSchema,
+  ClaimsSchema,
+  LoginBodySchema,
+  LoginSentSchema,
+  MeSchema,
+  OptOutBodySchema,
+  OptOutSchema,
+  SessionBodySchema,
+  SessionSchema,
+} from '../../domain/views/seller-views.ts'
+import { StatsSchema } from '../../domain/views/stats-view.ts'
+import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
+import { ProblemSchema } from '../../domain/wire/problem-schema.ts'
+
+/** Every body the interface sends or takes, by its name in `#/components/schemas`. */
+export const SCHEMAS = {
+  SearchResponse: SearchResponseSchema,
+  Listing: ListingViewSchema,
+  Kit: KitViewSchema,
+  Categories: CategoriesSchema,
+  Sources: SourcesSchema,
+  Stats: StatsSchema,
+  TrustMethod: TrustMethodSchema,
+  BusinessModel: BusinessModelSchema,
+  Roadmap: RoadmapSchema,
+  MarketReports: MarketReportsSchema,
+  CompareList: CompareListSchema,
+  Compare: CompareSchema,
+  LoginBody: LoginBodySchema,
+  LoginSent: LoginSentSchema,
+  SessionBody: SessionBodySchema,
+  Session: SessionSchema,
+  Me: MeSchema,
+  Claims: ClaimsSchema,
+  ClaimBody: ClaimBodySchema,
+  OptOutBody: OptOutBodySchema,
+  OptOut: OptOutSchema,
+  ClaimStarted: ClaimStartedSchema,
+  ClaimChecked: ClaimCheckedSchema,
+  Analytics: AnalyticsSchema,
+  Problem: ProblemSchema,
+} satisfies Record<string, v.GenericSchema>
+
+export type SchemaName = keyof typeof SCHEMAS
+
+/** OpenAPI 3.1 takes JSON Schema 2020-12 as it is; rules that are code have no counterpart there. */
+export function toOpenApiSchema(schema: v.GenericSchema): Record<string, unknown> {
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    errorMode: 'ignore',
+    target: 'draft-2020-12',
+  })
+  return rest
+}
+
+export function toRef(name: SchemaName) {
+  return { $ref: `#/components/schemas/${name}` }
+}

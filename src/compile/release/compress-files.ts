@@ -1,0 +1,53 @@
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import * as v from 'valibot'
+import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
+import { compressFile } from './compress-file.ts'
+
+const MAX_WORKERS = 4
+
+/** Below this a worker takes longer to start than to finish. */
+const FILES_PER_WORKER = 500
+
+/**
+ * Compresses every file below `root` beside itself (`.br`, `.gz`) and returns what a server must
+ * know of each, sorted by path.
+ */
+export async function compressFiles(root: string): Promise<StaticFile[]> {
+  const files = listFiles(root)
+  const count = Math.min(
+    MAX_WORKERS,
+    availableParallelism(),
+    Math.floor(files.length / FILES_PER_WORKER),
+  )
+  if (count < 2) return files.map((file) => compressFile(root, file))
+  // Dealt out one by one: pages lie together and are larger than the rest.
+  const shares = Array.from({ length: count }, (_, i) => files.filter((_, j) => j % count === i))
+  const described = await Promise.all(shares.map((share) => compressInWorker(root, share)))
+  return described.flat().sort((a, b) => (a.file < b.file ? -1 : 1))
+}
+
+function compressInWorker(root: string, files: string[]): Promise<StaticFile[]> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./compress-worker.ts', import.meta.url), {
+      workerData: { root, files },
+    })
+    worker.once('message', (message) => resolve(v.parse(v.array(StaticFileSchema), message)))
+    worker.once('error', reject)
+    worker.once('exit', () => reject(new Error(`${root}: a worker ended before its files`)))
+  })
+}
+
+function listFiles(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(root.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .filter((file) => !/\.(?:br|gz)$/.test(file))
+    .sort()
+}

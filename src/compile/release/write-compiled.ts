@@ -1,0 +1,74 @@
+import type { CompiledListing, CompiledSite } from '../../compiled.ts'
+import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
+import { toKitView } from '../../domain/kit/kit-view.ts'
+import { toBusinessModelView } from '../../domain/views/business-model-view.ts'
+import { toCompareView } from '../../domain/views/compare-view.ts'
+import { toListingView } from '../../domain/views/listing-view.ts'
+import { toMarketReportsView } from '../../domain/views/market-view.ts'
+import { toCategoriesView, toSourcesView } from '../../domain/views/reference-views.ts'
+import { toRoadmapView } from '../../domain/views/roadmap-view.ts'
+import { toStatsView } from '../../domain/views/stats-view.ts'
+import { toTrustMethodView } from '../../domain/views/trust-method-view.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
+import { renderDescription } from '../derive/render-description.ts'
+import { createSimilarFinder } from '../derive/similar-listings.ts'
+import { createOpenApi } from '../openapi/create-openapi.ts'
+import type { ReleaseWriter } from './release-writer.ts'
+
+/** Every view of the site that is not one listing's. */
+export function toCompiledSite(catalogue: Catalogue): CompiledSite {
+  const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
+  const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
+  return {
+    base_url: baseUrl,
+    stats: toStatsView(listings),
+    categories: toCategoriesView(tables.categories, listings),
+    sources: toSourcesView(tables.sources, listings),
+    roadmap: toRoadmapView(tables.roadmap),
+    business_model: toBusinessModelView(tables.site),
+    market_reports: toMarketReportsView(listings),
+    trust_method: toTrustMethodView(),
+    compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
+    also_search: tables.alsoSearch,
+    texts: tables.site,
+  }
+}
+
+/** One listing at a time: 15,000 of them at once would be the build's largest object. */
+export function* toCompiledListings(catalogue: Catalogue): Generator<CompiledListing> {
+  const findSimilar = createSimilarFinder(catalogue.listings)
+  for (const listing of catalogue.listings)
+    yield toCompiledListing(listing, catalogue, findSimilar(listing))
+}
+
+/** Writes what `src/compiled.ts` reads. */
+export function writeCompiled(
+  writer: ReleaseWriter,
+  site: CompiledSite,
+  listings: readonly CompiledListing[],
+): void {
+  writer.write(
+    'listings.ndjson',
+    listings.map((listing) => `${JSON.stringify(listing)}\n`).join(''),
+  )
+  writer.writeJson('site.json', site)
+  writer.writeJson('openapi.json', createOpenApi(site.base_url))
+}
+
+function toCompiledListing(
+  listing: DerivedListing,
+  { baseUrl, sources }: Catalogue,
+  similar: string[],
+): CompiledListing {
+  const { facts, buy, description } = listing
+  const view = toListingView(listing, { baseUrl, sources })
+  return {
+    view,
+    kit: toKitView(listing, { baseUrl, trust: view.trust }),
+    description_html: renderDescription(description),
+    added: facts.added,
+    relay_reason: buy.reason,
+    http: facts.http,
+    similar,
+  }
+}

@@ -1,0 +1,37 @@
+import type { CompiledListing, CompiledSite } from '../../compiled.ts'
+import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
+import { toCompareList } from '../../domain/views/compare-view.ts'
+import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
+import { renderBadgeSvg } from '../../render/badge-svg.ts'
+import { createOpenApi } from '../openapi/create-openapi.ts'
+import type { ReleaseWriter } from './release-writer.ts'
+
+/**
+ * The static endpoints. A bare address is a folder with `index.json` in it: ids contain dots and
+ * one may end in `.json`, so `<id>.json` beside `<id>/kit.json` could collide.
+ */
+export function writeStatic(
+  writer: ReleaseWriter,
+  site: CompiledSite,
+  listings: readonly CompiledListing[],
+): void {
+  const endpoint = (path: string, value: unknown) =>
+    writer.writeJson(`${path.slice(1)}/index.json`, value)
+  for (const { view, kit } of listings) {
+    endpoint(listingPath(view.id), view)
+    writer.writeJson(kitPath(view.id).slice(1), kit)
+    const badge = toBadgeView(view)
+    writer.write(badgePath(view.id).slice(1), renderBadgeSvg(badge))
+    writer.writeJson(badgeDataPath(view.id).slice(1), toBadgeEndpoint(badge))
+  }
+  endpoint('/api/v1/categories', site.categories)
+  endpoint('/api/v1/sources', site.sources)
+  endpoint('/api/v1/stats', site.stats)
+  endpoint('/api/v1/trust/method', site.trust_method)
+  endpoint('/api/v1/business-model', site.business_model)
+  endpoint('/api/v1/roadmap', site.roadmap)
+  endpoint('/api/v1/market/reports', site.market_reports)
+  endpoint('/api/v1/compare', toCompareList(site.compare))
+  for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
+  writer.writeJson('openapi.json', createOpenApi(site.base_url))
+}

@@ -1,0 +1,40 @@
+import type { TrustVerdict } from '../trust/trust.ts'
+import type { BadgeId, Status } from '../wire/vocabulary.ts'
+
+export interface BadgeFacts {
+  status: Status
+  trust: TrustVerdict
+  isLiveTested: boolean
+}
+
+/** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
+export function earnBadges({ status, trust, isLiveTested }: BadgeFacts): BadgeId[] {
+  const badges: BadgeId[] = [status === 'claimed' ? 'domain_verified' : 'unclaimed']
+  if (trust.evidence === 'verified_non_wash_payments') badges.push('paid_usage_verified')
+  if (isLiveTested) badges.push('live_tested')
+  return badges
+}
+
+/** What each badge says to a person, and how it is come by: the texts of `/badges`. */
+export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
+  unclaimed: {
+    label: 'Unclaimed',
+    earned:
+      'Where every listing starts: its facts come from public metadata, and nobody has proven to own it.',
+  },
+  domain_verified: {
+    label: 'Domain verified',
+    earned:
+      'A seller has proven control of the domain this listing is on, and the proof still holds.',
+  },
+  paid_usage_verified: {
+    label: 'Paid usage verified',
+    earned:
+      'Independent buyers paid this seller on-chain in the last 30 days, wash trades left out.',
+  },
+  live_tested: {
+    label: 'Live-Tested',
+    earned:
+      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises.',
+  },
+}

@@ -1,0 +1,107 @@
+import { type BuyVerdict, judgeBuy } from '../listing/buy.ts'
+import type { ListingFacts } from '../listing/listing-facts.ts'
+import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
+import { type Evidence, MEASURED_PROVIDER, type Measured, type Signals } from '../trust/evidence.ts'
+import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
+import type { BadgeId, Status } from '../wire/vocabulary.ts'
+import { earnBadges } from './badges.ts'
+import { isLiveTested } from './live-tested.ts'
+import { type EarnedTiers, earnTiers } from './tiers.ts'
+
+/** A listing with everything that follows from its facts and evidence; views only print it. */
+export interface DerivedListing {
+  id: string
+  facts: ListingFacts
+  /** Markdown source of the description; foreign text. */
+  description: string
+  status: Status
+  buy: BuyVerdict
+  trust: TrustVerdict
+  isLiveTested: boolean
+  badges: BadgeId[]
+  tiers: EarnedTiers
+  signals: Signals
+  /** Provider whose id prefixes the signals on the wire. */
+  signalsSource: string
+}
+
+export interface DeriveInput {
+  id: string
+  facts: ListingFacts
+  description: string
+  evidence: Evidence
+  /** Settlements this service verified itself, as aggregates; source `service_verified`. */
+  ownMeasured: Measured | undefined
+  isClaimed: boolean
+  /** Listings that publish the same payout, this one included. */
+  sharers: number
+}
+
+export interface DeriveContext {
+  rules: UrlRules
+  /** `{base_url}`: replaces the placeholder in first-party URLs. */
+  baseUrl: string
+}
+
+export function deriveListing(
+  input: DeriveInput,
+  { rules, baseUrl }: DeriveContext,
+): DerivedListing {
+  const facts = placeAt(baseUrl, input.facts)
+  const trust = chooseTrust(input)
+  const liveTested = isLiveTested(input.evidence.probes ?? [])
+  const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
+  return {
+    id: input.id,
+    facts,
+    description: facts.first_party
+      ? input.description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
+      : input.description,
+    status,
+    buy: judgeBuy(facts, rules),
+    trust,
+    isLiveTested: liveTested,
+    badges: earnBadges({ status, trust, isLiveTested: liveTested }),
+    tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
+    signals: input.evidence.signals ?? {},
+    signalsSource: input.evidence.measured?.source ?? MEASURED_PROVIDER,
+  }
+}
+
+/** The multiplier's input for ranking: a score only where payments were verified. */
+export function trustScoreOf(trust: TrustVerdict): number | null {
+  return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
+}
+
+export function verifiedBuyersOf(trust: TrustVerdict): number {
+  return trust.evidence === 'no_payment_data' ? 0 : trust.measured.verified_buyers_30d
+}
+
+/** spec: remote endpoint: HTTP APIs and agents always, MCP servers with a remote, kits never. */
+export function hasRemoteEndpoint(facts: ListingFacts): boolean {
+  if (facts.kind === 'http_api' || facts.kind === 'a2a_agent') return true
+  return facts.kind === 'mcp_server' && facts.invoke.some((entry) => entry.kind === 'mcp')
+}
+
+/**
+ * The provider's aggregates and our own verified settlements see the same chain; adding them would
+ * count twice. The one that proves more is used, the provider's on a tie.
+ */
+function chooseTrust({ evidence, ownMeasured, sharers }: DeriveInput): TrustVerdict {
+  const provider = judgeTrust(evidence.measured, sharers)
+  const own = judgeTrust(ownMeasured, sharers)
+  return strengthOf(own) > strengthOf(provider) ? own : provider
+}
+
+function strengthOf(trust: TrustVerdict): number {
+  if (trust.evidence === 'no_payment_data') return -2
+  return trust.evidence === 'no_independent_paid_usage_30d' ? -1 : trust.score
+}
+
+/** Foreign text keeps its `{base_url}`: there it is somebody's API template, not our address. */
+function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
+  if (!facts.first_party) return facts
+  const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, () => baseUrl)
+  const sources = facts.sources.map((source) => ({ ...source, ref: place(source.ref) }))
+  return { ...facts, url: place(facts.url), sources }
+}

@@ -1,0 +1,18 @@
+import type { LiveListing } from '../listing/live-listing.ts'
+import type { DerivedListing } from './derived-listing.ts'
+
+export function toLiveListing({ id, facts, status, buy }: DerivedListing): LiveListing {
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    url: facts.url,
+    status,
+    first_party: facts.first_party,
+    buy: buy.buy,
+    not_relayable_reason: buy.reason,
+    methods: [...new Set(facts.http.map(({ method }) => method))],
+    pricing: facts.pricing,
+    payout: facts.payout,
+  }
+}

@@ -1,0 +1,179 @@
+import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
+
+/** One HTTP endpoint, and its address through the relay where the relay takes it. */
+export interface HttpTarget {
+  method: HttpMethod
+  url: string
+  description?: string
+  relayUrl: string | null
+}
+
+/**
+ * Code that runs as it is pasted: `curl`, `typescript`, `python`. Methods with a body send `{}` as a
+ * place to start. URLs are foreign text and are quoted for each language.
+ */
+export function toHttpSnippets(target: HttpTarget, terms: PaymentTerms): Record<string, string> {
+  const call = { method: target.method, url: target.relayUrl ?? target.url }
+  const { rails, networks } = terms
+  const isSolanaOnly = networks.length > 0 && networks.every((id) => id.startsWith('solana:'))
+  const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'evm') : (rails[0] ?? 'plain')
+  return {
+    curl: toCurl(call, rails),
+    typescript: TYPESCRIPT[way](call),
+    python: way === 'evm' ? toEvmPython(call) : toPlainPython(call),
+  }
+}
+
+/** What the price says of the way to pay. */
+export interface PaymentTerms {
+  rails: readonly Rail[]
+  networks: readonly string[]
+}
+
+interface Call {
+  method: HttpMethod
+  url: string
+}
+
+const TYPESCRIPT = {
+  evm: toEvmTypeScript,
+  solana: toSolanaTypeScript,
+  x402: toEvmTypeScript,
+  mpp: toMppTypeScript,
+  plain: toPlainTypeScript,
+}
+
+const hasBody = (method: HttpMethod) => method !== 'GET' && method !== 'DELETE'
+
+function toCurl({ method, url }: Call, rails: readonly Rail[]): string {
+  const options = [
+    `-X ${method}`,
+    ...(hasBody(method) ? ["-H 'Content-Type: application/json'", "-d '{}'"] : []),
+    quoteForShell(url),
+  ].join(' ')
+  if (rails.length === 0) return `curl -sS -i ${options}\n`
+  const [comment, header] = rails.includes('x402')
+    ? ['the payload your wallet signed for those terms', 'PAYMENT-SIGNATURE: $PAYMENT']
+    : ['the credential your wallet made for that challenge', 'Authorization: Payment $PAYMENT']
+  return [
+    "# 1. Ask: the answer is a 402 with the seller's terms, and costs nothing.",
+    `curl -sS -i ${options}`,
+    `# 2. Pay: send ${comment}.`,
+    `[ -z "\${PAYMENT:-}" ] || curl -sS -i -H "${header}" ${options}`,
+    '',
+  ].join('\n')
+}
+
+const EVM_ACCOUNT =
+  'const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as `0x$' + '{string}`)'
+
+function toEvmTypeScript(call: Call): string {
+  return [
+    '// npm install @x402/fetch @x402/evm viem',
+    "import { ExactEvmScheme } from '@x402/evm'",
+    "import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'",
+    "import { privateKeyToAccount } from 'viem/accounts'",
+    '',
+    '// The key stays here: it signs, and only the signature is sent.',
+    EVM_ACCOUNT,
+    'const pay = wrapFetchWithPaymentFromConfig(fetch, {',
+    "  schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],",
+    '})',
+    `const response = await pay(${toFetchArguments(call)})`,
+    'console.log(response.status, await response.text())',
+    '',
+  ].join('\n')
+}
+
+function toSolanaTypeScript(call: Call): string {
+  return [
+    '// npm install @x402/fetch @x402/svm @solana/kit @scure/base',
+    "import { base58 } from '@scure/base'",
+    "import { createKeyPairSignerFromBytes } from '@solana/kit'",
+    "import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'",
+    "import { ExactSvmScheme } from '@x402/svm'",
+    '',
+    '// The key stays here: it signs, and only the signature is sent.',
+    'const key = base58.decode(process.env.SVM_PRIVATE_KEY as string)',
+    'const pay = wrapFetchWithPaymentFromConfig(fetch, {',
+    "  schemes: [{ network: 'solana:*', client: new ExactSvmScheme(await createKeyPairSignerFromBytes(key)) }],",
+    '})',
+    `const response = await pay(${toFetchArguments(call)})`,
+    'console.log(response.status, await response.text())',
+    '',
+  ].join('\n')
+}
+
+function toMppTypeScript(call: Call): string {
+  return [
+    '// npm install mppx viem',
+    "import { Mppx, tempo } from 'mppx/client'",
+    "import { privateKeyToAccount } from 'viem/accounts'",
+    '',
+    '// The key stays here: it signs, and only the signature is sent.',
+    EVM_ACCOUNT,
+    'Mppx.create({ methods: [tempo({ account })] })',
+    `const response = await fetch(${toFetchArguments(call)})`,
+    'console.log(response.status, await response.text())',
+    '',
+  ].join('\n')
+}
+
+function toPlainTypeScript(call: Call): string {
+  return [
+    `const response = await fetch(${toFetchArguments(call)})`,
+    'console.log(response.status, await response.text())',
+    '',
+  ].join('\n')
+}
+
+function toFetchArguments({ method, url }: Call): string {
+  const body = hasBody(method)
+    ? ", headers: { 'Content-Type': 'application/json' }, body: '{}'"
+    : ''
+  return `${JSON.stringify(url)}, { method: '${method}'${body} }`
+}
+
+function toEvmPython({ method, url }: Call): string {
+  const body = hasBody(method) ? ', json={}' : ''
+  return [
+    '# pip install "x402[requests,evm]" eth-account',
+    'import os',
+    '',
+    'from eth_account import Account',
+    'from x402 import x402ClientSync',
+    'from x402.http.clients import x402_requests',
+    'from x402.mechanisms.evm import EthAccountSigner',
+    'from x402.mechanisms.evm.exact import ExactEvmScheme',
+    '',
+    '# The key stays here: it signs, and only the signature is sent.',
+    'account = Account.from_key(os.environ["EVM_PRIVATE_KEY"])',
+    'client = x402ClientSync()',
+    'client.register("eip155:*", ExactEvmScheme(signer=EthAccountSigner(account)))',
+    'with x402_requests(client) as session:',
+    `    response = session.request("${method}", ${JSON.stringify(url)}${body})`,
+    '    print(response.status_code, response.text)',
+    '',
+  ].join('\n')
+}
+
+function toPlainPython({ method, url }: Call): string {
+  const body = hasBody(method) ? ', data=b"{}", headers={"Content-Type": "application/json"}' : ''
+  return [
+    'from urllib.error import HTTPError',
+    'from urllib.request import Request, urlopen',
+    '',
+    `request = Request(${JSON.stringify(url)}, method="${method}"${body})`,
+    'try:',
+    '    response = urlopen(request)',
+    'except HTTPError as refusal:  # a 402 carries the terms',
+    '    response = refusal',
+    'print(response.status, response.read().decode())',
+    '',
+  ].join('\n')
+}
+
+/** Single quotes keep everything but themselves. */
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import { PACKAGE_REGISTRIES, PACKAGE_TRANSPORTS, REMOTE_TRANSPORTS } from '../wire/vocabulary.ts'
+import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
+import { urlSchema } from './url-schema.ts'
+
+type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
+
+/**
+ * What a name may look like where the package is published. Identifiers are pasted into commands
+ * (`npx -y <identifier>`, `docker run <image>`): nothing may start with a dash, or hold a version,
+ * a space or a shell's character.
+ */
+const IDENTIFIER_RULES: Record<
+  Exclude<PackageRegistry, 'mcpb'>,
+  { pattern: RegExp; maxLength: number; example: string }
+> = {
+  // Upper case survives in old unscoped names only; the registry takes no new ones.
+  npm: {
+    pattern: /^(?:@[a-z0-9~][a-z0-9._~-]*\/[a-z0-9~][a-z0-9._~-]*|[A-Za-z0-9~][A-Za-z0-9._~-]*)$/,
+    maxLength: 214,
+    example: '@scope/name',
+  },
+  pypi: {
+    pattern: /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+    maxLength: 214,
+    example: 'mcp-server-fetch',
+  },
+  // Host, port, path, tag, digest, as the OCI distribution specification spells references.
+  oci: {
+    pattern:
+      /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?::\d{1,5}(?=\/))?(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
+    maxLength: 500,
+    example: 'ghcr.io/owner/image',
+  },
+  nuget: {
+    pattern: /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?$/,
+    maxLength: 100,
+    example: 'Vendor.Server',
+  },
+}
+
+/** Longest identifier of any registry: an `mcpb` archive's URL. */
+const MAX_IDENTIFIER_LENGTH = MAX_URL_LENGTH
+
+/** spec: Invoke entry. A remote has a URL, a package has a registry and an identifier. */
+export function createInvokeSchema(rules: UrlRules) {
+  const remote = v.strictObject({
+    kind: v.literal('mcp'),
+    transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
+    url: urlSchema(rules),
+  })
+  return v.variant('kind', [remote, PackageSchema], 'expected kind mcp or mcp_package')
+}
+
+const PackageSchema = v.pipe(
+  v.strictObject({
+    kind: v.literal('mcp_package'),
+    transport: v.picklist(PACKAGE_TRANSPORTS, `expected one of ${PACKAGE_TRANSPORTS.join(', ')}`),
+    registry: v.picklist(PACKAGE_REGISTRIES, `expected one of ${PACKAGE_REGISTRIES.join(', ')}`),
+    identifier: v.pipe(v.string('expected text'), v.maxLength(MAX_IDENTIFIER_LENGTH)),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const { value } = dataset
+    const message = findIdentifierFault(value.registry, value.identifier)
+    if (message === null) return
+    // The fault is the identifier's; whether it is one depends on the registry beside it.
+    const key = { key: 'identifier', value: value.identifier }
+    addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, ...key }] })
+  }),
+)
+
+export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
+
+/** @returns what is wrong with a package identifier in this registry, or null. */
+export function findIdentifierFault(registry: PackageRegistry, identifier: string): string | null {
+  if (registry === 'mcpb') {
+    const fault = findUrlFault(identifier, { allowPrivate: false })
+    return fault === null ? null : `${fault} (an mcpb identifier is the archive's URL)`
+  }
+  const { pattern, maxLength, example } = IDENTIFIER_RULES[registry]
+  if (identifier.length > maxLength)
+    return `expected at most ${maxLength} characters, got ${identifier.length}`
+  return pattern.test(identifier)
+    ? null
+    : `expected a name in the ${registry} registry such as ${example}, got ${JSON.stringify(identifier)}`
+}

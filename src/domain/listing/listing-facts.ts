@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+import { type DISCOVERY_FILES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { CalendarDateSchema } from './calendar-date.ts'
+import { createInvokeSchema } from './invoke.ts'
+import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
+import { normalizePayout, PayoutSchema } from './payout.ts'
+import { PricingSchema } from './pricing.ts'
+import type { UrlRules } from './target-url.ts'
+import { ownUrlSchema, urlSchema } from './url-schema.ts'
+
+const MAX_CATEGORIES = 8
+const MAX_TAGS = 30
+const MAX_PAYOUTS = 20
+const MAX_ENDPOINTS = 200
+const MAX_INVOKE = 20
+const MAX_SOURCES = 20
+
+const flag = v.optional(v.boolean('expected true or false'), false)
+
+/**
+ * The front matter of a listing: what people edit. Rules that need the id or the
+ * tables (known categories, known sources, prefix) are the build's.
+ */
+export function createListingFactsSchema(rules: UrlRules) {
+  return v.strictObject({
+    name: NameSchema,
+    kind: v.picklist(KINDS, `expected one of ${KINDS.join(', ')}`),
+    url: ownUrlSchema(rules),
+    summary: SummarySchema,
+    categories: v.optional(uniqueList(v.string('expected text'), MAX_CATEGORIES), []),
+    tags: v.optional(uniqueList(TagSchema, MAX_TAGS), []),
+    first_party: flag,
+    closed: flag,
+    pricing: v.optional(PricingSchema, { model: 'unknown' }),
+    payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
+    http: v.optional(listOf(endpointSchema(rules), MAX_ENDPOINTS), []),
+    invoke: v.optional(listOf(createInvokeSchema(rules), MAX_INVOKE), []),
+    discovery: v.optional(discoverySchema(rules), {}),
+    sources: sourcesSchema(rules),
+    added: CalendarDateSchema,
+  })
+}
+
+export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
+
+function endpointSchema(rules: UrlRules) {
+  return v.strictObject({
+    method: v.picklist(HTTP_METHODS, `expected one of ${HTTP_METHODS.join(', ')}`),
+    url: urlSchema(rules),
+    description: v.optional(EndpointTextSchema),
+  })
+}
+
+function discoverySchema(rules: UrlRules) {
+  const file = v.optional(urlSchema(rules))
+  return v.strictObject({
+    openapi: file,
+    llms_txt: file,
+    x402_manifest: file,
+    agent_card: file,
+  } satisfies Record<(typeof DISCOVERY_FILES)[number], unknown>)
+}
+
+function sourcesSchema(rules: UrlRules) {
+  const source = v.strictObject({ source: v.string('expected text'), ref: ownUrlSchema(rules) })
+  return v.pipe(
+    v.array(source, 'expected a list of { source, ref }'),
+    v.minLength(1, 'expected at least one source: every listing says where its facts come from'),
+    v.maxLength(MAX_SOURCES, `expected at most ${MAX_SOURCES} entries`),
+  )
+}
+
+function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
+  return v.pipe(
+    v.array(item, 'expected a list'),
+    v.maxLength(max, `expected at most ${max} entries`),
+  )
+}
+
+/** @param sameAs two entries that it maps to one text are the same entry. */
+function uniqueList<Item extends v.GenericSchema<string, string>>(
+  item: Item,
+  max: number,
+  sameAs = (entry: string) => entry,
+) {
+  return v.pipe(
+    listOf(item, max),
+    v.check(
+      (list) => new Set(list.map((entry) => sameAs(entry))).size === list.length,
+      'expected each entry once',
+    ),
+  )
+}

@@ -1,0 +1,27 @@
+import * as v from 'valibot'
+import { BUY, HTTP_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { PricingSchema } from './pricing.ts'
+
+/**
+ * What the live functions know of a listing: enough to relay a call, redirect a click and judge a
+ * claim, and nothing more. The build writes one for each listing into the release.
+ */
+export const LiveListingSchema = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  kind: v.picklist(KINDS),
+  /** The listing's own URL; also the relay's default endpoint. */
+  url: v.string(),
+  status: v.picklist(STATUSES),
+  first_party: v.boolean(),
+  buy: v.picklist(BUY),
+  /** Why the relay does not take it; null when it does. */
+  not_relayable_reason: v.nullable(v.string()),
+  /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
+  methods: v.array(v.picklist(HTTP_METHODS)),
+  pricing: PricingSchema,
+  /** Published payout addresses, CAIP-10. */
+  payout: v.array(v.string()),
+})
+
+export type LiveListing = v.InferOutput<typeof LiveListingSchema>

@@ -1,0 +1,44 @@
+import {
+  badgeDataPath,
+  badgePath,
+  categoryPath,
+  comparePath,
+  kindPath,
+  pagePath,
+} from '../wire/links.ts'
+
+/** Pages with an address of their own that search engines are offered. */
+export const FIXED_PAGES = [
+  '/',
+  '/badges',
+  '/business-model',
+  '/compare',
+  '/docs',
+  '/privacy',
+  '/problems',
+  '/roadmap',
+  '/sellers',
+  '/sources',
+  '/trust',
+] as const
+
+/**
+ * Everything a `GET` outside the interface may ask for, with `*` where an id stands. What is not
+ * here does not exist, whoever claims it does.
+ */
+export const PAGE_TEMPLATES: readonly string[] = [
+  ...FIXED_PAGES,
+  '/search',
+  '/sellers/dashboard',
+  '/sellers/sign-in',
+  '/openapi.json',
+  '/feed.atom',
+  '/feed.json',
+  '/opensearch.xml',
+  '/robots.txt',
+  '/sitemap.xml',
+  ...[pagePath, badgePath, badgeDataPath, comparePath, kindPath, categoryPath].map((toPath) =>
+    toPath('*'),
+  ),
+  '/problems/*',
+]

@@ -1,0 +1,73 @@
+import * as v from 'valibot'
+import { RAILS } from '../wire/vocabulary.ts'
+
+/** CAIP-2 ids of the two chain families the specification names. */
+const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/
+
+/** Above this a price is a ceiling or a decoy, not what one call costs (USD). */
+const MAX_PRICE_USD = 100_000
+
+export const NetworkSchema = v.pipe(
+  v.string(),
+  v.regex(
+    NETWORK_PATTERN,
+    'expected eip155:<chain id> or solana:<chain reference>, such as eip155:8453',
+  ),
+)
+
+const priceUsd = v.pipe(
+  v.number('expected a number of US dollars, such as 0.01'),
+  v.minValue(0, 'expected a price of 0 or more'),
+  v.maxValue(MAX_PRICE_USD, `expected a price per call of at most ${MAX_PRICE_USD} USD`),
+)
+
+const PerCallSchema = v.pipe(
+  v.strictObject({
+    model: v.literal('per_call'),
+    min_usd: priceUsd,
+    max_usd: priceUsd,
+    rails: v.pipe(
+      v.array(v.picklist(RAILS, `expected ${RAILS.join(' or ')}`)),
+      v.minLength(1, 'expected at least one rail: x402 or mpp'),
+      v.check((rails) => new Set(rails).size === rails.length, 'expected each rail once'),
+    ),
+    /** May be empty: an MPP service may take cards only. */
+    networks: v.pipe(
+      v.array(NetworkSchema),
+      v.check(
+        (networks) => new Set(networks).size === networks.length,
+        'expected each network once',
+      ),
+    ),
+  }),
+  v.forward(
+    v.check(
+      ({ min_usd, max_usd }) => min_usd <= max_usd,
+      'expected max_usd to be at least min_usd',
+    ),
+    ['max_usd'],
+  ),
+)
+
+const UnknownPricingSchema = v.strictObject({ model: v.literal('unknown') })
+
+/** spec: Pricing. `unknown` carries no other field: a variant, so that a wrong mix cannot compile. */
+export const PricingSchema = v.variant(
+  'model',
+  [PerCallSchema, UnknownPricingSchema],
+  'expected model per_call or unknown',
+)
+export type Pricing = v.InferOutput<typeof PricingSchema>
+
+export function railsOf(pricing: Pricing) {
+  return pricing.model === 'per_call' ? pricing.rails : []
+}
+
+export function isPaid(pricing: Pricing): boolean {
+  return pricing.model === 'per_call'
+}
+
+/** Lowest price in USD, or null where none is known. */
+export function lowestPriceOf(pricing: Pricing): number | null {
+  return pricing.model === 'per_call' ? pricing.min_usd : null
+}

@@ -1,0 +1,89 @@
+import { MAX_URL_LENGTH } from '../listing/target-url.ts'
+
+/**
+ * Where a relayed call goes. The query is never parsed and written again: `URLSearchParams` would
+ * turn `%20` into `+`, `flag` into `flag=` and `%zz` into `%25zz`, and a seller that compares the
+ * signed resource with the URL it received would refuse the payment. Our two parameters are cut out
+ * of the raw text and every other byte stays where it was.
+ */
+export interface CallQuery {
+  /** Decoded value of `endpoint`, or null when absent. */
+  endpoint: string | null
+  /** True when `endpoint` came more than once. */
+  isEndpointRepeated: boolean
+  wantsInfo: boolean
+  /** Everything else, byte for byte, without the question mark. */
+  rest: string
+}
+
+export type CallTarget = { url: URL; path: string } | { fault: string }
+
+/** @example parseCallQuery('a=%20&endpoint=%2Fx&flag') → { endpoint: '/x', rest: 'a=%20&flag', … } */
+export function parseCallQuery(rawQuery: string): CallQuery {
+  const endpoints: string[] = []
+  const rest: string[] = []
+  let wantsInfo = false
+  for (const part of rawQuery === '' ? [] : rawQuery.split('&')) {
+    const equals = part.indexOf('=')
+    const name = decodeForm(equals < 0 ? part : part.slice(0, equals))
+    if (name === 'endpoint') endpoints.push(decodeForm(equals < 0 ? '' : part.slice(equals + 1)))
+    else if (name === 'relay_info') wantsInfo = true
+    else rest.push(part)
+  }
+  return {
+    endpoint: endpoints[0] ?? null,
+    isEndpointRepeated: endpoints.length > 1,
+    wantsInfo,
+    rest: rest.join('&'),
+  }
+}
+
+/**
+ * The URL to call: the listing's own, or `endpoint` on the same origin; the caller's query follows
+ * the target's own. `path` is what goes on the request line.
+ *
+ * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1'))
+ *   → { url, path: '/v2?q=1' }
+ */
+export function parseCallTarget(listingUrl: string, query: CallQuery): CallTarget {
+  const base = new URL(listingUrl)
+  if (query.isEndpointRepeated) return { fault: 'expected endpoint once, got it more than once' }
+  const url = query.endpoint === null ? base : parseEndpoint(query.endpoint, base)
+  if (typeof url === 'string') return { fault: url }
+  const own = url.search.slice(1)
+  const all = [own, query.rest].filter((part) => part !== '').join('&')
+  const path = url.pathname + (all === '' ? '' : `?${all}`)
+  if (query.endpoint !== null && url.pathname.length + own.length > MAX_URL_LENGTH)
+    return { fault: `expected an endpoint of at most ${MAX_URL_LENGTH} characters` }
+  return { url, path }
+}
+
+/**
+ * Judged as text first: `new URL()` turns `//evil`, `/\evil`, `\thttp://evil` into other hosts and
+ * repairs what a reader of the log would have read differently.
+ */
+function parseEndpoint(text: string, base: URL): URL | string {
+  const right = `a path such as /v1/weather, or a URL that starts with ${base.origin}/`
+  if (text.length > MAX_URL_LENGTH) return `expected at most ${MAX_URL_LENGTH} characters`
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
+  if (/[\u0000-\u0020\u007f\\#]/.test(text))
+    return `expected no spaces, control characters, backslashes or fragments in ${right}`
+  if (text.startsWith('/') ? text.startsWith('//') : !/^https?:\/\/[^/]/i.test(text))
+    return `expected ${right}`
+  const url = URL.parse(text, base)
+  if (url === null) return `expected ${right}`
+  const authority = text.startsWith('/') ? '' : (text.split(/[/?]/, 3)[2] ?? '')
+  if (authority.includes('@')) return 'expected no user name or password in the endpoint'
+  if (url.origin !== base.origin) return `expected the seller's own origin, ${base.origin}`
+  return url
+}
+
+/** As HTML forms encode: `+` is a space. A broken escape stays as it is and fails later. */
+function decodeForm(text: string): string {
+  const spaced = text.replaceAll('+', ' ')
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return spaced
+  }
+}

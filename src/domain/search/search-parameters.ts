@@ -1,0 +1,158 @@
+import { DISCOVERY_FILES, KINDS, RAILS } from '../wire/vocabulary.ts'
+import {
+  DEFAULT_LIMIT,
+  MAX_LIMIT,
+  MAX_QUERY_CHARACTERS,
+  MAX_TRUST,
+  type SearchQuery,
+} from './search-query.ts'
+
+/** One wrong query parameter, as `errors` of a problem document lists it. */
+export interface ParameterProblem {
+  in: 'query'
+  name: string
+  detail: string
+  allowed?: readonly (string | number | boolean)[]
+}
+
+export type ParsedSearch = { query: SearchQuery } | { problems: ParameterProblem[] }
+
+/** Filter values that come from the content, not from the specification. */
+export interface KnownValues {
+  categories: readonly string[]
+  sources: readonly string[]
+}
+
+/** A flood of wrong parameters is answered with the first few: nobody reads a thousand. */
+const MAX_PROBLEMS = 8
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+const WHOLE_NUMBER = /^\d{1,15}$/
+const DECIMAL = /^(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})$/
+
+/** A refusal is thrown within this file only: a parameter reader has one thing to return. */
+class Refusal extends Error {
+  readonly allowed: readonly (string | number | boolean)[] | undefined
+  constructor(detail: string, allowed?: readonly (string | number | boolean)[]) {
+    super(detail)
+    this.allowed = allowed
+  }
+}
+
+type Reader = (text: string, known: KnownValues) => Partial<SearchQuery>
+
+const READERS: Record<string, Reader> = {
+  q: (text) => readText(text),
+  kind: (text) => ({ kind: oneOf(text, KINDS) }),
+  category: (text, { categories }) => ({ category: oneOf(text, categories) }),
+  rail: (text) => ({ rail: oneOf(text, RAILS) }),
+  source: (text, { sources }) => ({ source: oneOf(text, sources) }),
+  max_price_usd: (text) => ({ max_price_usd: readDecimal(text, Number.MAX_SAFE_INTEGER) }),
+  min_trust: (text) => ({ min_trust: readDecimal(text, MAX_TRUST) }),
+  paid_only: (text) => ({ paid_only: readBoolean(text) }),
+  has: (text) => ({ has: readHas(text) }),
+  limit: (text) => ({ limit: readWhole(text, 1, MAX_LIMIT) }),
+  offset: (text) => ({ offset: readWhole(text, 0, Number.MAX_SAFE_INTEGER) }),
+}
+const PARAMETERS = Object.keys(READERS)
+
+/**
+ * Parses the raw text behind `?`. Strict: an unknown parameter, an unknown value, a
+ * repeated one or a number in another spelling is named, never ignored. An empty `q` is no `q`.
+ */
+export function parseSearchParameters(rawQuery: string, known: KnownValues): ParsedSearch {
+  const seen = new Set<string>()
+  const problems: ParameterProblem[] = []
+  const given: Partial<SearchQuery> = {}
+  for (const [name, text] of new URLSearchParams(rawQuery)) {
+    if (problems.length >= MAX_PROBLEMS) break
+    try {
+      if (seen.has(name)) throw new Refusal('it is given more than once; give it once')
+      seen.add(name)
+      Object.assign(given, readParameter(name, text, known))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      problems.push(toProblem(name, error))
+    }
+  }
+  if (problems.length > 0) return { problems }
+  return { query: normalise(given) }
+}
+
+function readParameter(name: string, text: string, known: KnownValues): Partial<SearchQuery> {
+  const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined
+  if (reader === undefined) throw new Refusal('there is no such parameter', PARAMETERS)
+  return reader(text, known)
+}
+
+function toProblem(name: string, { message, allowed }: Refusal): ParameterProblem {
+  const shown = name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name
+  return { in: 'query', name: shown, detail: message, ...(allowed && { allowed }) }
+}
+
+/** The echo always comes in one order, whatever the order of the parameters. */
+function normalise(given: Partial<SearchQuery>): SearchQuery {
+  const { limit = DEFAULT_LIMIT, offset = 0, q, ...filters } = given
+  const isFiltered = Object.keys(filters).length > 0
+  return {
+    ...(q !== undefined && { q }),
+    ...(isFiltered && inOrder(filters)),
+    limit,
+    offset,
+  }
+}
+
+function inOrder(filters: Partial<SearchQuery>): Partial<SearchQuery> {
+  const entries = Object.entries(filters)
+  return Object.fromEntries(
+    PARAMETERS.flatMap((name) => entries.filter(([given]) => given === name)),
+  )
+}
+
+function readText(text: string): Partial<SearchQuery> {
+  if (text === '') return {}
+  // Code points, not UTF-16 units: an emoji is one character to whoever typed it.
+  if (text.length > MAX_QUERY_CHARACTERS && [...text].length > MAX_QUERY_CHARACTERS) {
+    throw new Refusal(`it has more than ${MAX_QUERY_CHARACTERS} characters; send at most that many`)
+  }
+  return { q: text.toWellFormed().trim() }
+}
+
+function oneOf<const T extends string>(text: string, allowed: readonly T[]): T {
+  const found = allowed.find((value) => value === text)
+  if (found === undefined) throw new Refusal(`unknown value ${quote(text)}`, allowed)
+  return found
+}
+
+function readHas(text: string): SearchQuery['has'] {
+  const files = text.split(',')
+  const asked = new Set(files.map((file) => oneOf(file, DISCOVERY_FILES)))
+  return DISCOVERY_FILES.filter((file) => asked.has(file))
+}
+
+function readBoolean(text: string): boolean {
+  const value = BOOLEANS.get(text)
+  if (value === undefined) throw new Refusal(`unknown value ${quote(text)}`, [...BOOLEANS.keys()])
+  return value
+}
+
+function readWhole(text: string, min: number, max: number): number {
+  const number = Number(text)
+  if (WHOLE_NUMBER.test(text) && number >= min && number <= max) return number
+  throw new Refusal(`got ${quote(text)}, expected a whole number from ${min} to ${max}`)
+}
+
+function readDecimal(text: string, max: number): number {
+  const number = Number(text)
+  if (DECIMAL.test(text) && number <= max) return number
+  throw new Refusal(`got ${quote(text)}, expected a plain number from 0 to ${max}`)
+}
+
+function quote(text: string): string {
+  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text
+  return JSON.stringify(shown.toWellFormed())
+}

@@ -1,0 +1,108 @@
+import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import { attributionOf, type SourceRow } from '../derived/source-table.ts'
+import { PricingSchema } from '../listing/pricing.ts'
+import type { Signals } from '../trust/evidence.ts'
+import { goPath, kitPath, pagePath } from '../wire/links.ts'
+import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { InvokeSchema, toInvokeView } from './invoke-view.ts'
+import { DiscoverySchema, sourceIdsOf } from './summary-view.ts'
+import { TiersSchema, toTiersView } from './tiers-view.ts'
+import { TrustSchema, toTrustView } from './trust-view.ts'
+
+/** spec: Full listing; `invoke` and `buy` are added. */
+export const ListingViewSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  summary: v.string(),
+  kind: v.picklist(KINDS),
+  url: v.string(),
+  categories: v.array(v.string()),
+  tags: v.array(v.string()),
+  sources: v.array(v.object({ source: v.string(), ref: v.string() })),
+  pricing: PricingSchema,
+  status: v.picklist(STATUSES),
+  first_party: v.boolean(),
+  /** `{}` when the seller publishes none. */
+  discovery: DiscoverySchema,
+  trust: TrustSchema,
+  /** Prefixed wire names follow the measured provider's id; `{}` without any measurement. */
+  signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
+  origin: v.string(),
+  attribution: v.array(v.string()),
+  badges: v.array(v.picklist(BADGES)),
+  tiers: TiersSchema,
+  invoke: v.array(InvokeSchema),
+  buy: v.picklist(BUY),
+  page: v.string(),
+  kit_manifest: v.string(),
+  go: v.string(),
+  claim: v.object({ how: v.string(), opt_out: v.string() }),
+})
+export type ListingView = v.InferOutput<typeof ListingViewSchema>
+
+export interface ListingViewContext {
+  baseUrl: string
+  sources: ReadonlyMap<string, SourceRow>
+}
+
+export function toListingView(
+  listing: DerivedListing,
+  { baseUrl, sources }: ListingViewContext,
+): ListingView {
+  const { id, facts, trust } = listing
+  const trustSource =
+    trust.evidence === 'no_payment_data' ? '' : attributionOf(sources, trust.measured.source)
+  return {
+    id,
+    name: facts.name,
+    summary: facts.summary,
+    kind: facts.kind,
+    url: facts.url,
+    categories: facts.categories,
+    tags: facts.tags,
+    sources: facts.sources.map((source) => ({ ...source })),
+    pricing: facts.pricing,
+    status: listing.status,
+    first_party: facts.first_party,
+    discovery: facts.discovery,
+    trust: toTrustView(trust, trustSource),
+    signals: toSignalsView(listing.signals, listing.signalsSource),
+    origin: new URL(facts.url).origin,
+    attribution: [...new Set(sourceIdsOf(listing).map((source) => attributionOf(sources, source)))],
+    badges: listing.badges,
+    tiers: toTiersView({ id, name: facts.name, tiers: listing.tiers }, baseUrl),
+    invoke: toInvokeView(facts.invoke),
+    buy: listing.buy.buy,
+    page: pagePath(id),
+    kit_manifest: kitPath(id),
+    go: goPath(id, 'api'),
+    claim: toClaimTexts(baseUrl),
+  }
+}
+
+function toClaimTexts(baseUrl: string) {
+  return {
+    how: `Sign in at ${baseUrl}/sellers, start a claim for this listing and prove control of its domain: by a file under /.well-known/, by a DNS TXT record, or by an email address at the domain.`,
+    opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
+  }
+}
+
+/** Signals whose wire name carries the provider's id: they are its judgement, not a measurement. */
+const PREFIXED = new Set(['status', 'verified'])
+
+/**
+ * spec: `signals`.
+ *
+ * @example toSignalsView({ status: 'online', p95_ms: 310 }, 'x402-list') → { x402_list_status: 'online', p95_ms: 310 }
+ */
+export function toSignalsView(
+  signals: Signals,
+  source: string,
+): Record<string, string | number | boolean> {
+  const prefix = source.replaceAll('-', '_')
+  const entries = Object.entries(signals).flatMap(([key, value]) =>
+    value === undefined ? [] : [[PREFIXED.has(key) ? `${prefix}_${key}` : key, value] as const],
+  )
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
+import { RAILS, type Rail } from '../wire/vocabulary.ts'
+
+/** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
+export const MarketReportsSchema = v.object({
+  preview: v.object({
+    prices: v.array(
+      v.object({
+        category: v.string(),
+        rail: v.picklist(RAILS),
+        listings: v.number(),
+        median_min_usd: v.number(),
+      }),
+    ),
+    paid_listings: v.pipe(v.number(), v.description('Listings that name a payment rail.')),
+    priced_listings: v.pipe(
+      v.number(),
+      v.description(
+        'Those of them whose lowest price is known; as many, as long as pricing per call always states one.',
+      ),
+    ),
+    measured: v.object({
+      listings: v.number(),
+      settlements_30d: v.number(),
+      volume_usd_30d: v.number(),
+    }),
+  }),
+  paid: v.object({ status: v.literal('stub'), note: v.string() }),
+})
+export type MarketReportsView = v.InferOutput<typeof MarketReportsSchema>
+
+export function toMarketReportsView(listings: readonly DerivedListing[]): MarketReportsView {
+  const outside = listings.filter(({ facts }) => !facts.first_party)
+  const paid = outside.filter(({ facts }) => railsOf(facts.pricing).length > 0)
+  const measured = outside.flatMap(({ trust }) =>
+    trust.evidence === 'no_payment_data' ? [] : [trust.measured],
+  )
+  return {
+    preview: {
+      prices: medianPrices(paid),
+      paid_listings: paid.length,
+      priced_listings: paid.filter(({ facts }) => lowestPriceOf(facts.pricing) !== null).length,
+      measured: {
+        listings: measured.length,
+        settlements_30d: measured.reduce((sum, m) => sum + m.settlements_30d, 0),
+        volume_usd_30d: roundCents(measured.reduce((sum, m) => sum + m.volume_usd_30d, 0)),
+      },
+    },
+    paid: { status: 'stub', note: 'Full tables are not sold yet; see /api/v1/roadmap.' },
+  }
+}
+
+/** Median of the lowest prices, by category and rail, sorted by both. */
+function medianPrices(paid: readonly DerivedListing[]) {
+  const groups = new Map<string, { category: string; rail: Rail; prices: number[] }>()
+  for (const { facts } of paid) {
+    const price = lowestPriceOf(facts.pricing)
+    if (price === null) continue
+    for (const category of facts.categories)
+      for (const rail of railsOf(facts.pricing)) {
+        const key = `${category} ${rail}`
+        const group = groups.get(key) ?? { category, rail, prices: [] }
+        group.prices.push(price)
+        groups.set(key, group)
+      }
+  }
+  return [...groups.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { category, rail, prices }]) => ({
+      category,
+      rail,
+      listings: prices.length,
+      median_min_usd: medianOf(prices),
+    }))
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? 0
+  const lower = sorted.length % 2 === 1 ? upper : (sorted[middle - 1] ?? 0)
+  return Number(((lower + upper) / 2).toPrecision(12))
+}
+
+function roundCents(usd: number): number {
+  return Math.round(usd * 100) / 100
+}

@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
+
+/** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+export const LoginBodySchema = v.object({
+  email: described('Where to mail the link: one plain ASCII address.'),
+})
+export const LoginSentSchema = v.object({ status: v.literal('sent') })
+
+export const SessionBodySchema = v.object({
+  token: described('The token of the mailed link; it works once.'),
+})
+export const SellerSchema = v.object({ email: v.string(), created_at: v.string() })
+export const SessionSchema = v.object({ seller: SellerSchema })
+
+export const ClaimSchema = v.object({
+  id: v.string(),
+  listing_id: v.string(),
+  method: v.picklist(CLAIM_METHODS),
+  state: v.picklist(CLAIM_STATES),
+  created_at: v.string(),
+  expires_at: v.string(),
+  verified_at: v.optional(v.string()),
+  last_checked_at: v.optional(v.string()),
+})
+export type ClaimView = v.InferOutput<typeof ClaimSchema>
+
+export const ClaimsSchema = v.object({ claims: v.array(ClaimSchema) })
+
+export const ClaimBodySchema = v.object({
+  listing_id: described('Id of the listing to claim.'),
+  method: v.optional(
+    v.pipe(
+      v.picklist(CLAIM_METHODS),
+      v.description(
+        'How to prove control of the host: a file, a DNS record or your address; well_known if absent.',
+      ),
+    ),
+  ),
+})
+
+/** What the seller publishes, and where: one of `url`, `record`, `address`, by method. */
+export const ClaimStartedSchema = v.object({
+  claim: ClaimSchema,
+  token: v.string(),
+  instructions: v.object({
+    method: v.picklist(CLAIM_METHODS),
+    steps: v.array(v.string()),
+    url: v.optional(v.string()),
+    record: v.optional(v.string()),
+    address: v.optional(v.string()),
+    value: v.string(),
+  }),
+})
+export type ClaimStarted = v.InferOutput<typeof ClaimStartedSchema>
+
+export const ClaimCheckedSchema = v.object({
+  claim: ClaimSchema,
+  result: v.object({
+    verified: v.boolean(),
+    method: v.picklist(CLAIM_METHODS),
+    checked_at: v.string(),
+    expected: v.string(),
+    /** Exactly what was seen; null when nothing was. */
+    observed: v.nullable(v.string()),
+    /** Reason code; null when verified. */
+    reason: v.nullable(v.string()),
+    /** What to do now, in plain words. */
+    next: v.string(),
+  }),
+})
+export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
+
+/** Takes an owned listing out of the directory at the next build, or brings it back. */
+export const OptOutBodySchema = v.object({
+  listing_id: described('Id of a listing whose verified claim is yours.'),
+  removed: v.optional(
+    v.pipe(v.boolean(), v.description('False brings the listing back; true if absent.')),
+  ),
+})
+export const OptOutSchema = v.object({
+  listing_id: v.string(),
+  removed: v.boolean(),
+  effective: v.literal('next_build'),
+})
+
+export const ListingAnalyticsSchema = v.object({
+  listing_id: v.string(),
+  clicks: v.object({
+    total: count,
+    by_day: v.array(v.object({ date: v.string(), clicks: count })),
+    by_src: v.object(
+      Object.fromEntries([...CLICK_SOURCES, 'unknown'].map((src) => [src, v.optional(count)])),
+    ),
+  }),
+  calls: count,
+  search_impressions: v.optional(count),
+})
+
+export const AnalyticsSchema = v.object({
+  basic: v.object({ listings: v.array(ListingAnalyticsSchema) }),
+  advanced: v.object({ status: v.literal('stub') }),
+})
+
+export const MeSchema = v.object({
+  seller: SellerSchema,
+  claims: v.array(ClaimSchema),
+  stats: v.object({ listings: count, clicks_30d: count, calls_30d: count }),
+})
+
+function described(text: string) {
+  return v.pipe(v.string(), v.description(text))
+}

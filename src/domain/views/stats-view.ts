@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { countBy } from '../derived/listing-counts.ts'
+import { railsOf } from '../listing/pricing.ts'
+import { sourceIdsOf } from './summary-view.ts'
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const counts = v.record(v.string(), count)
+
+/** `GET /api/v1/stats`. Counts take in first-party listings too. */
+export const StatsSchema = v.object({
+  listings: v.object({
+    total: count,
+    first_party: count,
+    by_kind: counts,
+    by_category: counts,
+    by_rail: counts,
+    by_source: counts,
+    by_status: counts,
+    relayable: count,
+    with_trust: count,
+  }),
+  /** Date of the newest fact in the content: the build's own time would change the bytes. */
+  updated: v.string(),
+})
+export type StatsView = v.InferOutput<typeof StatsSchema>
+
+export function toStatsView(listings: readonly DerivedListing[]): StatsView {
+  const group = (keysOf: (listing: DerivedListing) => readonly string[]) =>
+    Object.fromEntries(countBy(listings, keysOf))
+  const many = (test: (listing: DerivedListing) => boolean) => listings.filter(test).length
+  return {
+    listings: {
+      total: listings.length,
+      first_party: many(({ facts }) => facts.first_party),
+      by_kind: group(({ facts }) => [facts.kind]),
+      by_category: group(({ facts }) => facts.categories),
+      by_rail: group(({ facts }) => railsOf(facts.pricing)),
+      by_source: group(sourceIdsOf),
+      by_status: group(({ status }) => [status]),
+      relayable: many(({ buy }) => buy.buy === 'relay_x402'),
+      with_trust: many(({ trust }) => trustScoreOf(trust) !== null),
+    },
+    updated: listings.map(newestFactOf).reduce((a, b) => (a > b ? a : b), '1970-01-01'),
+  }
+}
+
+function newestFactOf({ facts, trust }: DerivedListing): string {
+  if (trust.evidence === 'no_payment_data') return facts.added
+  const measured = trust.measured.as_of.slice(0, 10)
+  return measured > facts.added ? measured : facts.added
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import { PricingSchema } from '../listing/pricing.ts'
+import { OWN_EVIDENCE } from '../trust/evidence.ts'
+import { badgePath, callPath, kitPath, listingPath, pagePath } from '../wire/links.ts'
+import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { InvokeSchema, toInvokeView } from './invoke-view.ts'
+import { TiersSchema, toTiersView } from './tiers-view.ts'
+import { TrustSummarySchema, toTrustSummary } from './trust-view.ts'
+
+export const DiscoverySchema = v.object({
+  openapi: v.optional(v.string()),
+  llms_txt: v.optional(v.string()),
+  x402_manifest: v.optional(v.string()),
+  agent_card: v.optional(v.string()),
+})
+
+const linksEntries = {
+  listing: v.string(),
+  page: v.string(),
+  badge_svg: v.string(),
+  kit_manifest: v.string(),
+  /** Present only when `buy` is `relay_x402`. */
+  call: v.optional(v.string()),
+}
+
+const summaryEntries = {
+  id: v.string(),
+  name: v.string(),
+  kind: v.picklist(KINDS),
+  status: v.picklist(STATUSES),
+  summary: v.string(),
+  url: v.string(),
+  categories: v.array(v.string()),
+  pricing: PricingSchema,
+  trust: TrustSummarySchema,
+  invoke: v.array(InvokeSchema),
+  discovery: v.optional(DiscoverySchema),
+  sources: v.array(v.string()),
+  badges: v.array(v.picklist(BADGES)),
+  tiers: TiersSchema,
+  buy: v.picklist(BUY),
+}
+
+/** A summary before it stands in an answer: no `relevance`, no `links.go`, which name the search. */
+export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
+export type PreparedSummary = v.InferOutput<typeof PreparedSummarySchema>
+
+/** spec: Listing summary, the element of `results`. */
+export const ListingSummarySchema = v.object({
+  ...summaryEntries,
+  links: v.object({ ...linksEntries, go: v.string() }),
+  relevance: v.number(),
+})
+export type ListingSummary = v.InferOutput<typeof ListingSummarySchema>
+
+/** @param baseUrl `{base_url}`, for the absolute URLs of `tiers`. */
+export function toPreparedSummary(listing: DerivedListing, baseUrl: string): PreparedSummary {
+  const { id, facts } = listing
+  const hasDiscovery = Object.keys(facts.discovery).length > 0
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    status: listing.status,
+    summary: facts.summary,
+    url: facts.url,
+    categories: facts.categories,
+    pricing: facts.pricing,
+    trust: toTrustSummary(listing.trust),
+    invoke: toInvokeView(facts.invoke),
+    ...(hasDiscovery && { discovery: facts.discovery }),
+    sources: sourceIdsOf(listing),
+    badges: listing.badges,
+    tiers: toTiersView({ id, name: facts.name, tiers: listing.tiers }, baseUrl),
+    buy: listing.buy.buy,
+    links: {
+      listing: listingPath(id),
+      page: pagePath(id),
+      badge_svg: badgePath(id),
+      kit_manifest: kitPath(id),
+      ...(listing.buy.buy === 'relay_x402' && { call: callPath(id) }),
+    },
+  }
+}
+
+/** The measured provider is a source where its evidence is used. */
+export function sourceIdsOf({ facts, trust }: DerivedListing): string[] {
+  const ids = facts.sources.map((source) => source.source)
+  if (trust.evidence !== 'no_payment_data' && trust.measured.source !== OWN_EVIDENCE)
+    ids.push(trust.measured.source)
+  return [...new Set(ids)]
+}

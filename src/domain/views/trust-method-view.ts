@@ -1,0 +1,110 @@
+import * as v from 'valibot'
+import { LIVE_TESTED } from '../derived/live-tested.ts'
+import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
+import { WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
+import { WASH } from '../trust/wash-rules.ts'
+import { EVIDENCE } from '../wire/vocabulary.ts'
+
+const MINUTE_MS = 60_000
+
+const { roundTripShare, burst } = WASH
+
+/** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
+export const TrustMethodSchema = v.object({
+  method: v.literal(TRUST_METHOD),
+  summary: v.string(),
+  formula: v.record(v.string(), v.string()),
+  constants: v.object({
+    window_days: v.number(),
+    weights: v.object({ buyers: v.number(), settlements: v.number(), volume: v.number() }),
+    saturation: v.object({ buyers: v.number(), settlements: v.number(), volume_usd: v.number() }),
+    concentration_penalty: v.number(),
+    recency: v.object({ fresh_days: v.number(), floor: v.number() }),
+    shrink_buyers: v.number(),
+    sample_gate: v.object({ buyers: v.number(), settlements: v.number() }),
+    live_tested: v.object({ probes: v.number(), span_hours: v.number() }),
+    wash: v.object({
+      round_trip_share: v.number(),
+      burst: v.object({ payers: v.number(), share: v.number(), minutes: v.number() }),
+    }),
+  }),
+  evidence: v.array(v.object({ id: v.picklist(EVIDENCE), meaning: v.string() })),
+  sources: v.array(v.string()),
+  never: v.array(v.string()),
+  excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
+  page: v.string(),
+})
+export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
+
+export function toTrustMethodView(): TrustMethodView {
+  const { weights, saturation, recency } = TRUST
+  return {
+    method: TRUST_METHOD,
+    summary:
+      'A score from 0 to 100, computed only from payments verified on-chain that are not wash trades. No evidence gives no score, and that is not a bad sign.',
+    formula: {
+      score: 'round(100 * base * (1 - concentration_penalty * c) * recency * shrink)',
+      base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
+      sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
+      recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
+      shrink: `B / (B + ${TRUST.shrinkBuyers})`,
+      shared_payout: 'N and V are divided by the number of listings that share the payout address',
+      symbols:
+        'B verified buyers, N settlements, V volume in US dollars, c share of the largest buyer; all over the window',
+    },
+    constants: toConstants(),
+    evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
+    sources: [
+      'settlements measured on-chain by an external data provider',
+      "settlements this service verified on-chain itself, to the seller's published payout address",
+    ],
+    never: ['calls a seller reports', 'clicks', 'ratings', 'payments to Waypost'],
+    excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
+    page: '/trust',
+  }
+}
+
+function toConstants(): TrustMethodView['constants'] {
+  const { weights, saturation, recency } = TRUST
+  return {
+    window_days: TRUST.windowDays,
+    weights: { ...weights },
+    saturation: {
+      buyers: saturation.buyers,
+      settlements: saturation.settlements,
+      volume_usd: saturation.volumeUsd,
+    },
+    concentration_penalty: TRUST.concentrationPenalty,
+    recency: { fresh_days: recency.freshDays, floor: recency.floor },
+    shrink_buyers: TRUST.shrinkBuyers,
+    sample_gate: { ...TRUST.sampleGate },
+    live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
+    wash: {
+      round_trip_share: roundTripShare,
+      burst: {
+        payers: burst.cohort,
+        share: burst.share,
+        minutes: burst.windowMs / MINUTE_MS,
+      },
+    },
+  }
+}
+
+const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
+  verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
+  no_payment_data: 'Nobody has measured payments to this seller. Not a bad sign.',
+  no_independent_paid_usage_30d:
+    'Payments were measured, but none in the window came from an independent buyer.',
+}
+
+/** What is left out before anything is counted, where transactions are known. */
+const EXCLUSION_RULES: Record<WashFlagId, string> = {
+  self_payment: 'the payer is the payout address or a wallet of the claiming seller',
+  funded_by_payout: 'the payer was funded by the payout address before it first paid',
+  round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: a common funder, even spacing, or nobody who ever came back`,
+}
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}

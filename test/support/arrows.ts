@@ -1,0 +1,79 @@
+/** A folder with more files than this needs rooms inside. */
+export const MOST_FILES = 15
+
+/** Folders whose rooms are being built; none is left when this is empty. */
+export const ROOMS_TO_DIVIDE = ['src/search', 'seeds']
+
+const SITE = ['src/pages', 'src/components', 'src/layouts', 'src/scripts', 'src/styles']
+const LIVE = ['src/domain', 'src/search', 'src/compiled.ts', 'functions']
+
+/**
+ * The arrows: what of ours a folder may import, and which packages. A folder may always import
+ * itself; the longest path that fits a file decides. `*` at the end of a package stands for
+ * anything. Only tests import tests, and nobody imports seeds.
+ */
+export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
+  'src/domain': { ours: [], packages: ['valibot'] },
+  'src/domain/wire': { ours: [], packages: ['valibot'] },
+  'src/search': { ours: ['src/domain'], packages: ['@orama/orama', 'valibot'] },
+  // Reading files is all it does beyond naming shapes of the domain.
+  'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
+  'src/env.d.ts': { ours: [], packages: [] },
+  'src/render': { ours: ['src/domain'], packages: [] },
+  'src/compile/content': {
+    ours: ['src/domain'],
+    packages: [
+      'node:fs',
+      'node:path',
+      'node:url',
+      'gray-matter',
+      'yaml',
+      'valibot',
+      '@valibot/to-json-schema',
+    ],
+  },
+  'src/compile/derive': {
+    ours: ['src/domain', 'src/search', 'src/compile/content'],
+    packages: ['markdown-it'],
+  },
+  'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
+  'src/compile/release': {
+    ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts', 'src/compile'],
+    packages: ['node:*', 'valibot', 'astro', '@astrojs/node', 'pagefind'],
+  },
+  ...Object.fromEntries(
+    SITE.map((folder) => [
+      folder,
+      {
+        ours: [...SITE, 'src/domain', 'src/render', 'src/compiled.ts'],
+        packages: ['astro', 'astro:*', 'virtual:*'],
+      },
+    ]),
+  ),
+  // The commands read content; the server never does.
+  'functions/commands': {
+    ours: [...LIVE, 'src/compile'],
+    packages: ['node:*', 'astro'],
+  },
+  'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
+  'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
+  'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
+  'functions/clicks': { ours: LIVE, packages: ['h3'] },
+  'functions/http': { ours: LIVE, packages: ['node:http', 'valibot'] },
+  'functions/limits': { ours: LIVE, packages: ['node:*', 'rate-limiter-flexible'] },
+  'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
+  'functions/operations': { ours: LIVE, packages: ['node:*'] },
+  'functions/parts': { ours: LIVE, packages: ['h3'] },
+  'functions/ports': { ours: ['src/domain', 'functions'], packages: ['node:*', 'valibot'] },
+  'functions/release': { ours: LIVE, packages: ['node:*', 'valibot'] },
+  'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
+  'functions/sellers': {
+    ours: LIVE,
+    packages: ['node:crypto', 'h3', 'kysely', 'lucia', 'tldts', 'undici'],
+  },
+  'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'undici', 'valibot'] },
+  'functions/static': { ours: LIVE, packages: ['node:*'] },
+  'functions/store': { ours: ['src/domain', 'functions'], packages: ['node:*', 'kysely*', 'pg'] },
+  seeds: { ours: ['src/domain'], packages: ['node:*', 'valibot', 'yaml', 'undici'] },
+  test: { ours: [''], packages: ['*'] },
+}
