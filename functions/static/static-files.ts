@@ -16,6 +16,8 @@ export interface StaticFiles {
   serve(req: IncomingMessage, res: ServerResponse, path: string): boolean
   /** Answers with the file at `path` under another status, such as the 404 page. */
   serveAs(req: IncomingMessage, res: ServerResponse, path: string, status: number): boolean
+  /** The uncompressed bytes of a known address, for whoever says the same in another protocol. */
+  read(path: string): Promise<Buffer> | null
 }
 
 interface Variant {
@@ -46,6 +48,10 @@ export function createStaticFiles(
       if (file === undefined) return false
       void send(req, res, { file, status, read: cache.read })
       return true
+    },
+    read(path) {
+      const file = files.get(path)
+      return file === undefined ? null : cache.read(file.file)
     },
   }
 }
