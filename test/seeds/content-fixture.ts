@@ -9,8 +9,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runSeeding } from '../../seeds/run-seeding.ts'
-import type { SeedOptions } from '../../seeds/seed-options.ts'
+import { runSeeding } from '../../seeds/commands/run-seeding.ts'
+import type { SeedOptions } from '../../seeds/commands/seed-options.ts'
 
 export const FIXTURES = new URL('../fixtures/mcp-registry/', import.meta.url).pathname
 

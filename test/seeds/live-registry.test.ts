@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fetchText } from '../../seeds/fetch-text.ts'
+import { fetchText } from '../../seeds/fetch/fetch-text.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
 import { createRegistryServer, sendJson } from './registry-server.ts'
 

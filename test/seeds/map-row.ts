@@ -1,5 +1,5 @@
-import { mapServer } from '../../seeds/mcp-registry/map-server.ts'
-import { parseRegistryRow } from '../../seeds/mcp-registry/registry-row.ts'
+import { mapServer } from '../../seeds/sources/mcp-registry/map-server.ts'
+import { parseRegistryRow } from '../../seeds/sources/mcp-registry/registry-row.ts'
 
 export const RULES = {
   categories: new Set(['geo_weather', 'web_search', 'developer_tools']),

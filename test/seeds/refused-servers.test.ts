@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mapServer } from '../../seeds/mcp-registry/map-server.ts'
-import { parseRegistryRow } from '../../seeds/mcp-registry/registry-row.ts'
+import { mapServer } from '../../seeds/sources/mcp-registry/map-server.ts'
+import { parseRegistryRow } from '../../seeds/sources/mcp-registry/registry-row.ts'
 import { mapRow, official, pack, parseRow, RULES, WEATHER } from './map-row.ts'
 
 describe('what is refused', () => {

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createProgress } from '../../seeds/progress.ts'
-import { parseSeedOptions } from '../../seeds/seed-options.ts'
+import { parseSeedOptions } from '../../seeds/commands/seed-options.ts'
+import { createProgress } from '../../seeds/fetch/progress.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
 
-const SEED = new URL('../../seeds/seed.ts', import.meta.url).pathname
+const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 const HOSTILE = join(FIXTURES, 'hostile.ndjson')
 
 let content: ReturnType<typeof createContentFixture>

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import type { Refusal } from '../../../seeds/refusal.ts'
+import type { Refusal } from '../../../seeds/facts/refusal.ts'
 import { convertRow } from './convert-row.ts'
 
 const FILES = ['merged_mcp.jsonl', 'merged_paid.jsonl', 'merged_a2a.jsonl']

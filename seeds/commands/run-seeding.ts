@@ -6,13 +6,13 @@ import {
   readLock,
   readTables,
   writeContentFile,
-} from './content-folder.ts'
-import { chooseSeeds } from './mcp-registry/choose-seeds.ts'
-import { readRows } from './mcp-registry/read-rows.ts'
-import { planSeeding, type SeedingPlan } from './plan-seeding.ts'
-import { createProgress, type ProgressStream } from './progress.ts'
-import type { Refusal } from './refusal.ts'
-import { renderLock } from './seed-lock.ts'
+} from '../content/content-folder.ts'
+import { renderLock } from '../content/seed-lock.ts'
+import type { Refusal } from '../facts/refusal.ts'
+import { createProgress, type ProgressStream } from '../fetch/progress.ts'
+import { planSeeding, type SeedingPlan } from '../plan/plan-seeding.ts'
+import { chooseSeeds } from '../sources/mcp-registry/choose-seeds.ts'
+import { readRows } from '../sources/mcp-registry/read-rows.ts'
 import type { SeedOptions } from './seed-options.ts'
 
 export interface SeedingPorts {

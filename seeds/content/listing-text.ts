@@ -1,6 +1,6 @@
 import { isMap, isNode, isScalar, type Pair, parseDocument, visit } from 'yaml'
-import type { InvokeEntry } from '../src/domain/listing/invoke.ts'
-import { OWNED_FIELDS, type OwnedField, type SeedFacts } from './seed-facts.ts'
+import type { InvokeEntry } from '../../src/domain/listing/invoke.ts'
+import { OWNED_FIELDS, type OwnedField, type SeedFacts } from '../facts/seed-facts.ts'
 
 const SCHEMA_LINE = '# yaml-language-server: $schema=../../schema/listing.schema.json'
 const FRONT_MATTER = /^---\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/

@@ -1,7 +1,7 @@
-import type { ExistingListing } from './existing-listing.ts'
-import { hasComment, replaceFields } from './listing-text.ts'
-import { OWNED_FIELDS, type OwnedField, type SeedFacts } from './seed-facts.ts'
-import { hashValue, type LockEntry } from './seed-lock.ts'
+import type { ExistingListing } from '../content/existing-listing.ts'
+import { hasComment, replaceFields } from '../content/listing-text.ts'
+import { hashValue, type LockEntry } from '../content/seed-lock.ts'
+import { OWNED_FIELDS, type OwnedField, type SeedFacts } from '../facts/seed-facts.ts'
 
 export interface MergedListing {
   text: string

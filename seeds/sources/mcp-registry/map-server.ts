@@ -1,17 +1,21 @@
-import type { SourceRow } from '../../src/domain/derived/source-table.ts'
-import type { InvokeEntry } from '../../src/domain/listing/invoke.ts'
+import type { SourceRow } from '../../../src/domain/derived/source-table.ts'
+import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import {
   findTextFault,
   MAX_NAME_LENGTH,
   MAX_SUMMARY_LENGTH,
-} from '../../src/domain/listing/listing-text.ts'
-import { type UrlFault as Fault, findCallableUrlFault, type HostRules } from '../callable-url.ts'
-import { cutText } from '../cut-text.ts'
-import { guessCategories } from '../guess-categories.ts'
-import { findInstruction } from '../instruction-like.ts'
-import { toPlainText } from '../plain-text.ts'
-import type { Refusal } from '../refusal.ts'
-import { findSeedFault, type Seed, type SeedFacts } from '../seed-facts.ts'
+} from '../../../src/domain/listing/listing-text.ts'
+import {
+  type UrlFault as Fault,
+  findCallableUrlFault,
+  type HostRules,
+} from '../../facts/callable-url.ts'
+import type { Refusal } from '../../facts/refusal.ts'
+import { findSeedFault, type Seed, type SeedFacts } from '../../facts/seed-facts.ts'
+import { cutText } from '../../text/cut-text.ts'
+import { guessCategories } from '../../text/guess-categories.ts'
+import { findInstruction } from '../../text/instruction-like.ts'
+import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
 import type { RegistryRow, RegistryServer } from './registry-row.ts'
 import { registrySlug } from './registry-slug.ts'

@@ -1,10 +1,10 @@
-import type { ExistingListing } from './existing-listing.ts'
-import { findHandsOff, type HandsOff } from './hands-off.ts'
-import { renderListing } from './listing-text.ts'
+import type { ExistingListing } from '../content/existing-listing.ts'
+import { findHandsOff, type HandsOff } from '../content/hands-off.ts'
+import { renderListing } from '../content/listing-text.ts'
+import { hashValue, type LockEntry, type SeedLock } from '../content/seed-lock.ts'
+import type { Refusal } from '../facts/refusal.ts'
+import { endpointsOf, OWNED_FIELDS, type OwnedField, type Seed } from '../facts/seed-facts.ts'
 import { mergeListing } from './merge-listing.ts'
-import type { Refusal } from './refusal.ts'
-import { endpointsOf, OWNED_FIELDS, type OwnedField, type Seed } from './seed-facts.ts'
-import { hashValue, type LockEntry, type SeedLock } from './seed-lock.ts'
 
 export interface SeedingInput {
   /** Valid, sorted by key, each key once. */

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { findIdentifierFault, type InvokeEntry } from '../../src/domain/listing/invoke.ts'
+import { findIdentifierFault, type InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
-} from '../../src/domain/wire/vocabulary.ts'
-import { findCallableUrlFault, type HostRules, type UrlFault } from '../callable-url.ts'
+} from '../../../src/domain/wire/vocabulary.ts'
+import { findCallableUrlFault, type HostRules, type UrlFault } from '../../facts/callable-url.ts'
 import type { RegistryServer } from './registry-row.ts'
 
 const MAX_ENTRIES = 20

@@ -1,4 +1,4 @@
-import { toPrintable } from './printable.ts'
+import { toPrintable } from '../text/printable.ts'
 import { runSeeding } from './run-seeding.ts'
 import { HELP, parseSeedOptions } from './seed-options.ts'
 import { formatSeedReport } from './seed-report.ts'

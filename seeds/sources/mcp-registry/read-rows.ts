@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
-import { fetchText } from '../fetch-text.ts'
-import type { Progress } from '../progress.ts'
-import type { Refusal } from '../refusal.ts'
+import type { Refusal } from '../../facts/refusal.ts'
+import { fetchText } from '../../fetch/fetch-text.ts'
+import type { Progress } from '../../fetch/progress.ts'
 import { parseRows, type RowBatch } from './parse-rows.ts'
 import { REGISTRY_URL } from './registry-source.ts'
 

@@ -3,8 +3,8 @@ import {
   isIpHost,
   isPlaceholderHost,
   isTunnelHost,
-} from '../src/domain/listing/target-url.ts'
-import { judgeAddress } from '../src/domain/relay/address-verdict.ts'
+} from '../../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import type { RefusalReason } from './refusal.ts'
 
 export interface UrlFault {

@@ -1,5 +1,5 @@
+import { endpointsOf } from '../facts/seed-facts.ts'
 import { parseListingFields } from './listing-text.ts'
-import { endpointsOf } from './seed-facts.ts'
 
 /** A listing that is in the content already. */
 export interface ExistingListing {

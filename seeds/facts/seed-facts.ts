@@ -1,7 +1,10 @@
 import * as v from 'valibot'
-import { createListingFactsSchema, type ListingFacts } from '../src/domain/listing/listing-facts.ts'
-import { isListingId } from '../src/domain/listing/listing-id.ts'
-import type { IdPrefix } from '../src/domain/wire/vocabulary.ts'
+import {
+  createListingFactsSchema,
+  type ListingFacts,
+} from '../../src/domain/listing/listing-facts.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
 /** The front matter an importer writes and keeps up to date; every other key is people's. */
 export const OWNED_FIELDS = ['name', 'url', 'summary', 'categories', 'invoke', 'sources'] as const

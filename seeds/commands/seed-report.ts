@@ -1,6 +1,6 @@
-import type { KeptListing } from './plan-seeding.ts'
-import { toPrintable } from './printable.ts'
-import { REFUSAL_REASONS, type Refusal, type RefusalReason } from './refusal.ts'
+import { REFUSAL_REASONS, type Refusal, type RefusalReason } from '../facts/refusal.ts'
+import type { KeptListing } from '../plan/plan-seeding.ts'
+import { toPrintable } from '../text/printable.ts'
 import type { SeedingResult } from './run-seeding.ts'
 import type { SeedOptions } from './seed-options.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-id.ts'
+import { MAX_ID_LENGTH } from '../../../src/domain/listing/listing-id.ts'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
 const HASH_LENGTH = 8

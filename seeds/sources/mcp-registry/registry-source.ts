@@ -1,4 +1,4 @@
-import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import type { SourceRow } from '../../../src/domain/derived/source-table.ts'
 import type { RegistryRow } from './registry-row.ts'
 
 export const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'

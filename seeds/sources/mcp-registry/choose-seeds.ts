@@ -1,5 +1,5 @@
-import type { Refusal } from '../refusal.ts'
-import { endpointsOf, type Seed } from '../seed-facts.ts'
+import type { Refusal } from '../../facts/refusal.ts'
+import { endpointsOf, type Seed } from '../../facts/seed-facts.ts'
 import { type MapRules, mapServer } from './map-server.ts'
 import { parseRegistryRow, type RegistryRow } from './registry-row.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
-import type { Seed } from './seed-facts.ts'
+import type { Seed } from '../facts/seed-facts.ts'
 
 /**
  * `content/seeds/hands-off.yaml`: what people told the importers. `never_list` keeps a server out

@@ -1,5 +1,5 @@
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
-import type { Refusal } from '../refusal.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import type { Refusal } from '../../facts/refusal.ts'
 
 /** Longest row, in UTF-16 units: a server.json has at most a few thousand. */
 const MAX_ROW_LENGTH = 256 * 1024

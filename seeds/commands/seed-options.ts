@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { LIVE_URL } from './mcp-registry/read-rows.ts'
+import { LIVE_URL } from '../sources/mcp-registry/read-rows.ts'
 
 export const IMPORTERS = ['mcp-registry'] as const
 export type Importer = (typeof IMPORTERS)[number]
