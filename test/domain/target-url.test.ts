@@ -153,10 +153,11 @@ const BAD: [string, RegExp, string[]][] = [
   ],
   [
     'a host that clients read otherwise',
-    /as clients read it, (?:xn--80ak6aa92e\.example|api\.weather\.example|xn--mnchen-3ya\.example),/,
+    /as clients read it, (?:xn--80ak6aa92e\.example|api\.weather\.example|xn--mnchen-3ya\.example|api\.book\.example),/,
     [
       'https://\u0430\u0440\u0440\u04cf\u0435.example/',
       'https://münchen.example/',
+      'https://api.boo\u212A.example/',
       'https://api。weather.example/',
       'https://ａｐｉ.weather.example/',
       'https://api%2eweather.example/',

@@ -287,20 +287,20 @@ describeStores('claiming a listing', ({ newPlace }) => {
     expect(instructions.url).toBe('https://shop.vercel.app/.well-known/listing-claim.txt')
   })
 
-  test("fields that are the server's own business have no effect", async () => {
-    const answer = await ann.post('/claim', {
-      listing_id: 'x402.shop',
-      method: 'dns_txt',
-      host: 'evil.example',
-      token: 'mine',
-      state: 'verified',
-      seller_id: 'x',
-      email: 'ann@evil.example',
-    })
-    const { claim, token, instructions } = await answer.json()
-    expect(claim.state).toBe('pending')
-    expect(token).not.toBe('mine')
-    expect(instructions.record).toBe(RECORD)
+  test.each([
+    ['metod', 'dns_txt', 'did you mean method?'],
+    ['host', 'evil.example', 'no such field'],
+    ['token', 'mine', 'no such field'],
+    ['state', 'verified', 'no such field'],
+    ['seller_id', 'x', 'no such field'],
+  ])('a field %s in the body is refused by name, and nothing is claimed', async (name, value, why) => {
+    const answer = await ann.post('/claim', { listing_id: 'x402.shop', [name]: value })
+    expect(answer.status).toBe(400)
+    const { code, errors } = await answer.json()
+    expect(code).toBe('invalid-parameter')
+    expect(errors).toMatchObject([{ in: 'body', name, allowed: ['listing_id', 'method'] }])
+    expect(errors[0].detail).toContain(why)
+    expect((await (await ann.get('/claim')).json()).claims).toEqual([])
   })
 
   test('asking again gives the same open claim and the same token', async () => {

@@ -51,6 +51,10 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
     'а@b.example',
     'a@ｂ.example',
     'a@b.exаmple',
+    'a\u212A@b.example',
+    'a@b\u212A.example',
+    '\u017Fam@b.example',
+    'a@b.example\u0130',
     'a\u0000@b.example',
     'a@b.example\u0000',
     '.a@b.example',
@@ -88,6 +92,7 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
     ['{"email":{"$gt":""}}', 'invalid-parameter'],
     ['{"__proto__":{"email":"a@b.example"}}', 'invalid-parameter'],
     ['{"constructor":{"prototype":{"email":"a@b.example"}}}', 'invalid-parameter'],
+    ['{"email":"a@b.example","emial":"a@b.example"}', 'invalid-parameter'],
     ['null', 'invalid-body'],
     ['[]', 'invalid-body'],
     ['"a@b.example"', 'invalid-body'],
@@ -163,7 +168,7 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
   })
 
   test('a poisoned host: the link is on our own address', async () => {
-    const body = JSON.stringify({ email: 'a@b.example', callbackURL: '//evil.example' })
+    const body = JSON.stringify({ email: 'a@b.example' })
     await login(body, { ...JSON_TYPE, 'X-Forwarded-Host': 'evil.example' })
     await tokenOf(world, 'a@b.example')
     expect(world.mails[0]?.link).toMatch(new RegExp(`^${world.url}/sellers/sign-in\\?token=`))

@@ -167,8 +167,8 @@ describeStores('settlements', ({ newStore }) => {
     expect(await world.evidence()).toMatchObject({
       settlements_30d: 0,
       verified_buyers_30d: 0,
-      // Sent in the block of the payment itself: it was there before the payment was.
-      wash_flags: [{ settlements: 1 }],
+      // Sent in the block of the payment itself.
+      wash_flags: [{ flag: 'round_trip', settlements: 1 }],
     })
     await world.settlements.close()
   })

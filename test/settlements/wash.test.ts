@@ -60,6 +60,21 @@ describe('money from the payout wallet', () => {
     expect(back('17000')).toEqual([{ flag: 'round_trip', settlements: 2 }])
   })
 
+  test('in the second of the payment has no order, so it is a return and not funding', () => {
+    const sameSecond = (changes: Partial<Transfer>) =>
+      flagsOf(paid, [transfer({ to: buyer, at: NOON, ...changes })])
+    expect(sameSecond({ amount: '17000' })).toEqual([{ flag: 'round_trip', settlements: 2 }])
+    expect(sameSecond({ amount: '1' })).toEqual([])
+  })
+
+  test('in the transaction of the payment is ordered by its logs', () => {
+    const [{ transaction = '' } = {}] = paid
+    const within = (log_index: number) =>
+      flagsOf(paid, [transfer({ to: buyer, at: NOON, amount: '1', transaction, log_index })])
+    expect(within(0)).toEqual([{ flag: 'funded_by_payout', settlements: 2 }])
+    expect(within(2)).toEqual([])
+  })
+
   test('to others changes nothing', () => {
     expect(
       flagsOf(paid, [transfer({ to: wallet(7) }), transfer({ from: wallet(8), to: buyer })]),

@@ -17,7 +17,8 @@ const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
  * @example parseEmailAddress('Ann@Shop.example') → 'ann@shop.example'
  */
 export function parseEmailAddress(text: string): string | null {
-  if (text.length > MAX_ADDRESS) return null
+  // Judged before folding: the Kelvin sign and its like become ASCII letters in lower case.
+  if (text.length > MAX_ADDRESS || !/^[\x21-\x7e]+$/.test(text)) return null
   const lower = text.toLowerCase()
   const parts = lower.split('@')
   const [local = '', domain = ''] = parts

@@ -116,7 +116,8 @@ function findHostFault(url: URL, allowPrivate: boolean): string | null {
 /** A host in foreign letters or escapes, a default port and dot segments are read otherwise. */
 function findRepair(text: string, url: URL): string | null {
   const [, written = '', path = ''] = /^https?:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
-  if (written.toLowerCase() !== url.host)
+  // Letters such as the Kelvin sign fold into ASCII: only what was ASCII before is compared after.
+  if (!/^[\x21-\x7e]*$/.test(written) || written.toLowerCase() !== url.host)
     return `expected the host as clients read it, ${url.host}, got ${written}`
   return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
     ? 'expected a path without . and .. segments'

@@ -61,17 +61,31 @@ export function excludeWash(
 
 /** Payers that had money of the seller's before they first paid. */
 function findFunded(settlements: readonly Settlement[], fromSeller: readonly Transfer[]) {
-  const firstPaid = new Map<string, number>()
-  for (const { payer, at } of settlements) {
-    const wallet = normalizeWallet(payer)
-    firstPaid.set(wallet, Math.min(firstPaid.get(wallet) ?? Number.POSITIVE_INFINITY, at))
+  const firstPaid = new Map<string, Settlement>()
+  for (const settlement of settlements) {
+    const wallet = normalizeWallet(settlement.payer)
+    const known = firstPaid.get(wallet)
+    if (known === undefined || isBefore(settlement, known)) firstPaid.set(wallet, settlement)
   }
   const funded = new Set<string>()
-  for (const { to, at } of fromSeller) {
-    const first = firstPaid.get(normalizeWallet(to))
-    if (first !== undefined && at <= first) funded.add(normalizeWallet(to))
+  for (const transfer of fromSeller) {
+    const first = firstPaid.get(normalizeWallet(transfer.to))
+    if (first !== undefined && isBefore(transfer, first)) funded.add(normalizeWallet(transfer.to))
   }
   return funded
+}
+
+/**
+ * Blocks carry whole seconds, and several may share one: within a second only the logs of one
+ * transaction have a known order. Money that moves in the second of the payment may as well have
+ * gone back as come before, so it funds nobody; what went back is the round trip's business.
+ */
+function isBefore(
+  one: Pick<Settlement, 'at' | 'transaction' | 'log_index'>,
+  other: Pick<Settlement, 'at' | 'transaction' | 'log_index'>,
+): boolean {
+  if (one.at !== other.at) return one.at < other.at
+  return one.transaction === other.transaction && one.log_index < other.log_index
 }
 
 /** Payers that got back most of what they paid. */

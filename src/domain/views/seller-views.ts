@@ -4,12 +4,12 @@ import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.t
 /** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-export const LoginBodySchema = v.object({
+export const LoginBodySchema = v.strictObject({
   email: described('Where to mail the link: one plain ASCII address.'),
 })
 export const LoginSentSchema = v.object({ status: v.literal('sent') })
 
-export const SessionBodySchema = v.object({
+export const SessionBodySchema = v.strictObject({
   token: described('The token of the mailed link; it works once.'),
 })
 export const SellerSchema = v.object({ email: v.string(), created_at: v.string() })
@@ -29,7 +29,7 @@ export type ClaimView = v.InferOutput<typeof ClaimSchema>
 
 export const ClaimsSchema = v.object({ claims: v.array(ClaimSchema) })
 
-export const ClaimBodySchema = v.object({
+export const ClaimBodySchema = v.strictObject({
   listing_id: described('Id of the listing to claim.'),
   method: v.optional(
     v.pipe(
@@ -74,7 +74,7 @@ export const ClaimCheckedSchema = v.object({
 export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 
 /** Takes an owned listing out of the directory at the next build, or brings it back. */
-export const OptOutBodySchema = v.object({
+export const OptOutBodySchema = v.strictObject({
   listing_id: described('Id of a listing whose verified claim is yours.'),
   removed: v.optional(
     v.pipe(v.boolean(), v.description('False brings the listing back; true if absent.')),
