@@ -9,6 +9,8 @@ import type { Config, RateLimit, RateLimitName } from '../ports/config.ts'
 export interface RateLimits {
   /** Counts one request of `key` against the limit. Switched-off limits always allow. */
   take(name: LimitName, key: string): Promise<LimitTaken>
+  /** Whether `key` has nothing left in its window; counts nothing. False where the limit is off. */
+  isUsedUp(name: LimitName, key: string): Promise<boolean>
 }
 
 export interface LimitTaken {
@@ -17,8 +19,17 @@ export interface LimitTaken {
   headers: Record<string, string>
 }
 
-/** `login` counts clients; `login_address` the mail address. One setting, `login`, rules both. */
-export type LimitName = RateLimitName | 'login_address'
+/**
+ * `login` counts clients, `login_address` what one client asks for one address; one setting, `login`,
+ * rules both. The others count mails to an address: five an hour, then a spare one in ten minutes for
+ * a client that had none sent, so that nobody can use an address up for its owner.
+ */
+export type LimitName =
+  | RateLimitName
+  | 'login_address'
+  | 'login_mails'
+  | 'login_sent'
+  | 'login_spare'
 
 const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   search: { requests: 600, seconds: 60 },
@@ -27,6 +38,9 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   go: { requests: 120, seconds: 60 },
   login: { requests: 20, seconds: 3600 },
   login_address: { requests: 5, seconds: 3600 },
+  login_mails: { requests: 5, seconds: 3600 },
+  login_sent: { requests: 1, seconds: 3600 },
+  login_spare: { requests: 1, seconds: 600 },
   session: { requests: 60, seconds: 3600 },
   claim: { requests: 60, seconds: 3600 },
   check: { requests: 10, seconds: 3600 },
@@ -42,6 +56,8 @@ export type CreateCounter = (options: {
 export interface Counter {
   /** Counts one and answers how many the key has used in its window, and when that ends. */
   count(key: string): Promise<{ used: number; msBeforeReset: number }>
+  /** How many the key has used in its window; counts nothing. */
+  peek(key: string): Promise<number>
 }
 
 export function createRateLimits(
@@ -49,19 +65,20 @@ export function createRateLimits(
   createCounter: CreateCounter = createMemoryCounter,
 ): RateLimits {
   const counters = new Map<LimitName, Counter>()
-  const spares = new Map<LimitName, Counter>()
-  const spare = (name: LimitName, limit: { requests: number; seconds: number }) => () => {
-    const counter = spares.get(name) ?? createMemoryCounter(limit)
-    spares.set(name, counter)
+  const counterOf = (name: LimitName, limit: { requests: number; seconds: number }) => {
+    const counter = counters.get(name) ?? insure(createCounter({ name, ...limit }), limit)
+    counters.set(name, counter)
     return counter
   }
   return {
+    async isUsedUp(name, key) {
+      const limit = limitOf(config, name)
+      return limit !== null && (await counterOf(name, limit).peek(key)) >= limit.requests
+    },
     async take(name, key) {
       const limit = limitOf(config, name)
       if (limit === null) return { allowed: true, headers: {} }
-      const counter = counters.get(name) ?? createCounter({ name, ...limit })
-      counters.set(name, counter)
-      const { used, msBeforeReset } = await countInsured(counter, spare(name, limit), key)
+      const { used, msBeforeReset } = await counterOf(name, limit).count(key)
       const seconds = Math.max(1, Math.ceil(msBeforeReset / 1000))
       const allowed = used <= limit.requests
       const left = Math.max(0, limit.requests - used)
@@ -78,11 +95,11 @@ export function createRateLimits(
 }
 
 /** While the store is down each instance counts for itself: a limit must not become an outage. */
-async function countInsured(counter: Counter, spare: () => Counter, key: string) {
-  try {
-    return await counter.count(key)
-  } catch {
-    return spare().count(key)
+function insure(counter: Counter, limit: { requests: number; seconds: number }): Counter {
+  const spare = createMemoryCounter(limit)
+  return {
+    count: (key) => counter.count(key).catch(() => spare.count(key)),
+    peek: (key) => counter.peek(key).catch(() => spare.peek(key)),
   }
 }
 
@@ -102,6 +119,8 @@ export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | n
 }
 
 function limitOf(config: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimit {
+  if (name === 'login_mails' || name === 'login_sent' || name === 'login_spare')
+    return config.RATE_LIMITS.login === null ? null : DEFAULTS[name]
   const given = config.RATE_LIMITS[name === 'login_address' ? 'login' : name]
   return given === undefined ? DEFAULTS[name] : given
 }
@@ -121,6 +140,7 @@ export function createMemoryCounter({
   let newKeys = 0
   let windowStart = performance.now()
   return {
+    peek: async (key) => (await limiter.get(key))?.consumedPoints ?? 0,
     async count(key) {
       if (performance.now() - windowStart > seconds * 1000) {
         newKeys = 0

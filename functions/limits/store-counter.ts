@@ -27,6 +27,7 @@ export function createStoreCounters(store: Store, clock: Clock): CreateCounter {
     const shared = createBatchedCounter(store, clock, limit)
     return {
       count: async (key) => (await within(PATIENCE_MS, shared.count(key))) ?? own.count(key),
+      peek: async (key) => (await within(PATIENCE_MS, shared.peek(key))) ?? own.peek(key),
     }
   }
 }
@@ -60,6 +61,15 @@ function createBatchedCounter(
     return { tries, rows }
   }
   return {
+    peek: async (key) => {
+      const { tries } = (await store.db
+        .selectFrom('attempt')
+        .select('tries')
+        .where('key', '=', hashKey(name, key))
+        .where('window_start', '>', clock.now() - windowMs)
+        .executeTakeFirst()) ?? { tries: 0 }
+      return tries
+    },
     count: async (key) => {
       const hashed = hashKey(name, key)
       open ??= openBatch()

@@ -138,7 +138,9 @@ describeStores('keeping and forgetting', ({ newStore }) => {
       Array.from({ length: 30 }, (_, n) => n + 1),
     )
     expect((await counter.count('other')).used).toBe(1)
+    expect(await Promise.all(['claim', 'never'].map(counter.peek))).toEqual([30, 0])
     now += HOUR
+    expect(await counter.peek('claim')).toBe(0)
     expect((await counter.count('claim')).used).toBe(1)
     now -= 2 * DAY
     expect((await counter.count('claim')).used).toBe(1)

@@ -293,15 +293,18 @@ describeStores('claiming a listing', ({ newPlace }) => {
     ['token', 'mine', 'no such field'],
     ['state', 'verified', 'no such field'],
     ['seller_id', 'x', 'no such field'],
-  ])('a field %s in the body is refused by name, and nothing is claimed', async (name, value, why) => {
-    const answer = await ann.post('/claim', { listing_id: 'x402.shop', [name]: value })
-    expect(answer.status).toBe(400)
-    const { code, errors } = await answer.json()
-    expect(code).toBe('invalid-parameter')
-    expect(errors).toMatchObject([{ in: 'body', name, allowed: ['listing_id', 'method'] }])
-    expect(errors[0].detail).toContain(why)
-    expect((await (await ann.get('/claim')).json()).claims).toEqual([])
-  })
+  ])(
+    'a field %s in the body is refused by name, and nothing is claimed',
+    async (name, value, why) => {
+      const answer = await ann.post('/claim', { listing_id: 'x402.shop', [name]: value })
+      expect(answer.status).toBe(400)
+      const { code, errors } = await answer.json()
+      expect(code).toBe('invalid-parameter')
+      expect(errors).toMatchObject([{ in: 'body', name, allowed: ['listing_id', 'method'] }])
+      expect(errors[0].detail).toContain(why)
+      expect((await (await ann.get('/claim')).json()).claims).toEqual([])
+    },
+  )
 
   test('asking again gives the same open claim and the same token', async () => {
     const first = await start(ann, 'x402.shop')
@@ -374,6 +377,11 @@ describeStores('claiming a listing', ({ newPlace }) => {
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(429)])
     const open = await world.parts.ledger.store.db.selectFrom('claim').selectAll().execute()
     expect(open).toHaveLength(20)
+    const refused = answers.find(({ status }) => status === 429)
+    const seconds = Number(refused?.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(71 * 3600)
+    expect(refused?.headers.get('ratelimit-policy')).toBe('"open_claims";q=20;w=259200')
+    expect(refused?.headers.get('ratelimit')).toBe(`"open_claims";r=0;t=${seconds}`)
   })
 
   test('the daily check finds a proof gone, warns once, and lets the claim lapse after seven days', async () => {

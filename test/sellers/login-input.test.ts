@@ -214,7 +214,7 @@ describeStores('sign-in limits', ({ newPlace }) => {
       body: JSON.stringify({ email }),
     })
 
-  test('an address gets five mails an hour, whoever asks', async () => {
+  test('a client gets five links an hour for one address', async () => {
     const world = await openLimited()
     const statuses: number[] = []
     for (let n = 0; n < 6; n += 1) statuses.push((await login(world, 'a@b.example')).status)
@@ -226,6 +226,28 @@ describeStores('sign-in limits', ({ newPlace }) => {
     await tokenOf(world, 'other@b.example')
     await world.parts.ledger.mail.deliver()
     expect(world.mails.filter(({ to }) => to === 'a@b.example')).toHaveLength(5)
+    await world.close()
+  })
+
+  test('strangers who use an address up cannot lock its owner out', async () => {
+    const world = await openLimited({ TRUST_PROXY: '1' })
+    const from = (n: number) => ({ 'X-Forwarded-For': `198.51.100.${n}` })
+    for (let n = 0; n < 6; n += 1) await login(world, 'a@b.example', from(1))
+    const owner = await login(world, 'a@b.example', from(2))
+    expect(owner.status).toBe(200)
+    await tokenOf(world, 'a@b.example', 6)
+    // One more in ten minutes at most, whoever asks; who was sent one already waits for the hour.
+    const stranger = await login(world, 'a@b.example', from(3))
+    expect(stranger.status).toBe(429)
+    expect(Number(stranger.headers.get('retry-after'))).toBeLessThanOrEqual(600)
+    const had = (n: number) =>
+      world.parts.limits.isUsedUp('login_sent', `198.51.100.${n} a@b.example`)
+    expect([await had(2), await had(3)]).toEqual([true, false])
+    const again = await login(world, 'a@b.example', from(2))
+    expect(again.status).toBe(429)
+    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3000)
+    await world.parts.ledger.mail.deliver()
+    expect(world.mails.filter(({ to }) => to === 'a@b.example')).toHaveLength(6)
     await world.close()
   })
 

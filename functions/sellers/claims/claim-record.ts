@@ -18,14 +18,14 @@ export interface NewClaim {
 }
 
 /**
- * The seller's open claim on this listing by this method, or a new one with a token of its own; null
- * when the seller has too many open. Runs in a transaction.
+ * The seller's open claim on this listing by this method, or a new one with a token of its own; when
+ * the seller has too many open, the moment the first of them expires. Runs in a transaction.
  */
 export async function openClaim(
   trx: Kysely<Tables>,
   { sellerId, listingId, host, method }: NewClaim,
   now: number,
-): Promise<ClaimTable | null> {
+): Promise<ClaimTable | { fullUntil: number }> {
   // Takes the seller's row lock: two parallel requests must not both be the twentieth.
   await trx.updateTable('seller').set({ id: sellerId }).where('id', '=', sellerId).execute()
   await expireClaims(trx, sellerId, now)
@@ -39,7 +39,9 @@ export async function openClaim(
     (claim) => claim.listing_id === listingId && claim.method === method && claim.host === host,
   )
   if (same !== undefined) return same
-  if (open.filter(({ state }) => state === 'pending').length >= MAX_OPEN_CLAIMS) return null
+  const pending = open.filter(({ state }) => state === 'pending')
+  if (pending.length >= MAX_OPEN_CLAIMS)
+    return { fullUntil: Math.min(...pending.map(({ expires_at }) => expires_at)) }
   const claim: ClaimTable = {
     id: randomUUID(),
     listing_id: listingId,

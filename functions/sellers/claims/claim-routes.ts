@@ -1,4 +1,5 @@
 import { ClaimBodySchema } from '../../../src/domain/views/seller-views.ts'
+import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import { parseBody } from '../../http/parse-body.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -56,12 +57,7 @@ export function createClaimStart(parts: Parts): SellerRoute {
       .execute((trx) =>
         openClaim(trx, { sellerId, listingId: listing.id, host, method }, clock.now()),
       )
-    if (claim === null) {
-      return problem('rate-limited', {
-        detail: `You have ${MAX_OPEN_CLAIMS} open claims. Finish one, or wait until it expires after 72 hours.`,
-        headers: { 'Retry-After': '3600' },
-      })
-    }
+    if ('fullUntil' in claim) return refuseFull(parts, claim.fullUntil)
     const { token } = claim
     const instructions = writeInstructions(verdict.host, method, token)
     return jsonAnswer({ claim: toClaimView(claim), token, instructions })
@@ -84,5 +80,18 @@ export function createClaimCheck(parts: Parts): SellerRoute {
     const checked = await checkClaim(parts, prove, claim, email)
     ledger.mail.deliver().catch(() => {})
     return jsonAnswer(toCheckView(checked))
+  })
+}
+
+function refuseFull({ problem, clock }: Parts, fullUntil: number): Response {
+  const seconds = Math.max(1, Math.ceil((fullUntil - clock.now()) / 1000))
+  const hours = RETENTION.pending_claim_hours
+  return problem('rate-limited', {
+    detail: `You have ${MAX_OPEN_CLAIMS} open claims. Finish one, or wait until one expires, ${hours} hours after it was started.`,
+    headers: {
+      'RateLimit-Policy': `"open_claims";q=${MAX_OPEN_CLAIMS};w=${hours * 3600}`,
+      RateLimit: `"open_claims";r=0;t=${seconds}`,
+      'Retry-After': String(seconds),
+    },
   })
 }

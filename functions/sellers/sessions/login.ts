@@ -3,7 +3,13 @@ import { parseBody } from '../../http/parse-body.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { parseEmailAddress } from './email-address.ts'
-import { createSellerRoute, jsonAnswer, limitClient, type SellerRoute } from './seller-route.ts'
+import {
+  clientOf,
+  createSellerRoute,
+  jsonAnswer,
+  limitClient,
+  type SellerRoute,
+} from './seller-route.ts'
 
 /**
  * `POST /api/v1/sellers/login`: queues a mail with a sign-in link. Known and unknown addresses take
@@ -18,7 +24,8 @@ export function createLogin(parts: Parts): SellerRoute {
     if ('refusal' in body) return body.refusal
     const email = parseEmailAddress(body.output.email)
     if (email === null) return problem('invalid-parameter', BAD_ADDRESS)
-    const tooMany = refusalOf(await limits.take('login_address', email), problem)
+    const asker = `${clientOf(parts, event)} ${email}`
+    const tooMany = refusalOf(await limits.take('login_address', asker), problem)
     if (tooMany !== null) return tooMany
     if (await ledger.mail.isOverfull()) {
       return problem('mail-unavailable', {
@@ -26,12 +33,35 @@ export function createLogin(parts: Parts): SellerRoute {
         headers: { 'Retry-After': '300' },
       })
     }
+    const crowded = await refuseCrowded(parts, email, asker)
+    if (crowded !== null) return crowded
     await ledger.mail.add(ledger.store.db, email, { kind: 'sign_in' })
     ledger.mail.deliver().catch((error) => {
       parts.log.error('mail.queue_unreadable', { reason: String(error) })
     })
     return jsonAnswer({ status: 'sent' })
   })
+}
+
+/**
+ * Past its mails of the hour an address gets a spare one now and then, and only for a client that
+ * sent it none: strangers cannot flood it, and cannot lock its owner out either.
+ *
+ * @param asker the client and the address
+ */
+async function refuseCrowded(
+  { limits, problem }: Parts,
+  email: string,
+  asker: string,
+): Promise<Response | null> {
+  const mails = await limits.take('login_mails', email)
+  if (!mails.allowed) {
+    const hadOne = await limits.isUsedUp('login_sent', asker)
+    const refused = refusalOf(hadOne ? mails : await limits.take('login_spare', email), problem)
+    if (refused !== null) return refused
+  }
+  await limits.take('login_sent', asker)
+  return null
 }
 
 const BAD_ADDRESS = {

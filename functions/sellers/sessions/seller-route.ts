@@ -63,12 +63,16 @@ export function sessionsOf({ config, ledger, clock }: Parts): Sessions {
 
 /** The 429 of a limit counted by client, or null. */
 export async function limitClient(
-  { limits, config, problem }: Parts,
+  parts: Parts,
   name: LimitName,
-  { req }: H3Event,
+  event: H3Event,
 ): Promise<Response | null> {
-  const key = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-  return refusalOf(await limits.take(name, key), problem)
+  return refusalOf(await parts.limits.take(name, clientOf(parts, event)), parts.problem)
+}
+
+/** Whom limits count: see `clientKey`. */
+export function clientOf({ config }: Pick<Parts, 'config'>, { req }: H3Event): string {
+  return clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
 }
 
 /** JSON that no cache keeps. */
