@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename } from 'node:fs/promises'
+import { chmod, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import type { Mailer } from '../ports/mailer.ts'
@@ -20,7 +20,9 @@ export function createOutboxMailer(
       const { message } = await transport.sendMail(toMessage(from, mail))
       if (!Buffer.isBuffer(message))
         throw new TypeError('expected nodemailer to buffer the message')
+      // The mode of `mkdir` says nothing to a folder that was there before.
       await mkdir(folder, { recursive: true, mode: 0o700 })
+      await chmod(folder, 0o700)
       const name = `${Date.now()}-${randomBytes(4).toString('hex')}`
       await writeWhole(join(folder, name), message)
       if (mail.link !== undefined) print(`Sign-in link for ${mail.to}: ${mail.link}`)

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { makePrivateFile } from '../store/sqlite/private-files.ts'
 import { SQLITE_FILE } from '../store/sqlite/store.ts'
 import { lockState } from './state-lock.ts'
 
@@ -18,6 +19,7 @@ export async function backupState(stateDir: string, target: string): Promise<voi
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   const part = `${target}.part`
   await rm(part, { force: true })
+  makePrivateFile(part)
   const database = new DatabaseSync(source, { readOnly: true })
   try {
     await backup(database, part)
@@ -47,6 +49,7 @@ export async function restoreState(
     const file = join(stateDir, SQLITE_FILE)
     const part = `${file}.restoring`
     await copyFile(source, part)
+    makePrivateFile(part)
     await flush(part)
     const kept = await setAside(file, now)
     await rename(part, file)

@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makePrivateFile, makePrivateFolder } from '../store/sqlite/private-files.ts'
 
 /**
  * One server a `STATE_DIR`. The lock is SQLite's own on a file of its own: the system drops it the
@@ -20,7 +20,7 @@ const SQLITE_BUSY = 5
 
 /** @throws StateError when another process holds it */
 export async function lockState(stateDir: string): Promise<StateLock> {
-  const file = await openLockFile(stateDir)
+  const file = openLockFile(stateDir)
   try {
     file.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -37,10 +37,12 @@ export async function lockState(stateDir: string): Promise<StateLock> {
   }
 }
 
-async function openLockFile(stateDir: string): Promise<DatabaseSync> {
+function openLockFile(stateDir: string): DatabaseSync {
   try {
-    await mkdir(stateDir, { recursive: true, mode: 0o700 })
-    return new DatabaseSync(join(stateDir, LOCK_FILE), { timeout: 0 })
+    const file = join(stateDir, LOCK_FILE)
+    makePrivateFolder(stateDir)
+    makePrivateFile(file)
+    return new DatabaseSync(file, { timeout: 0 })
   } catch (error) {
     throw unusable(stateDir, error)
   }

@@ -1,11 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createOutboxMailer } from '../../functions/mail/outbox-mailer.ts'
 import { backupState, restoreState } from '../../functions/operations/sqlite-backup.ts'
 import { lockState, StateError } from '../../functions/operations/state-lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
@@ -47,6 +59,38 @@ describe('the state of one machine', () => {
     await expect(lockState(folder('locked'))).rejects.toBeInstanceOf(StateError)
     lock.release()
     ;(await lockState(folder('locked'))).release()
+  })
+
+  test('is read by its owner alone, also where a folder and files were open to all before', async () => {
+    const dir = folder('open-to-all')
+    const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+    await (await open(dir)).close()
+    for (const name of ['', SQLITE_FILE, 'waypost.lock']) {
+      if (name === 'waypost.lock') await writeFile(join(dir, name), '')
+      await chmod(join(dir, name), name === '' ? 0o755 : 0o644)
+    }
+    const outbox = join(dir, 'outbox')
+    await mkdir(outbox)
+    await chmod(outbox, 0o755)
+    const lock = await lockState(dir)
+    const store = await open(dir)
+    await store.appendClicks([click(1)])
+    await createOutboxMailer(outbox, 'a@b.example', () => {}).send({
+      to: 'c@d.example',
+      subject: 'x',
+      text: 'x',
+    })
+    await backupState(dir, join(dir, 'backups', 'one.sqlite'))
+    const files = ['', '-wal', '-shm'].map((suffix) => SQLITE_FILE + suffix)
+    const mails = (await readdir(outbox)).map((name) => join('outbox', name))
+    for (const name of ['', 'outbox', 'backups']) expect(await modeOf(join(dir, name))).toBe('700')
+    for (const name of [...files, 'waypost.lock', 'backups/one.sqlite', ...mails])
+      expect(await modeOf(join(dir, name)), name).toBe('600')
+    await store.close()
+    lock.release()
+    await chmod(join(dir, 'backups', 'one.sqlite'), 0o644)
+    await restoreState(dir, join(dir, 'backups', 'one.sqlite'), 0)
+    expect(await modeOf(join(dir, SQLITE_FILE))).toBe('600')
   })
 
   test('a backup taken while clicks are written is whole, and restoring it brings its state back', async () => {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
 import type { Click } from '../schema/click.ts'
@@ -7,14 +7,18 @@ import type { Tables } from '../schema/tables.ts'
 import { openSqliteThread } from './connection.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { ClickCells } from './orders.ts'
+import { makePrivateFile, makePrivateFolder } from './private-files.ts'
 
 /** The database's file inside `STATE_DIR`. */
 export const SQLITE_FILE = 'waypost.sqlite'
 
 /** Opens (and creates) the SQLite state. Migrations are the caller's next step. */
 export async function openSqliteStore(stateDir: string): Promise<Store> {
-  await mkdir(stateDir, { recursive: true, mode: 0o700 })
-  const connection = await openSqliteThread(join(stateDir, SQLITE_FILE))
+  const file = join(stateDir, SQLITE_FILE)
+  makePrivateFolder(stateDir)
+  makePrivateFile(file)
+  for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
+  const connection = await openSqliteThread(file)
   const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection) })
   return {
     dialect: 'sqlite',
