@@ -119,6 +119,24 @@ describe('files', () => {
     expect(full.map(([room, held]) => `${room}: ${held.length}`)).toEqual([])
   })
 
+  test('no line of markup is longer than 160 characters', () => {
+    const markup = product.filter(({ path }) => path.endsWith('.astro'))
+    expect(markup.length).toBeGreaterThan(30)
+    const long = markup.flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, index) => (line.length > 160 ? [`${path}:${index + 1}`] : [])),
+    )
+    expect(long).toEqual([])
+  })
+
+  test('a page is a shell of at most 25 lines: what it prints is a component', () => {
+    const pages = product.filter(({ path }) => path.startsWith('src/pages/'))
+    expect(pages.length).toBeGreaterThan(15)
+    const long = pages.filter(({ lines }) => lines > 25)
+    expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([])
+  })
+
   test('no product file is longer than 250 lines', () => {
     const long = product.filter(({ lines }) => lines > 250)
     expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([])

@@ -1,5 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { toSitePaths } from '../domain/pages/site-paths.ts'
+import { toSitePaths } from '../domain/pages/site/site-paths.ts'
 import { renderSiteSitemaps } from '../render/site-sitemaps.ts'
 
 export function GET(): Response {

@@ -1,4 +1,4 @@
-import { toHomeLists } from '../domain/pages/home-lists.ts'
+import { toHomeLists } from '../domain/pages/site/home-lists.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
 import type { Feed } from './atom-feed.ts'
 

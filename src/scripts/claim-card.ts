@@ -1,4 +1,4 @@
-import { CLAIM_METHOD_TEXTS, CLAIM_STATE_TEXTS } from '../domain/pages/claim-method-texts.ts'
+import { CLAIM_METHOD_TEXTS, CLAIM_STATE_TEXTS } from '../domain/pages/site/claim-method-texts.ts'
 import type { ClaimChecked, ClaimStarted, ClaimView } from '../domain/views/seller-views.ts'
 import { showOwnedListing } from './owned-listing.ts'
 import { callSellers } from './seller-api.ts'

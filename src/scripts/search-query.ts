@@ -1,5 +1,9 @@
-import { PRICE_STEPS, TRUST_STEPS } from '../domain/pages/listing-facets.ts'
-import { parseSearchForm, type SearchField, type SearchForm } from '../domain/pages/search-form.ts'
+import { PRICE_STEPS, TRUST_STEPS } from '../domain/pages/search/listing-facets.ts'
+import {
+  parseSearchForm,
+  type SearchField,
+  type SearchForm,
+} from '../domain/pages/search/search-form.ts'
 
 /** Name of each field's filter in the index. */
 const FACETS = {

@@ -1,4 +1,8 @@
-import { RESULTS_PER_PAGE, type SearchForm, toSearchPath } from '../domain/pages/search-form.ts'
+import {
+  RESULTS_PER_PAGE,
+  type SearchForm,
+  toSearchPath,
+} from '../domain/pages/search/search-form.ts'
 import { type Found, loadPagefind, type Pagefind } from './pagefind.ts'
 import { addArrowKeys } from './search-keys.ts'
 import { isAnsweredHere, readForm, toFilters } from './search-query.ts'

@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isNamedNetwork, toNetworkName } from '../../src/domain/listing/network-names.ts'
-import { toHomeLists } from '../../src/domain/pages/home-lists.ts'
-import { toFacets, toFacetTexts } from '../../src/domain/pages/listing-facets.ts'
-import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/pages/listing-pages.ts'
+import { toListingStructuredData } from '../../src/domain/pages/listing/listing-structured-data.ts'
+import { toSignalWords } from '../../src/domain/pages/listing/signal-words.ts'
+import { toTrustWords } from '../../src/domain/pages/listing/trust-words.ts'
+import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/pages/rows/listing-pages.ts'
 import {
   compareListingRows,
   toListingRow,
   toSummaryRow,
-} from '../../src/domain/pages/listing-row.ts'
-import { toListingStructuredData } from '../../src/domain/pages/listing-structured-data.ts'
-import { toPriceHistogram } from '../../src/domain/pages/price-histogram.ts'
-import { toSignalWords } from '../../src/domain/pages/signal-words.ts'
-import { toTrustWords } from '../../src/domain/pages/trust-words.ts'
+} from '../../src/domain/pages/rows/listing-row.ts'
+import { toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
+import { toFacets, toFacetTexts } from '../../src/domain/pages/search/listing-facets.ts'
+import { toHomeLists } from '../../src/domain/pages/site/home-lists.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { compareRows, toCompareRow } from '../../src/domain/views/compare-row.ts'

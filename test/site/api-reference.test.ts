@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
-import { toApiReference } from '../../src/domain/pages/api-reference.ts'
+import { toApiReference } from '../../src/domain/pages/site/api-reference.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
 const baseUrl = 'https://waypost.example'

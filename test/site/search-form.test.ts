@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { toSearchAnswer } from '../../src/domain/pages/search-answer.ts'
-import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/domain/pages/search-form.ts'
+import { toSearchAnswer } from '../../src/domain/pages/search/search-answer.ts'
+import {
+  parseSearchForm,
+  toApiQuery,
+  toSearchPath,
+} from '../../src/domain/pages/search/search-form.ts'
 import { isAnsweredHere, toFilters } from '../../src/scripts/search-query.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))

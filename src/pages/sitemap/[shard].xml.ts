@@ -1,6 +1,6 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
-import { toSitePaths } from '../../domain/pages/site-paths.ts'
+import { toSitePaths } from '../../domain/pages/site/site-paths.ts'
 import { renderSiteSitemaps } from '../../render/site-sitemaps.ts'
 
 export function getStaticPaths() {

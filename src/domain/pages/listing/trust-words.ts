@@ -1,0 +1,71 @@
+import { toUsd } from '../../views/compare-row.ts'
+import type { ListingView } from '../../views/listing-view.ts'
+
+type Trust = ListingView['trust']
+
+/** The trust panel of a listing's page, in plain words. */
+export interface TrustWords {
+  headline: string
+  explanation: string
+  /** Label and value of each measured number; empty without a measurement. */
+  numbers: readonly (readonly [label: string, value: string])[]
+  /** What was excluded or is watched, one sentence each. */
+  notes: readonly string[]
+}
+
+export function toTrustWords(trust: Trust): TrustWords {
+  if (trust.evidence === 'no_payment_data')
+    return {
+      headline: 'No payment evidence yet',
+      explanation:
+        'Nobody has measured payments to this seller, so there is no score. That is not a bad sign: most services are free, new, or paid in ways that leave no public trace.',
+      numbers: [],
+      notes: [],
+    }
+  if (trust.evidence === 'no_independent_paid_usage_30d')
+    return {
+      headline: 'No independent buyers in 30 days',
+      explanation:
+        'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.',
+      numbers: toNumbers(trust),
+      notes: toNotes(trust.wash_flags, []),
+    }
+  return {
+    headline: 'Paid by independent buyers',
+    explanation:
+      trust.sample === 'low'
+        ? 'Independent buyers paid this seller on-chain in the last 30 days, but only few of them: read the score as a first sign.'
+        : 'Independent buyers paid this seller on-chain in the last 30 days. Wash trades are left out.',
+    numbers: toNumbers(trust),
+    notes: toNotes(trust.wash_flags, trust.watch),
+  }
+}
+
+function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
+  const last = trust.last_settlement_at
+  return [
+    ['Verified buyers', String(trust.verified_buyers_30d)],
+    ['Settlements', String(trust.settlements_30d)],
+    ['Volume', toUsd(Math.round(trust.volume_usd_30d * 100) / 100)],
+    ['Largest buyer', `${Math.round(trust.top_buyer_share_30d * 100)} % of it`],
+    ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
+    ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
+  ] as const
+}
+
+function toNotes(
+  washFlags: readonly { flag: string; settlements: number; note?: string | undefined }[],
+  watch: readonly { id: string; note: string }[],
+): string[] {
+  return [
+    ...washFlags.map(
+      ({ flag, settlements, note }) =>
+        `${settlements} settlements left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
+    ),
+    ...watch.map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
+  ]
+}
+
+function toWords(id: string): string {
+  return id.replaceAll('_', ' ')
+}

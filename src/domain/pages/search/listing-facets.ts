@@ -1,0 +1,37 @@
+import { lowestPriceOf, railsOf } from '../../listing/pricing.ts'
+import type { ListingView } from '../../views/listing-view.ts'
+import { isRemote } from '../rows/listing-row.ts'
+
+/** Upper ends of the price filter, US dollars per call. */
+export const PRICE_STEPS = [0.001, 0.01, 0.1, 1] as const
+/** Lower ends of the trust filter. */
+export const TRUST_STEPS = [20, 40, 60] as const
+
+/** Filters of the search page, in the order they are shown. */
+export const FACETS = ['kind', 'category', 'rail', 'price', 'trust', 'remote', 'source'] as const
+export type Facet = (typeof FACETS)[number]
+
+/**
+ * What a listing is found by in each filter. Price and trust are cumulative: a listing at $0.005
+ * has both `0.01` and `0.1`, so that one choice means "at most" or "at least".
+ */
+export function toFacets(view: ListingView): Record<Facet, readonly string[]> {
+  const price = lowestPriceOf(view.pricing)
+  const { score } = view.trust
+  return {
+    kind: [view.kind],
+    category: view.categories,
+    rail: railsOf(view.pricing),
+    price: price === null ? [] : PRICE_STEPS.filter((step) => price <= step).map(String),
+    trust: score === null ? [] : ['0', ...TRUST_STEPS.filter((step) => score >= step).map(String)],
+    remote: isRemote(view) ? ['true'] : [],
+    source: [...new Set(view.sources.map(({ source }) => source))],
+  }
+}
+
+/** The facets as Pagefind's inline attribute takes them, one value each: `kind:http_api`. */
+export function toFacetTexts(view: ListingView): string[] {
+  return Object.entries(toFacets(view)).flatMap(([facet, values]) =>
+    values.map((value) => `${facet}:${value}`),
+  )
+}

@@ -1,0 +1,26 @@
+import { FIXED_PAGES } from '../../listing/page-templates.ts'
+import type { CompareView } from '../../views/compare-view.ts'
+import type { CategoriesView } from '../../views/reference-views.ts'
+import { categoryPath, comparePath, kindPath, pagePath } from '../../wire/links.ts'
+import { PROBLEM_CODES } from '../../wire/problems.ts'
+import { KIND_ORDER } from '../rows/kind-texts.ts'
+
+interface Catalogue {
+  site: {
+    categories: CategoriesView
+    compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
+  }
+  listings: readonly { view: { id: string } }[]
+}
+
+/** Canonical paths of every page that search engines are offered; thin pages are left out. */
+export function toSitePaths({ site, listings }: Catalogue): string[] {
+  return [
+    ...FIXED_PAGES,
+    ...KIND_ORDER.map(kindPath),
+    ...site.categories.categories.map(({ id }) => categoryPath(id)),
+    ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),
+    ...PROBLEM_CODES.map((code) => `/problems/${code}`),
+    ...listings.map(({ view }) => pagePath(view.id)),
+  ]
+}
