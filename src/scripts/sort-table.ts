@@ -6,14 +6,15 @@ for (const table of document.querySelectorAll<HTMLTableElement>('[data-sortable]
 function addSortButton(table: HTMLTableElement, heading: HTMLTableCellElement): void {
   const button = document.createElement('button')
   button.type = 'button'
-  button.append(...heading.childNodes)
-  heading.append(button)
+  // White space between tags would be a word's width more than the heading had.
+  button.textContent = heading.textContent?.trim() ?? ''
+  heading.replaceChildren(button)
   button.addEventListener('click', () => sortBy(table, heading))
 }
 
 function sortBy(table: HTMLTableElement, heading: HTMLTableCellElement): void {
   const isNumber = heading.dataset.sort === 'number'
-  const direction = nextDirection(heading.ariaSort, isNumber)
+  const direction = nextDirection(heading)
   for (const other of table.querySelectorAll('th')) other.removeAttribute('aria-sort')
   heading.ariaSort = direction
   const sign = direction === 'ascending' ? 1 : -1
@@ -30,9 +31,11 @@ function sortBy(table: HTMLTableElement, heading: HTMLTableCellElement): void {
   body.append(...rows)
 }
 
-/** Numbers are wanted highest first, names from A; a second click turns it round. */
-function nextDirection(current: string | null, isNumber: boolean): 'ascending' | 'descending' {
-  if (current === 'ascending') return 'descending'
-  if (current === 'descending') return 'ascending'
-  return isNumber ? 'descending' : 'ascending'
+/** Names from A, prices from the lowest, other numbers from the highest; a second click turns it round. */
+function nextDirection(heading: HTMLTableCellElement): 'ascending' | 'descending' {
+  if (heading.ariaSort === 'ascending') return 'descending'
+  if (heading.ariaSort === 'descending') return 'ascending'
+  return heading.dataset.sort === 'number' && heading.dataset.first !== 'lowest'
+    ? 'descending'
+    : 'ascending'
 }

@@ -52,7 +52,9 @@ test('the trust panel shows the numbers of the listing', async () => {
   await page.goto('/listing/x402.weather')
   const panel = page.getByRole('region', { name: 'Trust' })
   expect(await panel.locator('.score strong').textContent()).toBe(String(trust.score))
-  expect(await panel.textContent()).toContain(`Verified buyers${trust.verified_buyers_30d}`)
+  expect(await panel.textContent()).toMatch(
+    new RegExp(`Verified buyers\\s*${trust.verified_buyers_30d}`),
+  )
   await close()
 })
 
@@ -85,5 +87,22 @@ test('the calculator gives the score the method gives', async () => {
   expect(await page.locator('output').textContent()).toBe(String(score))
   await page.getByLabel('Verified buyers').fill('0')
   expect(await page.locator('output').textContent()).toBe('none')
+  await close()
+})
+
+test('the first click on a price sorts from the lowest, on a score from the highest', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/kind/http_api')
+  const valuesOf = async (heading: string) => {
+    await page.getByRole('button', { name: heading }).click()
+    const cells = await page.locator(`td[data-label="${heading}"]`).all()
+    return Promise.all(cells.map(async (cell) => Number(await cell.getAttribute('data-value'))))
+  }
+  const prices = await valuesOf('Price')
+  expect(prices.length).toBeGreaterThan(2)
+  expect(prices).toEqual(prices.toSorted((a, b) => a - b))
+  const scores = await valuesOf('Trust')
+  expect(scores.length).toBeGreaterThan(1)
+  expect(scores).toEqual(scores.toSorted((a, b) => b - a))
   await close()
 })
