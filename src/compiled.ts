@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from './domain/derived/tables.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
-import type { ListingFacts } from './domain/listing/listing-facts.ts'
 import type { BusinessModelView } from './domain/views/business-model-view.ts'
 import type { CompareView } from './domain/views/compare-view.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
@@ -22,7 +21,6 @@ export interface CompiledListing {
   added: string
   /** Why the relay does not take it; null when it does. */
   relay_reason: string | null
-  http: ListingFacts['http']
   /** Ids of listings like this one, best first. */
   similar: string[]
 }

@@ -293,14 +293,17 @@ describe('evidence', () => {
 
   test.each([
     ['{', 'expected valid JSON'],
-    [{ trust: 100 }, 'trust: expected one of the known keys (measured, signals, probes)'],
+    [
+      { trust: 100 },
+      'trust: expected one of the known keys (measured, signals, probes, interface, notices)',
+    ],
     [
       { probes: [{ at: 'yesterday', protocol: 'x402', outcome: 'spoke' }] },
       'probes[0].at: expected an ISO 8601 UTC time',
     ],
     [
-      { probes: [{ at: '2026-11-01T00:00:00Z', protocol: 'http', outcome: 'spoke' }] },
-      'probes[0].protocol: expected one of x402, mpp, mcp, a2a',
+      { probes: [{ at: '2026-11-01T00:00:00Z', protocol: 'ftp', outcome: 'spoke' }] },
+      'probes[0].protocol: expected one of x402, mpp, mcp, a2a, http',
     ],
     [
       { signals: { uptime_24h: 101 } },

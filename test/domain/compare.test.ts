@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { type CompareFacts, CompareFactsSchema } from '../../src/domain/derived/compare-facts.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
-import { type CompareFacts, CompareFactsSchema } from '../../src/domain/listing/compare-facts.ts'
 import {
   type CompareRow,
   compareRows,

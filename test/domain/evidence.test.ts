@@ -66,7 +66,7 @@ describe('evidence', () => {
     ],
     [
       'an unknown protocol',
-      { probes: [{ ...probe('x402', 'spoke'), protocol: 'http' }] },
+      { probes: [{ ...probe('x402', 'spoke'), protocol: 'ftp' }] },
       /one of x402, mpp/,
     ],
     [

@@ -37,6 +37,12 @@ function kitOf(id: string, front: object): KitView {
   return toKitView(listing, { baseUrl: BASE, trust: toTrustView(listing.trust, '') })
 }
 
+const RELAY = `${BASE}/api/v1/call/x402.example`
+
+function plain(method: string, path: string) {
+  return { method, url: `https://api.example.com${path}`, headers: {} }
+}
+
 const PAID = {
   model: 'per_call',
   min_usd: 0.01,
@@ -59,7 +65,17 @@ describe('kit.json v0.1', () => {
       discovery: { openapi: 'https://api.example.com/openapi.json' },
     })
     expect(v.safeParse(v.strictObject(KitViewSchema.entries), kit).success).toBe(true)
-    const { snippets: _, ...rest } = kit
+    const { snippets: _, operations, ...rest } = kit
+    expect(operations.map(({ example }) => example)).toEqual([
+      { ...plain('GET', '/weather'), relay_url: RELAY },
+      {
+        ...plain('POST', '/v2/ask?lang=en'),
+        relay_url: `${RELAY}?endpoint=%2Fv2%2Fask&lang=en`,
+        headers: { 'Content-Type': 'application/json' },
+        body: {},
+      },
+      { method: 'GET', url: 'https://other.example.com/x', headers: {} },
+    ])
     expect(rest).toEqual({
       kit_version: 'v0.1',
       id: 'x402.example',
@@ -67,6 +83,8 @@ describe('kit.json v0.1', () => {
       kind: 'http_api',
       summary: 'One sentence.',
       url: 'https://api.example.com/weather',
+      cost: 'paid',
+      auth: { type: 'unknown' },
       invoke: [
         {
           kind: 'http',
@@ -79,10 +97,12 @@ describe('kit.json v0.1', () => {
           kind: 'http',
           method: 'POST',
           url: 'https://api.example.com/v2/ask?lang=en',
-          relay_url: `${BASE}/api/v1/call/x402.example?endpoint=%2Fv2%2Fask%3Flang%3Den`,
+          relay_url: `${BASE}/api/v1/call/x402.example?endpoint=%2Fv2%2Fask&lang=en`,
         },
         { kind: 'http', method: 'GET', url: 'https://other.example.com/x' },
       ],
+      tools: [],
+      skills: [],
       pricing: PAID,
       payment: {
         rails: ['x402'],
@@ -284,7 +304,9 @@ test('an agent gets its card and a first message', async () => {
     kind: 'a2a_agent',
     url: 'https://agent.example.com/a2a',
   })
-  expect(snippets.curl).toBe("curl -sS 'https://agent.example.com/.well-known/agent-card.json'\n")
+  expect(snippets.curl).toContain(
+    "curl -sS 'https://agent.example.com/.well-known/agent-card.json'\n",
+  )
   await run('python3', [
     '-c',
     'import sys; compile(sys.argv[1], "s", "exec")',

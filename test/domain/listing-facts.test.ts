@@ -23,9 +23,11 @@ describe('the front matter of a listing', () => {
       closed: false,
       pricing: { model: 'unknown' },
       payout: [],
+      auth: { type: 'unknown' },
       http: [],
       invoke: [],
       discovery: {},
+      probe: true,
     })
   })
 
@@ -76,8 +78,8 @@ describe('the front matter of a listing', () => {
       /^http\.0\.method: expected one of GET, POST, PUT, PATCH, DELETE$/,
     ],
     [
-      'an endpoint that is a template',
-      { http: [{ method: 'GET', url: 'https://api.weather.example/{city}' }] },
+      'an endpoint that is a template outside its path',
+      { http: [{ method: 'GET', url: 'https://api.weather.example/now?city={city}' }] },
       /^http\.0\.url: .*template/,
     ],
     [

@@ -15,6 +15,8 @@ const LIVE = ['src/domain', 'src/search', 'src/compiled.ts', 'functions']
 export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain': { ours: [], packages: ['valibot'] },
   'src/domain/wire': { ours: [], packages: ['valibot'] },
+  // Reads schemas instead of compiling them: nothing foreign becomes code.
+  'src/domain/json-schema': { ours: [], packages: ['@cfworker/json-schema'] },
   'src/search': { ours: ['src/domain'], packages: ['@orama/orama', 'valibot'] },
   // Reading files is all it does beyond naming shapes of the domain.
   'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },

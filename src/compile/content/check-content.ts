@@ -7,6 +7,7 @@ import {
   isPlaceholderHost,
   isTunnelHost,
 } from '../../domain/listing/target-url.ts'
+import { findOperationFaults } from '../../domain/operation/operation-faults.ts'
 import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import type { Fault } from './fault.ts'
@@ -24,6 +25,7 @@ export function checkAcross(
   const known = {
     categories: tables.categories.map(({ id }) => id),
     sources: tables.sources.map(({ id }) => id),
+    tasks: tables.tasks.map(({ id }) => id),
   }
   const ids = new Set(listings.map(({ id }) => id))
   return [
@@ -33,7 +35,7 @@ export function checkAcross(
   ]
 }
 
-type Known = { categories: string[]; sources: string[] }
+type Known = { categories: string[]; sources: string[]; tasks: string[] }
 
 function checkListing(listing: ListingFile, known: Known): Fault[] {
   const { file, yaml } = listing
@@ -44,6 +46,7 @@ function checkListing(listing: ListingFile, known: Known): Fault[] {
   checkKind(listing, report)
   checkNames(listing.facts, known, report)
   checkHost(listing.facts, report)
+  for (const { path, message } of findOperationFaults(listing.facts)) report(path, message)
   return faults
 }
 
@@ -66,7 +69,11 @@ function checkKind(listing: ListingFile, report: Report): void {
     report(['invoke'], 'expected invoke entries on mcp_server listings only')
 }
 
-function checkNames({ categories, sources }: ListingFacts, known: Known, report: Report): void {
+function checkNames(
+  { categories, sources, http }: ListingFacts,
+  known: Known,
+  report: Report,
+): void {
   categories.forEach((category, i) => {
     if (!known.categories.includes(category))
       report(['categories', i], toUnknown('category', category, known.categories))
@@ -74,6 +81,10 @@ function checkNames({ categories, sources }: ListingFacts, known: Known, report:
   sources.forEach(({ source }, i) => {
     if (!known.sources.includes(source))
       report(['sources', i, 'source'], toUnknown('source', source, known.sources))
+  })
+  http.forEach(({ task }, i) => {
+    if (task !== undefined && !known.tasks.includes(task))
+      report(['http', i, 'task'], toUnknown('task', task, known.tasks))
   })
 }
 
@@ -111,7 +122,7 @@ function checkPage({ file, facts }: ComparePage, ids: ReadonlySet<string>): Faul
 }
 
 function checkTables(
-  { roadmap, site, categories, sources }: Tables,
+  { roadmap, site, categories, sources, tasks }: Tables,
   ids: ReadonlySet<string>,
 ): Fault[] {
   const faults: Fault[] = []
@@ -130,6 +141,7 @@ function checkTables(
   for (const [table, rows] of [
     ['categories', categories],
     ['sources', sources],
+    ['tasks', tasks],
   ] as const)
     for (const id of findRepeated(rows.map((row) => row.id)))
       report(table, `expected each id once, got ${id} again`, 'error')

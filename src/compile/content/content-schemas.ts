@@ -1,13 +1,14 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
+import { CompareFactsSchema } from '../../domain/derived/compare-facts.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
   CategoryRowSchema,
   RoadmapRowSchema,
   SiteTextsSchema,
+  TaskRowSchema,
 } from '../../domain/derived/tables.ts'
-import { CompareFactsSchema } from '../../domain/listing/compare-facts.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
 
@@ -23,8 +24,13 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   closed: 'True when the seller does not want to be called through the relay.',
   pricing: 'What one call costs in US dollars, or { model: unknown }.',
   payout: 'Published payout addresses, CAIP-10.',
-  http: 'Documented endpoints of an HTTP API, callable as they are.',
+  cost: 'What it costs to use at all; left out, a price on a rail says paid.',
+  auth: 'What a caller must have before the first call, and where it goes.',
+  http: 'What is called over HTTP: parameters, an example of each, price and offers.',
   invoke: 'How to reach an MCP server: remotes and packages.',
+  registry_name: 'Its name in the official MCP registry; the importer writes it.',
+  version: 'The one version these facts are of.',
+  probe: 'False asks our probes to stay away.',
   discovery: "The seller's own machine-readable files, where they exist.",
   sources: 'Where these facts come from: ids from tables/sources.yaml, each with its page.',
   added: 'The day this file was written.',
@@ -39,6 +45,7 @@ const CONTENT_SCHEMAS = {
   'sources.schema.json': () => toListOf(SourceRowSchema),
   'also_search.schema.json': () => toListOf(AlsoSearchSchema),
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
+  'tasks.schema.json': () => toListOf(TaskRowSchema),
   'site.schema.json': () => toContentSchema(SiteTextsSchema),
 }
 

@@ -17,7 +17,7 @@ export interface TableFiles {
 
 /** Reads `tables/*.yaml`. */
 export function readTables(contentDir: string): TableFiles {
-  const { categories, sources, alsoSearch, roadmap, site } = TablesSchema.entries
+  const { categories, sources, alsoSearch, roadmap, site, tasks } = TablesSchema.entries
   const read = <Schema extends v.GenericSchema>(name: string, schema: Schema) => {
     const file = `tables/${name}.yaml`
     return readYamlFile(existsSync(join(contentDir, file)) ? contentDir : OWN_CONTENT, file, schema)
@@ -28,6 +28,7 @@ export function readTables(contentDir: string): TableFiles {
     alsoSearch: read('also_search', alsoSearch),
     roadmap: read('roadmap', roadmap),
     site: read('site', site),
+    tasks: read('tasks', tasks),
   }
   const faults = Object.values(files).flatMap((file): Fault[] => file.faults)
   return { tables: toTables(files), faults }
@@ -35,14 +36,15 @@ export function readTables(contentDir: string): TableFiles {
 
 type Files = { [Name in keyof Tables]: YamlFile<Tables[Name]> }
 
-function toTables({ categories, sources, alsoSearch, roadmap, site }: Files): Tables | null {
+function toTables({ categories, sources, alsoSearch, roadmap, site, tasks }: Files): Tables | null {
   if (categories.value === null || sources.value === null || alsoSearch.value === null) return null
-  if (roadmap.value === null || site.value === null) return null
+  if (roadmap.value === null || site.value === null || tasks.value === null) return null
   return {
     categories: categories.value,
     sources: sources.value,
     alsoSearch: alsoSearch.value,
     roadmap: roadmap.value,
     site: site.value,
+    tasks: tasks.value,
   }
 }

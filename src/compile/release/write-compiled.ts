@@ -68,7 +68,6 @@ function toCompiledListing(
     description_html: renderDescription(description),
     added: facts.added,
     relay_reason: buy.reason,
-    http: facts.http,
     similar,
   }
 }

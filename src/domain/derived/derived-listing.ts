@@ -1,7 +1,9 @@
 import { type BuyVerdict, judgeBuy } from '../listing/buy.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
+import { type Surface, toSurface } from '../operation/surface.ts'
 import { type Evidence, MEASURED_PROVIDER, type Measured, type Signals } from '../trust/evidence.ts'
+import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
 import type { BadgeId, Status } from '../wire/vocabulary.ts'
 import { earnBadges } from './badges.ts'
@@ -20,6 +22,10 @@ export interface DerivedListing {
   isLiveTested: boolean
   badges: BadgeId[]
   tiers: EarnedTiers
+  /** What a caller may ask of it: what people wrote, and what machines read. */
+  surface: Surface
+  /** Newest first. */
+  notices: Notice[]
   signals: Signals
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
@@ -33,6 +39,8 @@ export interface DeriveInput {
   /** Settlements this service verified itself, as aggregates; source `service_verified`. */
   ownMeasured: Measured | undefined
   isClaimed: boolean
+  /** What the ledger knows of it, beside the notices of its evidence. */
+  notices?: readonly Notice[]
   /** Listings that publish the same payout, this one included. */
   sharers: number
 }
@@ -63,6 +71,10 @@ export function deriveListing(
     isLiveTested: liveTested,
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
+    surface: toSurface(facts, input.evidence.interface, rules),
+    notices: [...(input.evidence.notices ?? []), ...(input.notices ?? [])].sort((a, b) =>
+      a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
+    ),
     signals: input.evidence.signals ?? {},
     signalsSource: input.evidence.measured?.source ?? MEASURED_PROVIDER,
   }

@@ -1,7 +1,7 @@
 import type { LiveListing } from '../listing/live-listing.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
-export function toLiveListing({ id, facts, status, buy }: DerivedListing): LiveListing {
+export function toLiveListing({ id, facts, status, buy, surface }: DerivedListing): LiveListing {
   return {
     id,
     name: facts.name,
@@ -11,7 +11,7 @@ export function toLiveListing({ id, facts, status, buy }: DerivedListing): LiveL
     first_party: facts.first_party,
     buy: buy.buy,
     not_relayable_reason: buy.reason,
-    methods: [...new Set(facts.http.map(({ method }) => method))],
+    methods: [...new Set(surface.operations.map(({ method }) => method))],
     pricing: facts.pricing,
     payout: facts.payout,
   }

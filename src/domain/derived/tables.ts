@@ -14,6 +14,23 @@ const link = v.pipe(v.string(), v.regex(/^https:\/\//, 'expected an https URL'))
 
 export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, description: line })
 
+const MAX_TASK_EXAMPLES = 12
+
+/** What a buyer wants done; the home page compares prices task by task. */
+export const TaskRowSchema = v.strictObject({
+  id: v.pipe(
+    v.string(),
+    v.regex(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case identifier such as web_search'),
+  ),
+  name: line,
+  /** Words of people who want it: searches that should find it. */
+  examples: v.pipe(
+    v.array(line),
+    v.minLength(2, 'expected at least two examples'),
+    v.maxLength(MAX_TASK_EXAMPLES, `expected at most ${MAX_TASK_EXAMPLES} examples`),
+  ),
+})
+
 export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: line })
 
 /** Texts only: the status is derived from the route table. `endpoint` null means planned. */
@@ -55,9 +72,11 @@ export const TablesSchema = v.strictObject({
   alsoSearch: v.array(AlsoSearchSchema),
   roadmap: v.array(RoadmapRowSchema),
   site: SiteTextsSchema,
+  tasks: v.array(TaskRowSchema),
 })
 
 export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>
+export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 export type RoadmapRow = v.InferOutput<typeof RoadmapRowSchema>
 export type SiteTexts = v.InferOutput<typeof SiteTextsSchema>
 export type Tables = v.InferOutput<typeof TablesSchema>

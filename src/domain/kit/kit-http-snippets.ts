@@ -1,20 +1,21 @@
+import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 
-/** One HTTP endpoint, and its address through the relay where the relay takes it. */
-export interface HttpTarget {
-  method: HttpMethod
-  url: string
-  description?: string
-  relayUrl: string | null
-}
-
 /**
- * Code that runs as it is pasted: `curl`, `typescript`, `python`. Methods with a body send `{}` as a
- * place to start. URLs are foreign text and are quoted for each language.
+ * Code that runs as it is pasted: `curl`, `typescript`, `python`. URLs, headers and bodies are
+ * foreign text and are quoted for each language.
  */
-export function toHttpSnippets(target: HttpTarget, terms: PaymentTerms): Record<string, string> {
-  const call = { method: target.method, url: target.relayUrl ?? target.url }
-  const { rails, networks } = terms
+export function toHttpSnippets(
+  request: ExampleRequest,
+  { rails, networks }: PaymentTerms,
+): Record<string, string> {
+  const { body, headers } = request
+  const call: Call = {
+    method: request.method,
+    url: request.url,
+    headers,
+    ...(body !== undefined && { body: encodeBody(headers['Content-Type'] ?? '', body) }),
+  }
   const isSolanaOnly = networks.length > 0 && networks.every((id) => id.startsWith('solana:'))
   const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'evm') : (rails[0] ?? 'plain')
   return {
@@ -33,6 +34,9 @@ export interface PaymentTerms {
 interface Call {
   method: HttpMethod
   url: string
+  headers: Record<string, string>
+  /** As it goes over the wire; absent where none is sent. */
+  body?: string
 }
 
 const TYPESCRIPT = {
@@ -43,12 +47,12 @@ const TYPESCRIPT = {
   plain: toPlainTypeScript,
 }
 
-const hasBody = (method: HttpMethod) => method !== 'GET' && method !== 'DELETE'
-
-function toCurl({ method, url }: Call, rails: readonly Rail[]): string {
+function toCurl({ method, url, headers, body }: Call, rails: readonly Rail[]): string {
+  // Without -g brackets and braces of a URL are patterns; --data-raw reads no file for an @.
   const options = [
-    `-X ${method}`,
-    ...(hasBody(method) ? ["-H 'Content-Type: application/json'", "-d '{}'"] : []),
+    `-g -X ${method}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
     quoteForShell(url),
   ].join(' ')
   if (rails.length === 0) return `curl -sS -i ${options}\n`
@@ -127,15 +131,28 @@ function toPlainTypeScript(call: Call): string {
   ].join('\n')
 }
 
-function toFetchArguments({ method, url }: Call): string {
-  const body = hasBody(method)
-    ? ", headers: { 'Content-Type': 'application/json' }, body: '{}'"
-    : ''
-  return `${JSON.stringify(url)}, { method: '${method}'${body} }`
+function toFetchArguments({ method, url, headers, body }: Call): string {
+  const names = Object.keys(headers)
+  if (names.length === 0 && body === undefined)
+    return `${JSON.stringify(url)}, { method: '${method}' }`
+  return [
+    `${JSON.stringify(url)}, {`,
+    `  method: '${method}',`,
+    ...(names.length === 0 ? [] : [`  headers: ${JSON.stringify(headers)},`]),
+    ...(body === undefined ? [] : [`  body: ${JSON.stringify(body)},`]),
+    '}',
+  ].join('\n')
 }
 
-function toEvmPython({ method, url }: Call): string {
-  const body = hasBody(method) ? ', json={}' : ''
+/** A JSON string is a Python string. */
+function toPythonArguments({ headers, body }: Call): string {
+  return [
+    ...(Object.keys(headers).length === 0 ? [] : [`, headers=${JSON.stringify(headers)}`]),
+    ...(body === undefined ? [] : [`, data=${JSON.stringify(body)}.encode()`]),
+  ].join('')
+}
+
+function toEvmPython(call: Call): string {
   return [
     '# pip install "x402[requests,evm]" eth-account',
     'import os',
@@ -151,19 +168,18 @@ function toEvmPython({ method, url }: Call): string {
     'client = x402ClientSync()',
     'client.register("eip155:*", ExactEvmScheme(signer=EthAccountSigner(account)))',
     'with x402_requests(client) as session:',
-    `    response = session.request("${method}", ${JSON.stringify(url)}${body})`,
+    `    response = session.request("${call.method}", ${JSON.stringify(call.url)}${toPythonArguments(call)})`,
     '    print(response.status_code, response.text)',
     '',
   ].join('\n')
 }
 
-function toPlainPython({ method, url }: Call): string {
-  const body = hasBody(method) ? ', data=b"{}", headers={"Content-Type": "application/json"}' : ''
+function toPlainPython(call: Call): string {
   return [
     'from urllib.error import HTTPError',
     'from urllib.request import Request, urlopen',
     '',
-    `request = Request(${JSON.stringify(url)}, method="${method}"${body})`,
+    `request = Request(${JSON.stringify(call.url)}, method="${call.method}"${toPythonArguments(call)})`,
     'try:',
     '    response = urlopen(request)',
     'except HTTPError as refusal:  # a 402 carries the terms',
@@ -174,6 +190,6 @@ function toPlainPython({ method, url }: Call): string {
 }
 
 /** Single quotes keep everything but themselves. */
-function quoteForShell(text: string): string {
+export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,24 +1,28 @@
-import type { InvokeEntry } from '../listing/invoke.ts'
+import type { KitInvoke } from './kit-invoke.ts'
 
 /**
  * Ready configuration for MCP clients, one text a client, in the shape each documents: JSON for
  * all but Codex, which reads TOML. The best way in is used for all: a remote over HTTP, then over
  * SSE, then a package started over stdio.
  *
- * Known limit: a package's environment variables and arguments are not in the index; the listing's
- * page links to its documentation.
+ * Required settings stand in it, with a `<PLACEHOLDER>` where only the caller can know; optional
+ * ones are listed in `invoke`.
  */
-export function toMcpSnippets(id: string, invoke: readonly InvokeEntry[]): Record<string, string> {
+export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<string, string> {
   const way = findWay(invoke)
   if (way === null) return toDownload(invoke)
   const name = toServerName(id)
-  const started = 'url' in way ? { command: 'npx', args: ['-y', 'mcp-remote', way.url] } : way
+  const started = 'url' in way ? toBridge(way) : way
   return {
     claude_code: toJson('mcpServers', name, toTyped(way)),
     claude_desktop: toJson('mcpServers', name, started),
-    cursor: toJson('mcpServers', name, 'url' in way ? { url: way.url } : way),
+    cursor: toJson('mcpServers', name, 'url' in way ? { url: way.url, ...headersIn(way) } : way),
     vscode: toJson('servers', name, toTyped(way)),
-    windsurf: toJson('mcpServers', name, 'url' in way ? { serverUrl: way.url } : way),
+    windsurf: toJson(
+      'mcpServers',
+      name,
+      'url' in way ? { serverUrl: way.url, ...headersIn(way) } : way,
+    ),
     gemini_cli: toJson('mcpServers', name, toGemini(way)),
     codex: toCodexToml(name, way),
   }
@@ -39,14 +43,25 @@ export const MCP_CLIENTS = {
   codex: { label: 'Codex', file: '~/.codex/config.toml', language: 'toml' },
 } as const
 
-type Way =
-  | { url: string; transport: 'streamable-http' | 'sse' }
-  | { command: string; args: string[] }
+type Named = Record<string, string>
+interface Remote {
+  url: string
+  transport: 'streamable-http' | 'sse'
+  headers: Named
+}
+interface Started {
+  command: string
+  args: string[]
+  /** Absent where nothing is needed. */
+  env?: Named
+}
+type Way = Remote | Started
 
-function findWay(invoke: readonly InvokeEntry[]): Way | null {
+function findWay(invoke: readonly KitInvoke[]): Way | null {
   const remotes = invoke.filter((entry) => entry.kind === 'mcp')
   const remote = remotes.find(({ transport }) => transport === 'streamable-http') ?? remotes[0]
-  if (remote !== undefined) return { url: remote.url, transport: remote.transport }
+  if (remote !== undefined)
+    return { url: remote.url, transport: remote.transport, headers: requiredOf(remote.headers) }
   for (const entry of invoke) {
     const command = entry.kind === 'mcp_package' ? toCommand(entry) : null
     if (command !== null) return command
@@ -54,27 +69,56 @@ function findWay(invoke: readonly InvokeEntry[]): Way | null {
   return null
 }
 
-function toCommand(
-  entry: Extract<InvokeEntry, { kind: 'mcp_package' }>,
-): { command: string; args: string[] } | null {
+function requiredOf(settings: KitSettings = []): Named {
+  return Object.fromEntries(
+    settings.filter(({ required }) => required).map(({ name, value }) => [name, value]),
+  )
+}
+
+type Packaged = Extract<KitInvoke, { kind: 'mcp_package' }>
+type KitSettings = Packaged['env']
+
+function toCommand(entry: Packaged): Started | null {
   if (entry.transport !== 'stdio') return null
-  const { identifier } = entry
+  const { identifier, args = [] } = entry
+  const env = requiredOf(entry.env)
+  const names = Object.keys(env)
+  const start = (command: string, ...own: string[]): Started => ({
+    command,
+    args: own,
+    ...(names.length > 0 && { env }),
+  })
   switch (entry.registry) {
     case 'npm':
-      return { command: 'npx', args: ['-y', identifier] }
+      return start('npx', '-y', identifier, ...args)
     case 'pypi':
-      return { command: 'uvx', args: [identifier] }
-    case 'oci':
-      return { command: 'docker', args: ['run', '-i', '--rm', identifier] }
+      return start('uvx', identifier, ...args)
+    case 'oci': {
+      const passed = names.flatMap((name) => ['-e', name])
+      return start('docker', 'run', '-i', '--rm', ...passed, identifier, ...args)
+    }
     case 'nuget':
-      return { command: 'dnx', args: [identifier, '--yes'] }
+      return start('dnx', identifier, '--yes', ...(args.length > 0 ? ['--', ...args] : []))
     case 'mcpb':
       return null
   }
 }
 
+/** A client that only starts programs reaches a remote through one. */
+function toBridge({ url, headers }: Remote): Started {
+  const passed = Object.entries(headers).flatMap(([name, value]) => [
+    '--header',
+    `${name}: ${value}`,
+  ])
+  return { command: 'npx', args: ['-y', 'mcp-remote', url, ...passed] }
+}
+
+function headersIn({ headers }: Remote): { headers?: Named } {
+  return Object.keys(headers).length > 0 ? { headers } : {}
+}
+
 /** An MCP bundle is opened by its client, not configured: only the download can be said. */
-function toDownload(invoke: readonly InvokeEntry[]): Record<string, string> {
+function toDownload(invoke: readonly KitInvoke[]): Record<string, string> {
   const bundle = invoke.find((entry) => entry.kind === 'mcp_package' && entry.registry === 'mcpb')
   if (bundle?.kind !== 'mcp_package') return {}
   const url = `'${bundle.identifier.replaceAll("'", "'\\''")}'`
@@ -84,13 +128,13 @@ function toDownload(invoke: readonly InvokeEntry[]): Record<string, string> {
 /** Claude Code and VS Code name the transport in `type`. */
 function toTyped(way: Way): object {
   if (!('url' in way)) return { type: 'stdio', ...way }
-  return { type: way.transport === 'sse' ? 'sse' : 'http', url: way.url }
+  return { type: way.transport === 'sse' ? 'sse' : 'http', url: way.url, ...headersIn(way) }
 }
 
 /** Gemini CLI tells the transports apart by the key. */
 function toGemini(way: Way): object {
   if (!('url' in way)) return way
-  return way.transport === 'sse' ? { url: way.url } : { httpUrl: way.url }
+  return { [way.transport === 'sse' ? 'url' : 'httpUrl']: way.url, ...headersIn(way) }
 }
 
 function toJson(root: string, name: string, server: object): string {
@@ -99,10 +143,24 @@ function toJson(root: string, name: string, server: object): string {
 
 /** JSON strings are TOML basic strings. */
 function toCodexToml(name: string, way: Way): string {
+  const text = (value: unknown) => JSON.stringify(value)
+  const table = (named: Named) =>
+    Object.entries(named)
+      .map(([key, value]) => `${text(key)} = ${text(value)}`)
+      .join(', ')
   const lines =
     'url' in way
-      ? [`url = ${JSON.stringify(way.url)}`]
-      : [`command = ${JSON.stringify(way.command)}`, `args = ${JSON.stringify(way.args)}`]
+      ? [
+          `url = ${text(way.url)}`,
+          ...(Object.keys(way.headers).length > 0
+            ? [`http_headers = { ${table(way.headers)} }`]
+            : []),
+        ]
+      : [
+          `command = ${text(way.command)}`,
+          `args = [${way.args.map(text).join(', ')}]`,
+          ...(way.env === undefined ? [] : [`env = { ${table(way.env)} }`]),
+        ]
   return `[mcp_servers.${name}]\n${lines.join('\n')}\n`
 }
 

@@ -1,14 +1,23 @@
 import * as v from 'valibot'
+import { AuthViewSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import { type Pricing, PricingSchema } from '../listing/pricing.ts'
-import { InvokeSchema, toInvokeView } from '../views/invoke-view.ts'
+import { costOf, type Pricing, PricingSchema } from '../listing/pricing.ts'
+import { SkillSchema, ToolSchema } from '../trust/interface.ts'
 import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
-import { HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { COSTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentSnippets } from './kit-agent-snippets.ts'
-import { type HttpTarget, type PaymentTerms, toHttpSnippets } from './kit-http-snippets.ts'
+import { type PaymentTerms, toHttpSnippets } from './kit-http-snippets.ts'
+import { type KitInvoke, KitInvokeSchema, toKitInvoke } from './kit-invoke.ts'
 import { toMcpSnippets } from './kit-mcp-snippets.ts'
+import {
+  chooseOperation,
+  type KitOperation,
+  KitOperationSchema,
+  toKitOperations,
+  toSent,
+} from './kit-operations.ts'
 import { KitPaymentSchema, toKitPayment } from './kit-payment.ts'
 
 /** Version label of the manifest (spec: Versioning). */
@@ -17,6 +26,7 @@ export const KIT_VERSION = 'v0.1'
 const HttpInvokeSchema = v.object({
   kind: v.literal('http'),
   method: v.picklist(HTTP_METHODS),
+  /** May hold `{placeholders}` in its path; `operations` says what goes there. */
   url: v.string(),
   /** The same endpoint through the relay; absent where the relay does not take the listing. */
   relay_url: v.optional(v.string()),
@@ -31,7 +41,15 @@ export const KitViewSchema = v.object({
   kind: v.picklist(KINDS),
   summary: v.string(),
   url: v.string(),
-  invoke: v.array(v.union([InvokeSchema, HttpInvokeSchema])),
+  cost: v.picklist(COSTS),
+  auth: AuthViewSchema,
+  invoke: v.array(v.union([KitInvokeSchema, HttpInvokeSchema])),
+  /** HTTP listings: what is called, each with a request that may be sent as it stands. */
+  operations: v.array(KitOperationSchema),
+  /** MCP servers: their tools with the schemas of their arguments, where a machine read them. */
+  tools: v.array(ToolSchema),
+  /** A2A agents: what their card says they do. */
+  skills: v.array(SkillSchema),
   pricing: PricingSchema,
   payment: KitPaymentSchema,
   discovery: DiscoverySchema,
@@ -50,9 +68,10 @@ export interface KitContext {
 }
 
 export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContext): KitView {
-  const { id, facts } = listing
+  const { id, facts, surface } = listing
   const relayUrl = listing.buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
-  const targets = toHttpTargets(listing, relayUrl)
+  const operations = toKitOperations(listing, relayUrl)
+  const invoke = toKitInvoke(facts.invoke, facts.auth)
   return {
     kit_version: KIT_VERSION,
     id,
@@ -60,59 +79,58 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     kind: facts.kind,
     summary: facts.summary,
     url: facts.url,
-    invoke: [
-      ...toInvokeView(facts.invoke),
-      ...targets.map(({ relayUrl: relay_url, ...target }) => ({
-        kind: 'http' as const,
-        ...target,
-        ...(relay_url !== null && { relay_url }),
-      })),
-    ],
+    cost: costOf(facts),
+    auth: facts.auth,
+    invoke: [...invoke, ...operations.map(toHttpInvoke)],
+    operations,
+    tools: surface.tools,
+    skills: surface.skills,
     pricing: facts.pricing,
     payment: toKitPayment(facts.pricing, relayUrl),
     discovery: facts.discovery,
-    snippets: toSnippets(listing, targets),
+    snippets: toSnippets(listing, invoke, operations),
     trust,
     page: `${baseUrl}${pagePath(id)}`,
     badge_svg: `${baseUrl}${badgePath(id)}`,
   }
 }
 
-function toSnippets({ id, facts }: DerivedListing, targets: HttpTarget[]): Record<string, string> {
-  const [target] = targets
-  switch (facts.kind) {
-    case 'http_api':
-      return target === undefined ? {} : toHttpSnippets(target, toTerms(facts.pricing))
-    case 'mcp_server':
-      return toMcpSnippets(id, facts.invoke)
-    case 'a2a_agent':
-      return toAgentSnippets(facts.url, facts.discovery.agent_card)
-    case 'kit':
-      return facts.invoke.length > 0 ? toMcpSnippets(id, facts.invoke) : {}
-  }
-}
-
-function toTerms(pricing: Pricing): PaymentTerms {
-  return pricing.model === 'per_call' ? pricing : { rails: [], networks: [] }
-}
-
-/** The documented endpoints, or the listing's own URL where none is documented. */
-function toHttpTargets({ facts }: DerivedListing, relayUrl: string | null): HttpTarget[] {
-  if (facts.kind !== 'http_api') return []
-  const documented =
-    facts.http.length > 0 ? facts.http : [{ method: 'GET' as const, url: facts.url }]
-  return documented.map(({ method, url, description }) => ({
+function toHttpInvoke({ method, url, relay_url, description }: KitOperation) {
+  return {
+    kind: 'http' as const,
     method,
     url,
     ...(description !== undefined && { description }),
-    relayUrl: relayUrl === null ? null : toRelayUrl(relayUrl, facts.url, url),
-  }))
+    ...(relay_url !== undefined && { relay_url }),
+  }
 }
 
-/** The relay's address for one endpoint; null for one on another origin, which it does not take. */
-function toRelayUrl(relayUrl: string, listingUrl: string, endpointUrl: string): string | null {
-  const endpoint = new URL(endpointUrl)
-  if (endpoint.origin !== new URL(listingUrl).origin) return null
-  if (endpoint.href === new URL(listingUrl).href) return relayUrl
-  return `${relayUrl}?endpoint=${encodeURIComponent(endpoint.pathname + endpoint.search)}`
+function toSnippets(
+  { id, facts, surface }: DerivedListing,
+  invoke: readonly KitInvoke[],
+  operations: readonly KitOperation[],
+): Record<string, string> {
+  const operation = chooseOperation(operations)
+  switch (facts.kind) {
+    case 'http_api':
+      return operation === undefined
+        ? {}
+        : toHttpSnippets(toSent(operation), toTerms(facts.pricing, operation))
+    case 'mcp_server':
+      return toMcpSnippets(id, invoke)
+    case 'a2a_agent':
+      return toAgentSnippets(facts.url, facts.discovery.agent_card, surface.skills)
+    case 'kit':
+      return invoke.length > 0 ? toMcpSnippets(id, invoke) : {}
+  }
+}
+
+/** The operation's own offers, else what the listing says of every one of them. */
+function toTerms(pricing: Pricing, { offers = [] }: KitOperation): PaymentTerms {
+  if (offers.length > 0)
+    return {
+      rails: [...new Set(offers.map(({ rail }) => rail))],
+      networks: [...new Set(offers.flatMap(({ network }) => network ?? []))],
+    }
+  return pricing.model === 'per_call' ? pricing : { rails: [], networks: [] }
 }

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { PACKAGE_REGISTRIES, PACKAGE_TRANSPORTS, REMOTE_TRANSPORTS } from '../wire/vocabulary.ts'
+import { FIELD_NAME } from './auth.ts'
+import { EndpointTextSchema } from './listing-text.ts'
 import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
 import { urlSchema } from './url-schema.ts'
 
@@ -48,8 +50,41 @@ export function createInvokeSchema(rules: UrlRules) {
     kind: v.literal('mcp'),
     transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
     url: urlSchema(rules),
+    headers: v.optional(listOf(HeaderSchema)),
   })
   return v.variant('kind', [remote, PackageSchema], 'expected kind mcp or mcp_package')
+}
+
+const MAX_SETTINGS = 60
+
+const setting = {
+  description: v.optional(EndpointTextSchema),
+  required: v.optional(v.boolean('expected true or false'), false),
+  /** A secret is never shown filled in. */
+  secret: v.optional(v.boolean('expected true or false'), false),
+  example: v.optional(EndpointTextSchema),
+}
+
+const EnvSchema = v.strictObject({
+  name: v.pipe(
+    v.string('expected text'),
+    v.regex(/^[A-Za-z_]\w{0,99}$/, 'expected the name of an environment variable, such as API_KEY'),
+  ),
+  ...setting,
+})
+
+const HeaderSchema = v.strictObject({
+  name: v.pipe(v.string('expected text'), v.regex(FIELD_NAME, 'expected the name of a header')),
+  ...setting,
+})
+
+export type Setting = v.InferOutput<typeof HeaderSchema>
+
+function listOf<Item extends v.GenericSchema>(item: Item) {
+  return v.pipe(
+    v.array(item, 'expected a list'),
+    v.maxLength(MAX_SETTINGS, `expected at most ${MAX_SETTINGS} entries`),
+  )
 }
 
 const PackageSchema = v.pipe(
@@ -58,6 +93,9 @@ const PackageSchema = v.pipe(
     transport: v.picklist(PACKAGE_TRANSPORTS, `expected one of ${PACKAGE_TRANSPORTS.join(', ')}`),
     registry: v.picklist(PACKAGE_REGISTRIES, `expected one of ${PACKAGE_REGISTRIES.join(', ')}`),
     identifier: v.pipe(v.string('expected text'), v.maxLength(MAX_IDENTIFIER_LENGTH)),
+    env: v.optional(listOf(EnvSchema)),
+    /** Arguments of the server itself, behind its name. */
+    args: v.optional(listOf(EndpointTextSchema)),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
-import { type DISCOVERY_FILES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { COSTS, type DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
+import { createAuthSchema } from './auth.ts'
 import { CalendarDateSchema } from './calendar-date.ts'
 import { createInvokeSchema } from './invoke.ts'
-import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
+import { NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
+import { createOperationSchema } from './operation.ts'
 import { normalizePayout, PayoutSchema } from './payout.ts'
 import { PricingSchema } from './pricing.ts'
 import type { UrlRules } from './target-url.ts'
@@ -11,9 +13,25 @@ import { ownUrlSchema, urlSchema } from './url-schema.ts'
 const MAX_CATEGORIES = 8
 const MAX_TAGS = 30
 const MAX_PAYOUTS = 20
-const MAX_ENDPOINTS = 200
+const MAX_OPERATIONS = 200
 const MAX_INVOKE = 20
 const MAX_SOURCES = 20
+
+/** The name of a server in the official MCP registry. */
+const RegistryNameSchema = v.pipe(
+  v.string('expected text'),
+  v.minLength(3, 'expected a name such as com.example/weather'),
+  v.maxLength(200, 'expected at most 200 characters'),
+  v.regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/, 'expected a name such as com.example/weather'),
+)
+
+const FIXED_VERSION = /^(?!latest$)\w[\w.+-]{0,99}$/
+
+/** A range or a moving tag says nothing of what was looked at. */
+const VersionSchema = v.pipe(
+  v.string('expected text, in quotes'),
+  v.regex(FIXED_VERSION, 'expected one fixed version such as 1.4.2, no range and no tag'),
+)
 
 const flag = v.optional(v.boolean('expected true or false'), false)
 
@@ -33,23 +51,21 @@ export function createListingFactsSchema(rules: UrlRules) {
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),
     payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
-    http: v.optional(listOf(endpointSchema(rules), MAX_ENDPOINTS), []),
+    cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
+    auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
+    http: v.optional(listOf(createOperationSchema(rules), MAX_OPERATIONS), []),
     invoke: v.optional(listOf(createInvokeSchema(rules), MAX_INVOKE), []),
+    registry_name: v.optional(RegistryNameSchema),
+    version: v.optional(VersionSchema),
     discovery: v.optional(discoverySchema(rules), {}),
+    /** False asks our probes to stay away. */
+    probe: v.optional(v.boolean('expected true or false'), true),
     sources: sourcesSchema(rules),
     added: CalendarDateSchema,
   })
 }
 
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
-
-function endpointSchema(rules: UrlRules) {
-  return v.strictObject({
-    method: v.picklist(HTTP_METHODS, `expected one of ${HTTP_METHODS.join(', ')}`),
-    url: urlSchema(rules),
-    description: v.optional(EndpointTextSchema),
-  })
-}
 
 function discoverySchema(rules: UrlRules) {
   const file = v.optional(urlSchema(rules))

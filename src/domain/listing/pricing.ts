@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { RAILS } from '../wire/vocabulary.ts'
+import { type Cost, RAILS } from '../wire/vocabulary.ts'
 
 /** CAIP-2 ids of the two chain families the specification names. */
 const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/
@@ -15,7 +15,7 @@ export const NetworkSchema = v.pipe(
   ),
 )
 
-const priceUsd = v.pipe(
+export const PriceSchema = v.pipe(
   v.number('expected a number of US dollars, such as 0.01'),
   v.minValue(0, 'expected a price of 0 or more'),
   v.maxValue(MAX_PRICE_USD, `expected a price per call of at most ${MAX_PRICE_USD} USD`),
@@ -24,8 +24,8 @@ const priceUsd = v.pipe(
 const PerCallSchema = v.pipe(
   v.strictObject({
     model: v.literal('per_call'),
-    min_usd: priceUsd,
-    max_usd: priceUsd,
+    min_usd: PriceSchema,
+    max_usd: PriceSchema,
     rails: v.pipe(
       v.array(v.picklist(RAILS, `expected ${RAILS.join(' or ')}`)),
       v.minLength(1, 'expected at least one rail: x402 or mpp'),
@@ -70,4 +70,9 @@ export function isPaid(pricing: Pricing): boolean {
 /** Lowest price in USD, or null where none is known. */
 export function lowestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.min_usd : null
+}
+
+/** What was declared, else what a price on a rail says. */
+export function costOf({ cost, pricing }: { cost?: Cost | undefined; pricing: Pricing }): Cost {
+  return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }

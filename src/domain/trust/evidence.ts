@@ -1,6 +1,8 @@
 import * as v from 'valibot'
-import { isOnCalendar } from '../listing/calendar-date.ts'
+import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { PROBE_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import { InstantSchema } from './instant.ts'
+import { InterfaceSchema, NoticesSchema } from './interface.ts'
 
 /** The measured-settlements provider in use: whose signals they are where no `measured` says so. */
 export const MEASURED_PROVIDER = 'x402-list'
@@ -8,13 +10,6 @@ export const MEASURED_PROVIDER = 'x402-list'
 /** Source id of settlements this service verified on-chain itself; no outside provider. */
 export const OWN_EVIDENCE = 'service_verified'
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
-
-const instant = v.pipe(
-  v.string(),
-  v.regex(INSTANT, 'expected an ISO 8601 UTC time such as 2026-11-01T00:00:00Z'),
-  v.check((text) => !INSTANT.test(text) || doesExist(text), 'expected a time that exists'),
-)
 const count = v.pipe(
   v.number(),
   v.integer('expected a whole number'),
@@ -46,11 +41,30 @@ export const WashFlagSchema = v.strictObject({
 /** Something to keep an eye on; changes no score. */
 export const WatchSchema = v.strictObject({ id: token, note: shortText })
 
+/** The pages' 30-day bars, and what a reader may add up. */
+const MAX_DAYS = 90
+
+const DaySchema = v.strictObject({
+  date: CalendarDateSchema,
+  settlements: count,
+  volume_usd: amount,
+  buyers: count,
+})
+
+const DaysSchema = v.pipe(
+  v.array(DaySchema),
+  v.maxLength(MAX_DAYS, `expected at most ${MAX_DAYS} days`),
+  v.check(
+    (days) => days.every(({ date }, i) => date > (days[i - 1]?.date ?? '')),
+    'expected each day once, oldest first',
+  ),
+)
+
 export const MeasuredSchema = v.pipe(
   v.strictObject({
     source: token,
     /** End of the 30-day window; "now" for this listing. */
-    as_of: instant,
+    as_of: InstantSchema,
     verified_buyers_30d: count,
     settlements_30d: count,
     volume_usd_30d: amount,
@@ -60,14 +74,19 @@ export const MeasuredSchema = v.pipe(
       v.minValue(0, 'expected a share from 0 to 1'),
       v.maxValue(1, 'expected a share from 0 to 1'),
     ),
-    last_settlement_at: v.nullable(instant),
+    last_settlement_at: v.nullable(InstantSchema),
     shared_payout: v.boolean(),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
+    days: v.optional(DaysSchema),
   }),
   v.forward(
     v.check((m) => !isAfter(m.last_settlement_at, m.as_of), 'expected a time not after as_of'),
     ['last_settlement_at'],
+  ),
+  v.forward(
+    v.check((m) => doDaysAgree(m), 'expected days that add up to the totals of the window'),
+    ['days'],
   ),
 )
 
@@ -84,9 +103,24 @@ export const SignalsSchema = v.strictObject({
 })
 
 export const ProbeSchema = v.strictObject({
-  at: instant,
+  at: InstantSchema,
   protocol: v.picklist(PROBE_PROTOCOLS, `expected one of ${PROBE_PROTOCOLS.join(', ')}`),
   outcome: v.picklist(PROBE_OUTCOMES, `expected one of ${PROBE_OUTCOMES.join(', ')}`),
+  /** HTTP status of the decisive answer. */
+  status: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599, 'expected an HTTP status')),
+  ),
+  ms: v.optional(count),
+  /** Protocol version spoken. */
+  version: v.optional(v.pipe(v.string(), v.regex(/^[ -~]{1,60}$/, 'expected a printable version'))),
+  /** One printable line of what was seen. */
+  saw: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(200, 'expected at most 200 characters'),
+      v.regex(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u, 'expected one printable line'),
+    ),
+  ),
 })
 
 /**
@@ -97,6 +131,8 @@ export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
   probes: v.optional(v.array(ProbeSchema)),
+  interface: v.optional(InterfaceSchema),
+  notices: v.optional(NoticesSchema),
 })
 
 export type Measured = v.InferOutput<typeof MeasuredSchema>
@@ -104,11 +140,40 @@ export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
 
-function doesExist(text: string): boolean {
-  return isOnCalendar(text) && !Number.isNaN(Date.parse(text))
-}
-
 /** False where either is no time at all: that is another fault, reported where it stands. */
 function isAfter(time: string | null, limit: string): boolean {
   return time !== null && Date.parse(time) > Date.parse(limit)
+}
+
+const WINDOW_DAYS = 30
+const DAY_MS = 86_400_000
+/** Volumes are rounded for each day. */
+const CENTS_A_DAY = 0.01
+
+/**
+ * The window ends at `as_of`, within a day: its first calendar day counts in part, so the total lies
+ * between the sum without that day and the sum with it.
+ */
+function doDaysAgree({ days, as_of, settlements_30d, volume_usd_30d }: Totals): boolean {
+  if (days === undefined) return true
+  const start = new Date(Date.parse(as_of) - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10)
+  const within = days.filter(({ date }) => date > start && date <= as_of.slice(0, 10))
+  const [edge] = days.filter(({ date }) => date === start)
+  const isBetween = (total: number, of: (day: Day) => number, slack: number) => {
+    const sum = within.reduce((all, day) => all + of(day), 0)
+    return total >= sum - slack && total <= sum + (edge === undefined ? 0 : of(edge)) + slack
+  }
+  return (
+    isBetween(settlements_30d, (day) => day.settlements, 0) &&
+    isBetween(volume_usd_30d, (day) => day.volume_usd, CENTS_A_DAY * days.length)
+  )
+}
+
+type Day = v.InferOutput<typeof DaySchema>
+
+interface Totals {
+  days?: Day[] | undefined
+  as_of: string
+  settlements_30d: number
+  volume_usd_30d: number
 }

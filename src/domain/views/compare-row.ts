@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { FOCUSES } from '../derived/compare-facts.ts'
 import { type DerivedListing, hasRemoteEndpoint, trustScoreOf } from '../derived/derived-listing.ts'
 import type { SourceRow } from '../derived/source-table.ts'
-import { FOCUSES } from '../listing/compare-facts.ts'
 import { lowestPriceOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { type Kind, RAILS } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './summary-view.ts'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { PACKAGE_REGISTRIES, PACKAGE_TRANSPORTS, REMOTE_TRANSPORTS } from '../wire/vocabulary.ts'
 
-/** spec: Invoke entry, on the wire. */
+/** spec: Invoke entry, on the wire. Environment, arguments and headers stand in kit.json. */
 export const InvokeSchema = v.variant('kind', [
   v.object({ kind: v.literal('mcp'), transport: v.picklist(REMOTE_TRANSPORTS), url: v.string() }),
   v.object({
@@ -14,5 +14,14 @@ export const InvokeSchema = v.variant('kind', [
 ])
 
 export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<typeof InvokeSchema>[] {
-  return invoke.map((entry) => ({ ...entry }))
+  return invoke.map((entry) =>
+    entry.kind === 'mcp'
+      ? { kind: entry.kind, transport: entry.transport, url: entry.url }
+      : {
+          kind: entry.kind,
+          transport: entry.transport,
+          registry: entry.registry,
+          identifier: entry.identifier,
+        },
+  )
 }

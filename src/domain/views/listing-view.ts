@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { callableEntries, toCallableView } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { PricingSchema } from '../listing/pricing.ts'
@@ -10,7 +11,7 @@ import { DiscoverySchema, sourceIdsOf } from './summary-view.ts'
 import { TiersSchema, toTiersView } from './tiers-view.ts'
 import { TrustSchema, toTrustView } from './trust-view.ts'
 
-/** spec: Full listing; `invoke` and `buy` are added. */
+/** spec: Full listing; `invoke`, `buy` and what a caller needs are added. */
 export const ListingViewSchema = v.object({
   id: v.string(),
   name: v.string(),
@@ -33,6 +34,7 @@ export const ListingViewSchema = v.object({
   badges: v.array(v.picklist(BADGES)),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
+  ...callableEntries,
   buy: v.picklist(BUY),
   page: v.string(),
   kit_manifest: v.string(),
@@ -73,6 +75,7 @@ export function toListingView(
     badges: listing.badges,
     tiers: toTiersView({ id, name: facts.name, tiers: listing.tiers }, baseUrl),
     invoke: toInvokeView(facts.invoke),
+    ...toCallableView(listing),
     buy: listing.buy.buy,
     page: pagePath(id),
     kit_manifest: kitPath(id),

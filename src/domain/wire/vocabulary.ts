@@ -22,6 +22,50 @@ export const REMOTE_TRANSPORTS = ['streamable-http', 'sse'] as const
 export const PACKAGE_TRANSPORTS = ['stdio', 'streamable-http', 'sse'] as const
 export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as const
 
+/** Beside `pricing`, whose values are the specification's: what it costs to use at all. */
+export const COSTS = ['free', 'freemium', 'paid', 'unknown'] as const
+export type Cost = (typeof COSTS)[number]
+
+/** What a caller must have before the first call. */
+export const AUTH_TYPES = [
+  'none',
+  'payment',
+  'api_key',
+  'bearer',
+  'oauth',
+  'other',
+  'unknown',
+] as const
+export type AuthType = (typeof AUTH_TYPES)[number]
+
+export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'other'] as const
+export const PARAM_PLACES = ['query', 'path', 'header'] as const
+
+/** Fields of an operation that may be a guess, and say so in `assumed`. */
+export const ASSUMABLE = [
+  'method',
+  'url',
+  'price',
+  'offers',
+  'params',
+  'body',
+  'response',
+  'safe',
+] as const
+
+/** What is known about a listing beside payments. */
+export const NOTICES = [
+  'withdrawn_at_source',
+  'network_changed',
+  'price_changed',
+  'payout_changed',
+  'payout_contested',
+  'disputed',
+] as const
+
+/** Where a machine read what a seller offers. */
+export const INTERFACE_ORIGINS = ['openapi', 'x402', 'mpp', 'mcp', 'agent_card', 'catalog'] as const
+
 /** Discovery files, in the order the specification's `has` parameter names them. */
 export const DISCOVERY_FILES = ['openapi', 'llms_txt', 'x402_manifest', 'agent_card'] as const
 export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
@@ -53,7 +97,8 @@ export const EVIDENCE = [
 export const BUY = ['relay_x402', 'link_out'] as const
 export type Buy = (typeof BUY)[number]
 
-export const PROBE_PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a'] as const
+/** `http` is an unpaid API: a declared operation that is safe to call. */
+export const PROBE_PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
 export const PROBE_OUTCOMES = [
   'spoke',
   'gated',

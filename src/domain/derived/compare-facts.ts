@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CalendarDateSchema } from './calendar-date.ts'
+import { CalendarDateSchema } from '../listing/calendar-date.ts'
 
 /** `content/compare/<slug>.yaml`: which listings stand on a comparison page, and what is said of them. */
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))

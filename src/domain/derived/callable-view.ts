@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
+import { costOf } from '../listing/pricing.ts'
+import { NoticeSchema } from '../trust/interface.ts'
+import { ASSUMABLE, AUTH_TYPES, COSTS, HTTP_METHODS } from '../wire/vocabulary.ts'
+import type { DerivedListing } from './derived-listing.ts'
+
+export const AuthViewSchema = v.object({
+  type: v.picklist(AUTH_TYPES),
+  in: v.optional(v.picklist(['header', 'query'])),
+  name: v.optional(v.string()),
+  docs: v.optional(v.string()),
+  note: v.optional(v.string()),
+})
+
+/** What one operation is, without the schemas that kit.json carries. */
+export const operationLine = {
+  method: v.picklist(HTTP_METHODS),
+  /** May hold `{placeholders}` in its path. */
+  url: v.string(),
+  description: v.optional(v.string()),
+  price: v.optional(OperationPriceSchema),
+  offers: v.optional(v.array(OfferSchema)),
+  task: v.optional(v.string()),
+  /** Fields that are a guess. */
+  assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
+}
+
+const OperationLineSchema = v.object(operationLine)
+
+/** Fields of the full listing that say how it is called. */
+export const callableEntries = {
+  cost: v.picklist(COSTS),
+  auth: AuthViewSchema,
+  operations: v.array(OperationLineSchema),
+  tools: v.array(
+    v.object({ name: v.string(), title: v.optional(v.string()), description: v.string() }),
+  ),
+  skills: v.array(v.object({ id: v.string(), name: v.string(), description: v.string() })),
+  notices: v.array(NoticeSchema),
+  registry_name: v.optional(v.string()),
+  version: v.optional(v.string()),
+}
+
+const CallableSchema = v.object(callableEntries)
+
+export function toCallableView({
+  facts,
+  surface,
+  notices,
+}: DerivedListing): v.InferOutput<typeof CallableSchema> {
+  return {
+    cost: costOf(facts),
+    auth: facts.auth,
+    operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),
+    tools: surface.tools.map(({ name, title, description }) => ({
+      name,
+      ...(title !== undefined && { title }),
+      description: toOneLine(description),
+    })),
+    skills: surface.skills.map(({ id, name, description }) => ({
+      id,
+      name,
+      description: toOneLine(description),
+    })),
+    notices,
+    ...(facts.registry_name !== undefined && { registry_name: facts.registry_name }),
+    ...(facts.version !== undefined && { version: facts.version }),
+  }
+}
+
+const MAX_LINE_LENGTH = 200
+
+/** @example toOneLine('First.\n\nSecond.') → 'First.' */
+function toOneLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? ''
+  return line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…`
+}

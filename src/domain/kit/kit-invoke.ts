@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { toPlaceholder } from '../json-schema/example-of.ts'
+import type { Auth } from '../listing/auth.ts'
+import type { InvokeEntry, Setting } from '../listing/invoke.ts'
+import { InvokeSchema, toInvokeView } from '../views/invoke-view.ts'
+
+const KitSettingSchema = v.object({
+  name: v.string(),
+  description: v.optional(v.string()),
+  required: v.boolean(),
+  secret: v.boolean(),
+  example: v.optional(v.string()),
+  /** What to put there; a `<PLACEHOLDER>` where only the caller can know. */
+  value: v.string(),
+})
+type KitSetting = v.InferOutput<typeof KitSettingSchema>
+
+const [remote, packaged] = InvokeSchema.options
+
+/** How an MCP server is reached or started, with what must be brought along. */
+export const KitInvokeSchema = v.variant('kind', [
+  v.object({ ...remote.entries, headers: v.optional(v.array(KitSettingSchema)) }),
+  v.object({
+    ...packaged.entries,
+    env: v.optional(v.array(KitSettingSchema)),
+    args: v.optional(v.array(v.string())),
+  }),
+])
+export type KitInvoke = v.InferOutput<typeof KitInvokeSchema>
+
+export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvoke[] {
+  return invoke.flatMap((entry) =>
+    toInvokeView([entry]).map((view): KitInvoke => {
+      if (view.kind === 'mcp') {
+        const headers = headersOf(entry, auth).map(toKitSetting)
+        return { ...view, ...(headers.length > 0 && { headers }) }
+      }
+      if (entry.kind === 'mcp') return view
+      const { env = [], args = [] } = entry
+      return {
+        ...view,
+        ...(env.length > 0 && { env: env.map(toKitSetting) }),
+        ...(args.length > 0 && { args }),
+      }
+    }),
+  )
+}
+
+/** Declared headers, else the one the listing's own `auth` names. OAuth is the client's business. */
+function headersOf(entry: InvokeEntry, auth: Auth): Setting[] {
+  if (entry.kind === 'mcp' && entry.headers !== undefined) return entry.headers
+  const secret = { required: true, secret: true }
+  if (auth.type === 'bearer') return [{ name: 'Authorization', ...secret, example: 'Bearer …' }]
+  return auth.type === 'api_key' && auth.in === 'header' && auth.name !== undefined
+    ? [{ name: auth.name, ...secret }]
+    : []
+}
+
+function toKitSetting(setting: Setting): KitSetting {
+  const { name, description, required, secret, example } = setting
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    required,
+    secret,
+    ...(example !== undefined && { example }),
+    value: secret || example === undefined ? toSecretValue(setting) : example,
+  }
+}
+
+/** @example toSecretValue({ name: 'Authorization', example: 'Bearer …' }) → 'Bearer <TOKEN>' */
+function toSecretValue({ name, example = '' }: Setting): string {
+  const scheme = /^(?:Bearer|Basic|Token|ApiKey|Bot) (?=\S)/i.exec(example)?.[0]
+  return scheme === undefined ? toPlaceholder(name) : `${scheme}${toPlaceholder('token')}`
+}

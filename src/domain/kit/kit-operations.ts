@@ -1,0 +1,105 @@
+import * as v from 'valibot'
+import { operationLine } from '../derived/callable-view.ts'
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import { type Operation, ParamSchema, PayloadSchema } from '../listing/operation.ts'
+import { type ExampleRequest, toExampleRequest } from '../operation/example-request.ts'
+import { HTTP_METHODS } from '../wire/vocabulary.ts'
+
+export const ExampleRequestSchema = v.object({
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+  /** The same request through the relay; absent where the relay does not take it. */
+  relay_url: v.optional(v.string()),
+  headers: v.record(v.string(), v.string()),
+  /** A JSON value where the body is JSON, else its text. */
+  body: v.optional(v.unknown()),
+})
+
+/** An operation with everything a caller needs, and one request that may be sent as it stands. */
+export const KitOperationSchema = v.object({
+  ...operationLine,
+  /** The same operation through the relay; absent where the relay does not take it. */
+  relay_url: v.optional(v.string()),
+  params: v.optional(v.array(ParamSchema)),
+  body: v.optional(PayloadSchema),
+  response: v.optional(PayloadSchema),
+  safe: v.optional(v.boolean()),
+  /** `<PLACEHOLDER>`s stand where only the caller can know. */
+  example: ExampleRequestSchema,
+})
+export type KitOperation = v.InferOutput<typeof KitOperationSchema>
+
+/** @param relayUrl the listing's address at the relay, null where the relay does not take it. */
+export function toKitOperations(
+  { facts, surface }: DerivedListing,
+  relayUrl: string | null,
+): KitOperation[] {
+  if (facts.kind !== 'http_api') return []
+  const operations: Operation[] =
+    surface.operations.length > 0 ? surface.operations : [{ method: 'GET', url: facts.url }]
+  return operations.map((operation) => {
+    const request = toExampleRequest(operation, facts.auth)
+    const through = (url: string) => toRelayUrl(relayUrl, facts.url, url)
+    return {
+      ...operation,
+      ...through(operation.url),
+      example: { ...request, ...through(request.url) },
+    }
+  })
+}
+
+/** The one a buyer most likely wants: the first that has a price, else the first. */
+export function chooseOperation(operations: readonly KitOperation[]): KitOperation | undefined {
+  return (
+    operations.find(({ price, offers }) => price !== undefined || offers !== undefined) ??
+    operations[0]
+  )
+}
+
+/** The request to send: through the relay where the relay takes it. */
+export function toSent({ example }: KitOperation): ExampleRequest {
+  const { relay_url, ...request } = example
+  return { ...request, url: relay_url ?? request.url }
+}
+
+/** What the relay keeps for itself in a query. */
+const OWN_PARAMETERS = /(?:^|&)(?:endpoint|relay_info)(?=[=&]|$)/
+
+/**
+ * The relay takes endpoints on the listing's own origin. The query stands outside `endpoint`, as it
+ * is, and so do placeholders: whoever fills them in must find them.
+ */
+function toRelayUrl(
+  relayUrl: string | null,
+  listingUrl: string,
+  url: string,
+): { relay_url?: string } {
+  const listed = new URL(listingUrl)
+  const [, origin, path = '', query = ''] =
+    /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? []
+  if (relayUrl === null || origin !== listed.origin) return {}
+  if (
+    listed.search === '' &&
+    (path === listed.pathname || (path === '' && listed.pathname === '/'))
+  )
+    return OWN_PARAMETERS.test(query) ? whole(relayUrl, path, query) : join(relayUrl, query)
+  if (`${path}?${query}` === `${listed.pathname}${listed.search}`) return { relay_url: relayUrl }
+  if (OWN_PARAMETERS.test(query)) return whole(relayUrl, path, query)
+  return join(relayUrl, `endpoint=${encodeVisibly(path || '/')}`, query)
+}
+
+function join(relayUrl: string, ...parts: string[]) {
+  const query = parts.filter((part) => part !== '').join('&')
+  return { relay_url: query === '' ? relayUrl : `${relayUrl}?${query}` }
+}
+
+/** Names that the relay would cut out are safe inside `endpoint`. */
+function whole(relayUrl: string, path: string, query: string) {
+  return join(relayUrl, `endpoint=${encodeVisibly(`${path || '/'}?${query}`)}`)
+}
+
+function encodeVisibly(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/%3C([A-Z0-9_]+)%3E/g, '<$1>')
+    .replace(/%7B([A-Za-z0-9_.]+)%7D/g, '{$1}')
+}

@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { AUTH_TYPES } from '../wire/vocabulary.ts'
+import { EndpointTextSchema } from './listing-text.ts'
+import type { UrlRules } from './target-url.ts'
+import { urlSchema } from './url-schema.ts'
+
+/** What a header's name may look like (RFC 9110 token), and a query parameter's. */
+export const FIELD_NAME = /^[\w!#$%&'*+.^`|~[\]-]{1,100}$/
+
+const KEY_PLACES = ['header', 'query'] as const
+const OTHER_TYPES = AUTH_TYPES.filter((type) => type !== 'api_key')
+
+/** What a caller must have before the first call, and where it goes. */
+export function createAuthSchema(rules: UrlRules) {
+  const about = {
+    /** Where to get it. */
+    docs: v.optional(urlSchema(rules)),
+    note: v.optional(EndpointTextSchema),
+  }
+  const expected = `expected type ${AUTH_TYPES.join(', ')}`
+  return v.variant(
+    'type',
+    [
+      v.pipe(
+        v.strictObject({
+          type: v.literal('api_key'),
+          in: v.optional(v.picklist(KEY_PLACES, 'expected header or query')),
+          name: v.optional(
+            v.pipe(v.string(), v.regex(FIELD_NAME, 'expected a header or query name')),
+          ),
+          ...about,
+        }),
+        v.check(
+          (auth) => (auth.in === undefined) === (auth.name === undefined),
+          'expected both in and name, or neither',
+        ),
+      ),
+      v.strictObject({ type: v.picklist(OTHER_TYPES, expected), ...about }),
+    ],
+    expected,
+  )
+}
+
+export type Auth = v.InferOutput<ReturnType<typeof createAuthSchema>>

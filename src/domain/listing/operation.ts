@@ -1,0 +1,134 @@
+import * as v from 'valibot'
+import { findSchemaFault } from '../json-schema/schema-fault.ts'
+import { ASSUMABLE, HTTP_METHODS, PARAM_PLACES, PRICE_UNITS, RAILS } from '../wire/vocabulary.ts'
+import { FIELD_NAME } from './auth.ts'
+import { EndpointTextSchema } from './listing-text.ts'
+import { NetworkSchema, PriceSchema } from './pricing.ts'
+import { findUrlFault, type UrlRules } from './target-url.ts'
+
+/**
+ * One thing a buyer calls over HTTP: `http[]` of a listing's front matter, and what machines read
+ * of a seller. Rules between fields are `findOperationFaults`'s.
+ */
+const MAX_PARAMS = 60
+const MAX_OFFERS = 20
+const MAX_EXAMPLE_LENGTH = 2000
+
+const CONTENT_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+*-]{0,80}$/
+const TASK_ID = /^[a-z0-9]+(?:_[a-z0-9]+)*$/
+
+/** A JSON Schema 2020-12 object with local references only. */
+const schemaOfValues = v.pipe(
+  v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const fault = dataset.typed ? findSchemaFault(dataset.value) : null
+    if (fault !== null) addIssue({ message: fault })
+  }),
+)
+
+const bounds = { min_usd: PriceSchema, max_usd: PriceSchema }
+
+export const OfferSchema = v.strictObject({
+  rail: v.picklist(RAILS, `expected ${RAILS.join(' or ')}`),
+  /** Absent where the rail takes cards and no chain. */
+  network: v.optional(NetworkSchema),
+  ...bounds,
+})
+
+export const OperationPriceSchema = v.strictObject({
+  ...bounds,
+  per: v.picklist(PRICE_UNITS, `expected one of ${PRICE_UNITS.join(', ')}`),
+})
+
+export const ParamSchema = v.strictObject({
+  name: v.pipe(
+    v.string('expected text'),
+    v.regex(FIELD_NAME, 'expected the name of a parameter or header, without spaces'),
+  ),
+  in: v.picklist(PARAM_PLACES, `expected ${PARAM_PLACES.join(', ')}`),
+  /** A parameter in the path is required whatever stands here. */
+  required: v.optional(v.boolean('expected true or false')),
+  description: v.optional(EndpointTextSchema),
+  schema: v.optional(schemaOfValues),
+  /** Part of the example request: what has none and isn't required is left out of it. */
+  example: v.optional(
+    v.union(
+      [
+        v.pipe(v.string(), v.maxLength(MAX_EXAMPLE_LENGTH)),
+        v.pipe(v.number(), v.finite()),
+        v.boolean(),
+      ],
+      'expected text, a number, true or false',
+    ),
+  ),
+})
+
+const contentType = v.pipe(
+  v.string('expected text'),
+  v.regex(CONTENT_TYPE, 'expected a media type such as application/json'),
+)
+
+export const PayloadSchema = v.strictObject({
+  content_type: v.optional(contentType, 'application/json'),
+  schema: v.optional(schemaOfValues),
+  example: v.optional(v.unknown()),
+})
+
+export function createOperationSchema(rules: UrlRules) {
+  return v.strictObject({
+    method: v.picklist(HTTP_METHODS, `expected one of ${HTTP_METHODS.join(', ')}`),
+    url: templateSchema(rules),
+    description: v.optional(EndpointTextSchema),
+    price: v.optional(OperationPriceSchema),
+    offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
+    params: v.optional(listOf(ParamSchema, MAX_PARAMS)),
+    body: v.optional(PayloadSchema),
+    /** What a good answer is: JSON where nothing is said. */
+    response: v.optional(PayloadSchema),
+    /** Id of `tables/tasks.yaml`. */
+    task: v.optional(v.pipe(v.string(), v.regex(TASK_ID, 'expected an id of tables/tasks.yaml'))),
+    /** Calling it changes nothing: probes may, with the example. */
+    safe: v.optional(v.boolean('expected true or false')),
+    assumed: v.optional(
+      listOf(v.picklist(ASSUMABLE, `expected one of ${ASSUMABLE.join(', ')}`), ASSUMABLE.length),
+    ),
+  })
+}
+
+export type Operation = v.InferOutput<ReturnType<typeof createOperationSchema>>
+export type Param = v.InferOutput<typeof ParamSchema>
+export type Offer = v.InferOutput<typeof OfferSchema>
+
+/** RFC 6570 level 1: `{name}` alone. */
+const PLACEHOLDER = /\{([A-Za-z0-9_.]+)\}/g
+
+/** @example placeholdersOf('https://x.example/users/{id}') → ['id'] */
+export function placeholdersOf(url: string): string[] {
+  return [...url.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined ? [] : [name]))
+}
+
+/** @param toValue what stands for a placeholder, percent-encoded where it must be. */
+export function fillPlaceholders(url: string, toValue: (name: string) => string): string {
+  return url.replace(PLACEHOLDER, (_, name: string) => toValue(name))
+}
+
+/** A URL whose path may hold placeholders; everything else is as for any URL. */
+function templateSchema(rules: UrlRules) {
+  return v.pipe(
+    v.string('expected a URL'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      const [, start = '', path = '', rest = ''] =
+        /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(dataset.value) ?? []
+      const fault = findUrlFault(start + fillPlaceholders(path, () => 'x') + rest, rules)
+      if (fault !== null) addIssue({ message: fault })
+    }),
+  )
+}
+
+function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
+  return v.pipe(
+    v.array(item, 'expected a list'),
+    v.maxLength(max, `expected at most ${max} entries`),
+  )
+}

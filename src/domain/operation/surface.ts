@@ -1,0 +1,52 @@
+import type { ListingFacts } from '../listing/listing-facts.ts'
+import type { Operation } from '../listing/operation.ts'
+import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
+import type { Interface, Skill, Tool } from '../trust/interface.ts'
+
+/** Everything a caller may ask of a listing. */
+export interface Surface {
+  operations: Operation[]
+  tools: Tool[]
+  skills: Skill[]
+}
+
+/** Beyond this a page is no help; what people wrote comes first. */
+const MAX_OPERATIONS = 200
+
+/**
+ * What people wrote wins over what a machine read, field by field; operations that only a machine
+ * saw come behind, where they stand on the listing's own origin.
+ */
+export function toSurface(
+  facts: Pick<ListingFacts, 'http' | 'kind' | 'url'>,
+  read: Interface | undefined,
+  rules: UrlRules,
+): Surface {
+  return {
+    operations: facts.kind === 'http_api' ? mergeOperations(facts, read, rules) : [],
+    tools: facts.kind === 'mcp_server' ? (read?.tools ?? []) : [],
+    skills: facts.kind === 'a2a_agent' ? (read?.skills ?? []) : [],
+  }
+}
+
+function mergeOperations(
+  { http, url }: Pick<ListingFacts, 'http' | 'url'>,
+  read: Interface | undefined,
+  rules: UrlRules,
+): Operation[] {
+  const seen = new Map((read?.operations ?? []).map((each) => [toKey(each), each]))
+  const written = http.map((operation) => ({ ...seen.get(toKey(operation)), ...operation }))
+  const known = new Set(http.map(toKey))
+  const origin = new URL(url).origin
+  const found = [...seen.values()].filter(
+    (operation) =>
+      !known.has(toKey(operation)) &&
+      URL.parse(operation.url)?.origin === origin &&
+      findUrlFault(origin, rules) === null,
+  )
+  return [...written, ...found].slice(0, MAX_OPERATIONS)
+}
+
+function toKey({ method, url }: Operation): string {
+  return `${method} ${url}`
+}

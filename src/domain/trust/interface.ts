@@ -1,0 +1,104 @@
+import * as v from 'valibot'
+import { createOperationSchema } from '../listing/operation.ts'
+import { PayoutSchema } from '../listing/payout.ts'
+import { NetworkSchema } from '../listing/pricing.ts'
+import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
+import { InstantSchema } from './instant.ts'
+
+/**
+ * What machines read from a seller: evidence members `interface` and `notices`. Who writes them
+ * cuts to these bounds first and says so in `truncated`.
+ *
+ * Known limit: schemas of tools are kept as the seller publishes them and are not judged; nothing
+ * of ours runs them.
+ */
+export const MAX_INTERFACE_BYTES = 262_144
+export const MAX_TOOLS = 500
+const MAX_SKILLS = 200
+const MAX_OPERATIONS = 500
+const MAX_PAYOUTS = 50
+const MAX_TEXT_LENGTH = 4000
+const MAX_NOTICES = 20
+
+const name = text(200)
+const longText = text(MAX_TEXT_LENGTH)
+
+export const ToolSchema = v.strictObject({
+  name,
+  title: v.optional(name),
+  description: longText,
+  /** JSON Schema of the arguments, as the seller publishes it. */
+  input_schema: v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
+  read_only: v.optional(v.boolean()),
+  destructive: v.optional(v.boolean()),
+})
+
+export const SkillSchema = v.strictObject({
+  id: name,
+  name,
+  description: longText,
+  examples: v.optional(listOf(longText, 20)),
+})
+
+export const InterfaceSchema = v.pipe(
+  v.strictObject({
+    at: InstantSchema,
+    from: v.picklist(INTERFACE_ORIGINS, `expected one of ${INTERFACE_ORIGINS.join(', ')}`),
+    // The build leaves out what stands on an address it doesn't list.
+    operations: v.optional(listOf(createOperationSchema({ allowPrivate: true }), MAX_OPERATIONS)),
+    tools: v.optional(listOf(ToolSchema, MAX_TOOLS)),
+    skills: v.optional(listOf(SkillSchema, MAX_SKILLS)),
+    server: v.optional(
+      v.strictObject({
+        name: v.optional(name),
+        version: v.optional(name),
+        protocol: v.optional(name),
+      }),
+    ),
+    /** What the seller's own 402 named to our probe. */
+    payouts: v.optional(
+      listOf(
+        v.strictObject({ payout: PayoutSchema, network: NetworkSchema, seen_at: InstantSchema }),
+        MAX_PAYOUTS,
+      ),
+    ),
+    /** Some of it was beyond the bounds and was cut. */
+    truncated: v.optional(v.boolean()),
+  }),
+  v.check(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_INTERFACE_BYTES,
+    `expected at most ${MAX_INTERFACE_BYTES} bytes`,
+  ),
+)
+
+export const NoticeSchema = v.strictObject({
+  id: v.picklist(NOTICES, `expected one of ${NOTICES.join(', ')}`),
+  note: text(300),
+  at: InstantSchema,
+})
+
+export const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
+
+export type Interface = v.InferOutput<typeof InterfaceSchema>
+export type Notice = v.InferOutput<typeof NoticeSchema>
+export type Tool = v.InferOutput<typeof ToolSchema>
+export type Skill = v.InferOutput<typeof SkillSchema>
+
+function text(maxLength: number) {
+  return v.pipe(
+    v.string('expected text'),
+    v.minLength(1, 'expected text, got nothing'),
+    v.maxLength(maxLength, `expected at most ${maxLength} characters`),
+    v.regex(
+      /^[^\p{Cc}\u2028\u2029]*(?:[\n\t][^\p{Cc}\u2028\u2029]*)*$/u,
+      'expected printable text',
+    ),
+  )
+}
+
+function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
+  return v.pipe(
+    v.array(item, 'expected a list'),
+    v.maxLength(max, `expected at most ${max} entries`),
+  )
+}

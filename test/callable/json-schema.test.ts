@@ -1,0 +1,142 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { exampleOf, toPlaceholder } from '../../src/domain/json-schema/example-of.ts'
+import { findSchemaFault } from '../../src/domain/json-schema/schema-fault.ts'
+import { findValueFault } from '../../src/domain/json-schema/value-fault.ts'
+
+describe('a schema in content', () => {
+  test.each([
+    [{ type: 'string' }, null],
+    [{ $defs: { a: { type: 'string' } }, properties: { a: { $ref: '#/$defs/a' } } }, null],
+    [{ properties: { $id: { type: 'string' } } }, null],
+    [{ pattern: '^[a-z]{2}-[0-9]+$' }, null],
+    [{ pattern: '^(?:a|b)$' }, null],
+    [{ type: 'text' }, /expected type to be one of string/],
+    [{ $ref: 'https://seller.example/schema.json' }, /expected \$ref to stay in this schema/],
+    [{ $ref: '#/$defs/gone' }, /expected \$ref to stay in this schema/],
+    [{ $ref: '#/__proto__' }, /expected \$ref to stay in this schema/],
+    [{ $id: 'https://seller.example/' }, /expected no \$id/],
+    [{ properties: [] }, /expected each subschema/],
+    [{ required: 'q' }, /expected required to be a list of names/],
+    [{ minLength: 'two' }, /expected minLength to be a number/],
+    [{ pattern: '(' }, /expected a pattern that is a regular expression/],
+    [{ pattern: '^(a+)+$' }, /always ends quickly/],
+    [{ pattern: '^(a|a)*$' }, /always ends quickly/],
+    [{ pattern: '^(?:(a{1,9}){1,9}){1,9}$' }, /always ends quickly/],
+    [{ pattern: '(a)\\1' }, /always ends quickly/],
+    [{ pattern: 'a*b*c*d*e' }, /always ends quickly/],
+    [{ patternProperties: { '^(a+)+$': {} } }, /always ends quickly/],
+    [{ enum: Array.from({ length: 3000 }, (_, i) => i) }, /at most 2000 values/],
+    [nested(40), /at most 2000 values, 32 deep/],
+  ])('%j', (schema, fault) => {
+    const found = findSchemaFault(schema)
+    if (fault === null) expect(found).toBeNull()
+    else expect(found).toMatch(fault)
+  })
+})
+
+describe('an example against its schema', () => {
+  const SEARCH = {
+    type: 'object',
+    required: ['q'],
+    properties: { q: { type: 'string', minLength: 2 }, limit: { type: 'integer', maximum: 50 } },
+    additionalProperties: false,
+  }
+
+  test.each([
+    [SEARCH, { q: 'cats' }, null],
+    [SEARCH, {}, /does not have required property "q"/],
+    [SEARCH, { q: 'cats', limit: 51 }, /at limit: 51 is greater than 50/],
+    [SEARCH, { q: 'cats', lang: 'en' }, /at lang/],
+    [{ $ref: '#/$defs/a', $defs: { a: { type: 'string' } } }, 7, /is invalid/],
+    [{ properties: { child: { $ref: '#' } } }, { child: { child: {} } }, null],
+    [{ $ref: '#' }, 1, /refers to itself without end/],
+    [{ allOf: [{ $ref: '#' }] }, 1, /refers to itself without end/],
+    [doubling(60), 1, /fewer references/],
+    [
+      { allOf: [{ properties: { a: { $ref: '#' } } }, { properties: { a: { $ref: '#' } } }] },
+      deep(24),
+      /fewer references/,
+    ],
+    [{ type: 'string', pattern: '^a' }, 'a'.repeat(5000), /no text over 4000 characters/],
+  ])('%j', (schema, value, fault) => {
+    const found = findValueFault(schema, value)
+    if (fault === null) expect(found).toBeNull()
+    else expect(found).toMatch(fault)
+  })
+
+  test('the schema given is left as it was', () => {
+    const schema = { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a' }
+    const before = structuredClone(schema)
+    findValueFault(schema, 'x')
+    expect(Reflect.ownKeys(schema)).toEqual(Reflect.ownKeys(before))
+  })
+})
+
+describe('an example made of a schema', () => {
+  test.each([
+    [{ type: 'string' }, '<CITY>'],
+    [{ type: 'string', default: 'Oslo' }, 'Oslo'],
+    [{ enum: ['a', 'b'] }, 'a'],
+    [{ type: 'integer', minimum: 3 }, 3],
+    [{ type: 'array', minItems: 2, items: { type: 'boolean' } }, [false, false]],
+    [{ type: 'string', format: 'email' }, 'somebody@example.com'],
+    [
+      { type: 'object', required: ['placeId'], properties: { placeId: { type: 'string' } } },
+      { placeId: '<PLACE_ID>' },
+    ],
+    [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, null],
+    [{ type: 'string', pattern: '^[0-9]+$' }, undefined],
+    [{ $ref: '#' }, undefined],
+  ])('%j', (schema, expected) => {
+    expect(exampleOf(schema, 'city')).toEqual(expected)
+  })
+
+  test('is what the schema takes, or is not made', () => {
+    const { schema } = fc.letrec<{ schema: object }>((tie) => ({
+      schema: fc.oneof(
+        { depthSize: 'small' },
+        fc.record({ type: fc.constantFrom('string', 'integer', 'boolean', 'null') }),
+        fc.record({ type: fc.constant('string'), minLength: fc.nat(30), maxLength: fc.nat(30) }),
+        fc.record({ type: fc.constant('array'), items: tie('schema'), minItems: fc.nat(3) }),
+        fc.record({
+          type: fc.constant('object'),
+          properties: fc.record({ a: tie('schema'), b: tie('schema') }),
+          required: fc.subarray(['a', 'b', 'c']),
+        }),
+        fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
+      ),
+    }))
+    fc.assert(
+      fc.property(schema, (each) => {
+        const example = exampleOf(each, 'value')
+        if (example !== undefined) expect(findValueFault(each, example)).toBeNull()
+      }),
+    )
+  })
+
+  test.each([
+    ['placeId', '<PLACE_ID>'],
+    ['X-API-Key', '<X_API_KEY>'],
+    ['', '<VALUE>'],
+  ])('%j is left to the caller as %s', (name, placeholder) => {
+    expect(toPlaceholder(name)).toBe(placeholder)
+  })
+})
+
+function nested(depth: number): object {
+  return depth === 0 ? {} : { not: nested(depth - 1) }
+}
+
+function deep(depth: number): object {
+  return depth === 0 ? {} : { a: deep(depth - 1) }
+}
+
+/** Each definition names the next one twice. */
+function doubling(steps: number): object {
+  const both = (i: number) => ({ allOf: [{ $ref: `#/$defs/a${i}` }, { $ref: `#/$defs/a${i}` }] })
+  const $defs = Object.fromEntries(
+    Array.from({ length: steps }, (_, i) => [`a${i}`, i === steps - 1 ? {} : both(i + 1)]),
+  )
+  return { ...both(0), $defs }
+}
