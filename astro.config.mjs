@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
 
@@ -26,37 +24,5 @@ export default defineConfig({
     // The content security policy allows no inline style or script.
     inlineStylesheets: 'never',
   },
-  vite: {
-    plugins: [searchChoices()],
-    build: { assetsInlineLimit: 0 },
-  },
+  vite: { build: { assetsInlineLimit: 0 } },
 })
-
-/**
- * The filter values of the search page as a module. That page is rendered on demand, when the
- * compiled catalogue is no longer there to be read, so they go into its bundle.
- */
-function searchChoices() {
-  const name = 'virtual:search-choices'
-  return {
-    name: 'search-choices',
-    resolveId: (id) => (id === name ? `\0${name}` : undefined),
-    load: (id) =>
-      id === `\0${name}` ? `export default ${JSON.stringify(readChoices())}` : undefined,
-  }
-}
-
-function readChoices() {
-  const folder = process.env.WAYPOST_COMPILED_DIR
-  if (!folder) return { total: 0, kinds: {}, rails: {}, categories: [], sources: [] }
-  const { stats, categories, sources } = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8'))
-  const { total, by_kind, by_rail } = stats.listings
-  const toChoice = ({ id, name, listings }) => ({ id, name, listings })
-  return {
-    total,
-    kinds: by_kind,
-    rails: by_rail,
-    categories: categories.categories.map(toChoice),
-    sources: sources.sources.filter(({ listings }) => listings > 0).map(toChoice),
-  }
-}

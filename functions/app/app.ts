@@ -1,5 +1,6 @@
 import { H3 } from 'h3'
 import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { createFailureReport } from '../http/failure.ts'
 import { isSellerPath } from '../http/seller-path.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -15,22 +16,12 @@ export type Handlers = Record<Exclude<LiveRouteId, 'call'>, Handler>
  * this mounts it and turns an unexpected failure into a 500 that says nothing.
  */
 export function createApp(parts: Parts, handlers: Partial<Handlers>): H3 {
-  const { problem, log } = parts
+  const report = createFailureReport(parts)
   const app = new H3({
     silent: true,
     allowMalformedURL: true,
-    onError: (error) => {
-      const id = crypto.randomUUID()
-      log.error('request.failed', {
-        id,
-        reason:
-          error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : error.message,
-      })
-      return problem('internal', {
-        detail: `Quote this id when you report it: ${id}.`,
-        extra: { id },
-      })
-    },
+    onError: (error) =>
+      report('request.failed', error.cause instanceof Error ? error.cause : error.message),
   })
   const stub = createStub(parts)
   for (const [id, route] of Object.entries(ROUTES)) {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from '../call/relay.ts'
+import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import { createRateLimits } from '../limits/rate-limits.ts'
 import { createSharedCounters } from '../limits/store-counter.ts'
@@ -25,7 +26,7 @@ export interface Service {
   parts: Parts
   /** Looks for a new release now; a timer does it once a second. */
   refresh(): Promise<void>
-  /** Verifies what of the release was not while it was loaded. @throws SearchIndexError when damaged */
+  /** Verifies what of the release was not while it was loaded. @throws ReleaseError when damaged */
   verify(): Promise<void>
   /** Stops accepting, lets what is in flight finish (bounded), flushes. */
   close(): Promise<void>
@@ -52,7 +53,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { OUT_DIR, BASE_URL: baseUrl } = config
   const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
   const parts = await createParts(options, releases)
-  const server = createLayers(parts, releases)
+  const server = createLayers(parts)
   const chores = startChores(parts)
   return {
     server,
@@ -86,16 +87,19 @@ async function createParts(
   }
 }
 
-function createLayers(parts: Parts, { dir }: ReleaseHolder): Server {
+function createLayers(parts: Parts): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const handlers: Handlers = { search: search.route, ...createLedgerHandlers(parts) }
-  const locals = { search: createPageSearch(parts) }
   return createWaypostServer({
     parts,
     handlers,
     relay: createRelay(parts),
     search: search.door,
-    pages: createOnDemandPages({ dir, locals, log: parts.log }),
+    pages: createOnDemandPages({
+      release: parts.release,
+      search: createPageSearch(parts),
+      report: createFailureReport(parts),
+    }),
   })
 }
 

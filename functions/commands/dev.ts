@@ -4,13 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { dev } from 'astro'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
-import { compileForPages } from '../../src/compile/release/compile-for-pages.ts'
+import { compileForPages } from '../../src/compile/pages/compile-for-pages.ts'
 import { COMPILED_DIR_VARIABLE } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { createService } from '../app/service.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
+import { createPageSearch } from '../search/search-doors.ts'
 import { compileWhatIsStale } from './compile-what-is-stale.ts'
+
+/** Where Astro's development server looks for what a page rendered on demand may use. */
+const ASTRO_LOCALS = Symbol.for('astro.locals')
 
 /**
  * `npm run dev`: Astro's development server for the pages, with the same functions and files as in
@@ -36,6 +40,7 @@ const service = await createService({
   config,
   log: createLog((line) => process.stdout.write(line), Date.now),
 })
+const search = createPageSearch(service.parts)
 await dev({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   server: { host: config.HOST, port: config.PORT },
@@ -56,6 +61,7 @@ function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: ()
   const isOurs = /^\/(?:api|go|badge|pagefind|healthz|readyz|openapi\.json)(?:[/?]|$)/.test(
     req.url ?? '',
   )
-  if (isOurs) service.server.emit('request', req, res)
-  else next()
+  if (isOurs) return void service.server.emit('request', req, res)
+  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices: service.parts.release().searchChoices })
+  next()
 }

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 
 /**
@@ -24,7 +25,7 @@ export type RateLimit = { requests: number; seconds: number } | null
 
 const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS'])
 
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override name = 'ConfigError'
 }
 
@@ -80,10 +81,12 @@ const baseUrl = v.optional(
   v.pipe(
     urlWith(['http:', 'https:'], 'https://waypost.example'),
     v.check((text) => {
-      const url = new URL(text)
+      const url = URL.parse(text)
+      // Of one that is no URL at all, the check before has said so.
+      if (url === null) return true
       return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
     }, 'expected only scheme, host and port, such as https://waypost.example'),
-    v.transform((text) => new URL(text).origin),
+    v.transform((text) => URL.parse(text)?.origin ?? text),
   ),
   'http://localhost:4321',
 )

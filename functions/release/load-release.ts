@@ -2,69 +2,143 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
-import { AlsoSearchSchema, SiteTextsSchema } from '../../src/domain/derived/tables.ts'
+import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
 import { LiveListingSchema } from '../../src/domain/listing/live-listing.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { StaticFileSchema, toUrlPath } from '../../src/domain/wire/static-file.ts'
+import type { SearchIndex } from '../../src/search/loaded-index.ts'
+import type { ReportFailure } from '../http/failure.ts'
+import { findDamaged } from '../static/find-damaged.ts'
+import { hasDigest } from '../static/read-verified.ts'
 import { createStaticFiles } from '../static/static-files.ts'
-import { openSearchIndex } from './open-search-index.ts'
+import { openSearchIndex, verifyBodiesInSteps } from './open-search-index.ts'
+import type { PageCode } from './page-code.ts'
+import type { SearchTexts } from './prepare-texts.ts'
 import type { Release } from './release.ts'
 
-const ReleaseFileSchema = v.object({
-  name: v.string(),
-  base_url: v.string(),
-  texts: SiteTextsSchema,
-  also_search: v.array(AlsoSearchSchema),
-})
-
 /** A release that cannot be served: damaged, half there, or built for another address. */
-export class ReleaseError extends Error {
+export class ReleaseError extends OperatorError {
   override name = 'ReleaseError'
+}
+
+/** A release, and what is left to do before it may be trusted whole. */
+export interface LoadedRelease {
+  release: Release
+  /**
+   * Verifies in short steps what loading did not: listing bodies that stay in the index file, and
+   * the length of every file that is served. The names of damaged ones come back: each is a 500.
+   * @throws ReleaseError when the index is damaged and the release must not be served
+   */
+  verify(): Promise<string[]>
 }
 
 /** Rows read without a pause: a server goes on answering while it loads a new release. */
 const ROWS_AT_A_TIME = 500
 
 /**
- * Loads a release from its folder, in short steps. Listing bodies that stay in the file are not
- * verified yet, see `verifyBodiesInSteps`.
+ * Loads a release from its folder, in short steps.
  *
- * @throws ReleaseError when it was built with another `BASE_URL`: its absolute URLs would be wrong.
- * @throws SearchIndexError when the search index is damaged or of another version.
+ * @throws ReleaseError when it is damaged or of another version, or was built with another
+ *   `BASE_URL`: its absolute URLs would be wrong.
  */
-export async function loadRelease(dir: string, baseUrl: string): Promise<Release> {
-  const data = (name: string) => join(dir, 'data', name)
-  const file = v.parse(ReleaseFileSchema, JSON.parse(await readFile(data('release.json'), 'utf8')))
+export async function loadRelease(
+  dir: string,
+  baseUrl: string,
+  report: ReportFailure,
+): Promise<LoadedRelease> {
+  const file = await readReleaseFile(dir)
   if (file.base_url !== baseUrl)
     throw new ReleaseError(
       `BASE_URL is ${baseUrl}, but the release in ${dir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
     )
-  const { texts, also_search } = file
-  const listings = await readRows(data('listings.ndjson'), LiveListingSchema, ({ id }) => id)
-  const files = await readRows(data('files.ndjson'), StaticFileSchema, (row) => toUrlPath(row.file))
+  const read = (name: string) => readPublished(dir, file, name)
+  const listings = await readRows(
+    await read('data/listings.ndjson'),
+    LiveListingSchema,
+    (row) => row.id,
+  )
+  const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, (row) =>
+    toUrlPath(row.file),
+  )
+  const search = openIndex(dir)
+  const publicDir = join(dir, 'public')
   return {
-    name: file.name,
-    listings,
-    search: openSearchIndex(data('search.index')),
-    searchTexts: {
-      featured: texts.showcase,
-      featured_label: texts.featured_label,
-      sponsored_policy: texts.sponsored_policy,
-      also_search,
-      ranking: texts.ranking,
-      attribution: texts.attribution,
+    release: {
+      name: file.name,
+      listings,
+      search,
+      searchTexts: toSearchTexts(file),
+      searchChoices: file.search_choices,
+      files: createStaticFiles(publicDir, files, report),
+      pageCode: toPageCode(dir, file),
     },
-    files: createStaticFiles(join(dir, 'public'), files),
+    verify: async () => {
+      await verifyBodiesInSteps(search).catch((error: unknown) => {
+        throw damagedIndex(dir, error)
+      })
+      return findDamaged(publicDir, files.values())
+    },
   }
 }
 
+function openIndex(dir: string): SearchIndex {
+  try {
+    return openSearchIndex(join(dir, 'data/search.index'))
+  } catch (error) {
+    throw damagedIndex(dir, error)
+  }
+}
+
+function damagedIndex(dir: string, error: unknown): ReleaseError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new ReleaseError(`${join(dir, 'data/search.index')}: ${reason} Build again.`)
+}
+
+async function readReleaseFile(dir: string): Promise<ReleaseFile> {
+  const path = join(dir, 'data/release.json')
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ReleaseError(`${path} cannot be read (${String(error)}): build again`)
+  })
+  const parsed = v.safeParse(ReleaseFileSchema, parseJson(text))
+  if (parsed.success) return parsed.output
+  const place = v.getDotPath(parsed.issues[0]) ?? 'the file'
+  throw new ReleaseError(
+    `${path} is damaged or of another version of Waypost (${place}): build again`,
+  )
+}
+
+/** @throws ReleaseError when it is not what was published */
+async function readPublished(dir: string, { files }: ReleaseFile, name: string): Promise<string> {
+  const path = join(dir, name)
+  const published = files[name]
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw new ReleaseError(`${path} cannot be read (${String(error)}): build again`)
+  })
+  if (published === undefined || !hasDigest(bytes, published.digest))
+    throw new ReleaseError(
+      `${path} is damaged: it has ${bytes.length} of ${published?.size ?? 'unknown'} bytes, or others than were published: build again`,
+    )
+  return bytes.toString('utf8')
+}
+
+function toSearchTexts({ texts, also_search }: ReleaseFile): SearchTexts {
+  const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
+  return { featured: showcase, featured_label, sponsored_policy, also_search, ranking, attribution }
+}
+
+function toPageCode(dir: string, { page_code, files }: ReleaseFile): PageCode {
+  const own = Object.entries(files).filter(([name]) => name.startsWith(`${page_code}/`))
+  return { name: page_code, dir, files: new Map(own) }
+}
+
 async function readRows<Schema extends v.GenericSchema>(
-  path: string,
+  text: string,
   schema: Schema,
   keyOf: (row: v.InferOutput<Schema>) => string,
 ): Promise<Map<string, v.InferOutput<Schema>>> {
   const parser = v.parser(schema)
   const rows = new Map<string, v.InferOutput<Schema>>()
-  const text = await readFile(path, 'utf8')
   for (let start = 0, read = 1; start < text.length; read += 1) {
     const end = text.indexOf('\n', start)
     const row = parser(JSON.parse(text.slice(start, end < 0 ? text.length : end)))

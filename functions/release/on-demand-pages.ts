@@ -1,42 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
-import type { Log } from '../ports/log.ts'
-
-/** What a page rendered on demand may ask of the functions. */
-export interface PageLocals {
-  /** The body of `GET /api/v1/search` for a raw query string, parsed. */
-  search(rawQuery: string): unknown
-}
-
-type AstroHandler = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  next: (error?: unknown) => void,
-  locals: PageLocals,
-) => unknown
+import type { ReportFailure } from '../http/failure.ts'
+import { sendResponse } from '../http/send-response.ts'
+import { createPageCodeLoader, type PageLocals } from './page-code.ts'
+import type { Release } from './release.ts'
 
 /** Only these are rendered for each request; every other page is a file. */
 const ON_DEMAND = new Set(['/search', '/sellers/dashboard'])
 
-/**
- * Astro's handler of the release being served. It is loaded when first needed, and again for a new
- * release: a module of another folder is another module.
- */
+/** Astro's handler of the release being served. It is loaded when first needed. */
 export function createOnDemandPages({
-  dir,
-  locals,
-  log,
+  release,
+  search,
+  report,
 }: {
-  dir: () => string
-  locals: PageLocals
-  log: Log
+  release: () => Release
+  search: PageLocals['search']
+  report: ReportFailure
 }) {
-  let loaded: { dir: string; handler: Promise<AstroHandler> } | undefined
-  const load = () => {
-    if (loaded?.dir !== dir()) loaded = { dir: dir(), handler: importHandler(dir()) }
-    return loaded.handler
+  const load = createPageCodeLoader()
+  async function render(req: IncomingMessage, res: ServerResponse, next: () => void) {
+    const { pageCode, searchChoices } = release()
+    const handler = await load(pageCode)
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
+    await handler(req, res, () => next(), { search, searchChoices })
   }
   return function serve(
     req: IncomingMessage,
@@ -45,30 +32,11 @@ export function createOnDemandPages({
     next: () => void,
   ): boolean {
     if (!ON_DEMAND.has(path) || (req.method !== 'GET' && req.method !== 'HEAD')) return false
-    load().then(
-      (handler) => {
-        for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-        handler(req, res, () => next(), locals)
-      },
-      (error: unknown) => {
-        log.error('pages.unavailable', {
-          reason: error instanceof Error ? error.message : 'unreadable',
-        })
-        next()
-      },
-    )
+    render(req, res, next).catch((error: unknown) => {
+      const failure = report('pages.unavailable', error)
+      if (res.headersSent) return void res.destroy()
+      return sendResponse(res, failure)
+    })
     return true
   }
-}
-
-async function importHandler(dir: string): Promise<AstroHandler> {
-  const entry: unknown = await import(pathToFileURL(join(dir, 'server', 'entry.mjs')).href)
-  const handler: unknown =
-    typeof entry === 'object' && entry !== null ? Reflect.get(entry, 'handler') : undefined
-  if (!isHandler(handler)) throw new Error('the release has no page handler')
-  return handler
-}
-
-function isHandler(value: unknown): value is AstroHandler {
-  return typeof value === 'function'
 }

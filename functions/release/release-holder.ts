@@ -1,8 +1,9 @@
 import { readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { createFailureReport } from '../http/failure.ts'
+import { createProblems } from '../http/problem.ts'
 import type { Log } from '../ports/log.ts'
-import { loadRelease } from './load-release.ts'
-import { verifyBodiesInSteps } from './open-search-index.ts'
+import { type LoadedRelease, loadRelease, ReleaseError } from './load-release.ts'
 import type { Release } from './release.ts'
 
 /** How often the link to the current release is looked at (milliseconds). */
@@ -10,14 +11,13 @@ const LOOK_EVERY = 1000
 
 export interface ReleaseHolder {
   current(): Release
-  /** Folder of the release being served. */
-  dir(): string
   /** Looks now: swaps to a new release, or keeps the old one and logs why. */
   refresh(): Promise<void>
   /**
    * Verifies what of the release being served was not while it was loaded, in short steps: of the
    * first one; a later one was verified before it was swapped in.
-   * @throws SearchIndexError when it is damaged and must not be served
+   * Damaged files are logged, the rest goes on being served.
+   * @throws ReleaseError when it is damaged and must not be served
    */
   verify(): Promise<void>
   close(): void
@@ -41,20 +41,22 @@ export async function createReleaseHolder({
   log: Log
 }): Promise<ReleaseHolder> {
   const readTarget = () => readlinkSync(join(outDir, 'current'))
-  let target = readTarget()
-  let dir = join(outDir, target)
-  let release = await loadRelease(dir, baseUrl)
+  const report = createFailureReport({ log, problem: createProblems(baseUrl) })
+  const load = (next: string) => loadRelease(join(outDir, next), baseUrl, report)
+  let target = readFirst(readTarget, outDir)
+  let loaded = await load(target)
+  const verify = async (taken: LoadedRelease) =>
+    logDamaged(log, taken.release, await taken.verify())
   async function swapTo(next: string): Promise<void> {
     try {
-      const loaded = await loadRelease(join(outDir, next), baseUrl)
-      await verifyBodiesInSteps(loaded.search)
-      release = loaded
-      dir = join(outDir, next)
-      log.info('release.swapped', { release: release.name })
+      const taken = await load(next)
+      await verify(taken)
+      loaded = taken
+      log.info('release.swapped', { release: taken.release.name })
     } catch (error) {
       log.error('release.refused', {
         release: next,
-        serving: release.name,
+        serving: loaded.release.name,
         reason: error instanceof Error ? error.message : 'unreadable',
       })
     }
@@ -76,12 +78,31 @@ export async function createReleaseHolder({
   const timer = setInterval(() => void refresh(), LOOK_EVERY)
   timer.unref()
   return {
-    current: () => release,
-    dir: () => dir,
+    current: () => loaded.release,
     refresh,
-    verify: () => verifyBodiesInSteps(release.search),
+    verify: () => verify(loaded),
     close: () => clearInterval(timer),
   }
+}
+
+/** @throws ReleaseError when nothing was published */
+function readFirst(read: () => string, outDir: string): string {
+  try {
+    return read()
+  } catch {
+    throw new ReleaseError(`OUT_DIR ${outDir} holds no release: build one with "npm run build"`)
+  }
+}
+
+/** Each of them is answered with a 500; the names of the first few lead to the disk that is failing. */
+function logDamaged(log: Log, { name }: Release, damaged: readonly string[]): void {
+  if (damaged.length === 0) return
+  log.error('release.damaged', {
+    release: name,
+    files: damaged.length,
+    first: damaged.slice(0, 5).join(' '),
+    remedy: 'build again',
+  })
 }
 
 /** Between two renames the link may be missing for an instant. */

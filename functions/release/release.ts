@@ -1,6 +1,8 @@
+import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import type { SearchIndex } from '../../src/search/loaded-index.ts'
 import type { StaticFiles } from '../static/static-files.ts'
+import type { PageCode } from './page-code.ts'
 import type { SearchTexts } from './prepare-texts.ts'
 
 /** One published build, as the live functions see it. Immutable: a new build is a new Release. */
@@ -10,5 +12,7 @@ export interface Release {
   listings: ReadonlyMap<string, LiveListing>
   search: SearchIndex
   searchTexts: SearchTexts
+  searchChoices: SearchChoices
   files: StaticFiles
+  pageCode: PageCode
 }

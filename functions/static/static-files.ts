@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import type { StaticFile } from '../../src/domain/wire/static-file.ts'
+import type { ReportFailure } from '../http/failure.ts'
+import { sendResponse } from '../http/send-response.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
 import { createFileCache } from './file-cache.ts'
 import { fileHeaders } from './file-headers.ts'
+import { readVerified, type Variant } from './read-verified.ts'
 
 /**
  * The compiled files of a release, answered from memory. Only addresses in the manifest exist:
@@ -20,19 +21,20 @@ export interface StaticFiles {
   read(path: string): Promise<Buffer> | null
 }
 
-interface Variant {
-  name: string
-  etag: string
-  size: number
-  coding: string | null
-}
-
-/** @param files by the address each answers on, see `toUrlPath` */
+/**
+ * A file is read and verified when it is first asked for; one that is not what was published is a
+ * 500 in the log, never a short body.
+ * @param files by the address each answers on, see `toUrlPath`
+ */
 export function createStaticFiles(
   dir: string,
   files: ReadonlyMap<string, StaticFile>,
+  report: ReportFailure,
 ): StaticFiles {
-  const cache = createFileCache((name) => readFile(join(dir, name)))
+  const cache = createFileCache<Wanted>(
+    ({ variant }) => variant.name,
+    ({ file, variant }) => readVerified(dir, file, variant),
+  )
   return {
     has: (path) => files.has(path),
     serve(req, res, path) {
@@ -40,18 +42,20 @@ export function createStaticFiles(
       if (file === undefined) return redirectSlash(res, path, files)
       if (req.method === 'OPTIONS') return answerPreflight(res)
       if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      void send(req, res, { file, status: 200, read: cache.read })
+      void send(req, res, { file, status: 200, read: cache.read, report })
       return true
     },
     serveAs(req, res, path, status) {
       const file = files.get(path)
       if (file === undefined) return false
-      void send(req, res, { file, status, read: cache.read })
+      void send(req, res, { file, status, read: cache.read, report })
       return true
     },
     read(path) {
       const file = files.get(path)
-      return file === undefined ? null : cache.read(file.file)
+      return file === undefined
+        ? null
+        : cache.read({ file, variant: chooseVariant(file, undefined) })
     },
   }
 }
@@ -87,16 +91,22 @@ function answerPreflight(res: ServerResponse): true {
   return true
 }
 
+interface Wanted {
+  file: StaticFile
+  variant: Variant
+}
+
 interface Sending {
   file: StaticFile
   status: number
-  read: (name: string) => Promise<Buffer>
+  read: (wanted: Wanted) => Promise<Buffer>
+  report: ReportFailure
 }
 
 async function send(
   req: IncomingMessage,
   res: ServerResponse,
-  { file, status, read }: Sending,
+  { file, status, read, report }: Sending,
 ): Promise<void> {
   const variant = chooseVariant(file, req.headers['accept-encoding'])
   const isCompressed = file.br > 0
@@ -110,12 +120,13 @@ async function send(
     return
   }
   try {
-    const bytes = req.method === 'HEAD' ? undefined : await read(variant.name)
+    const bytes = await read({ file, variant })
     const coding = variant.coding === null ? {} : { 'content-encoding': variant.coding }
-    res.writeHead(status, { ...headers, ...coding, 'content-length': variant.size }).end(bytes)
-  } catch {
-    // The release was removed under a very late request; the connection says so more plainly than a body.
-    res.destroy()
+    res
+      .writeHead(status, { ...headers, ...coding, 'content-length': bytes.length })
+      .end(req.method === 'HEAD' ? undefined : bytes)
+  } catch (error) {
+    await sendResponse(res, report('file.damaged', error, { file: variant.name }))
   }
 }
 

@@ -27,7 +27,7 @@ describe('what the ledger does to the next build', { timeout: 120_000 }, () => {
 
   function build(): string {
     const env = { ...process.env, ...FIXTURE_ENV, OUT_DIR: outDir(), STATE_DIR: stateDir() }
-    const built = spawnSync(process.execPath, ['functions/commands/build.ts', '--if-stale'], {
+    const built = spawnSync(process.execPath, ['functions/commands/build.ts'], {
       env,
       encoding: 'utf8',
     })

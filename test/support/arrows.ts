@@ -20,7 +20,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/search': { ours: ['src/domain'], packages: ['@orama/orama', 'valibot'] },
   // Reading files is all it does beyond naming shapes of the domain.
   'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
-  'src/env.d.ts': { ours: [], packages: [] },
+  'src/env.d.ts': { ours: ['src/domain'], packages: [] },
   'src/render': { ours: ['src/domain'], packages: [] },
   'src/compile/content': {
     ours: ['src/domain'],
@@ -39,16 +39,21 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['markdown-it'],
   },
   'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
+  'src/compile/files': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
+  'src/compile/pages': {
+    ours: ['src/domain', 'src/compiled.ts', 'src/compile'],
+    packages: ['node:*', 'valibot', 'astro', 'pagefind'],
+  },
   'src/compile/release': {
     ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts', 'src/compile'],
-    packages: ['node:*', 'valibot', 'astro', '@astrojs/node', 'pagefind'],
+    packages: ['node:*', 'valibot'],
   },
   ...Object.fromEntries(
     SITE.map((folder) => [
       folder,
       {
         ours: [...SITE, 'src/domain', 'src/render', 'src/compiled.ts'],
-        packages: ['astro', 'astro:*', 'virtual:*'],
+        packages: ['astro', 'astro:*'],
       },
     ]),
   ),
@@ -61,7 +66,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
-  'functions/http': { ours: LIVE, packages: ['node:http', 'valibot'] },
+  'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/limits': { ours: LIVE, packages: ['node:*', 'rate-limiter-flexible'] },
   'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
   'functions/operations': { ours: LIVE, packages: ['node:*'] },

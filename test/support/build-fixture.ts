@@ -4,7 +4,7 @@ import { FIXTURE_ENV } from './fixture-env.ts'
 /** Builds the fixture content once for a whole test run; nothing to do while it is current. */
 export default function buildFixture(): void {
   const env = { ...process.env, ...FIXTURE_ENV }
-  const build = spawnSync(process.execPath, ['functions/commands/build.ts', '--if-stale'], {
+  const build = spawnSync(process.execPath, ['functions/commands/build.ts'], {
     env,
     encoding: 'utf8',
   })

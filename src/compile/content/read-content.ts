@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Tables } from '../../domain/derived/tables.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
+import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
 import type { Fault } from './fault.ts'
 import { type ComparePage, readCompare } from './read-compare.ts'
@@ -27,11 +28,13 @@ export interface ContentReport {
 /**
  * Reads and checks a whole content folder.
  *
- * @throws when the folder has no `listings`.
+ * @throws OperatorError when the folder has no `listings`.
  */
 export function readContent(contentDir: string, rules: UrlRules): ContentReport {
   if (!existsSync(join(contentDir, 'listings')))
-    throw new Error(`${contentDir}: expected a content folder with a folder "listings" in it`)
+    throw new OperatorError(
+      `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
+    )
   const { listings, faults: listingFaults } = readListings(contentDir, rules)
   const seen = new Set([
     ...listings.map(({ id }) => id),

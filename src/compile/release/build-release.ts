@@ -1,18 +1,23 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { CompiledSite } from '../../compiled.ts'
 import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
+import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { buildSearchIndex } from '../../search/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { toSearchDocument } from '../derive/search-documents.ts'
-import { compressFiles } from './compress-files.ts'
-import { indexPages } from './index-pages.ts'
+import { compressFiles } from '../files/compress-files.ts'
+import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
+import { indexPages } from '../pages/index-pages.ts'
+import { renderPages } from '../pages/render-pages.ts'
+import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { toNginxRules } from './nginx-rules.ts'
+import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease } from './publish-release.ts'
-import { createReleaseWriter } from './release-writer.ts'
-import { renderPages } from './render-pages.ts'
-import { toCompiledListings, toCompiledSite, writeCompiled } from './write-compiled.ts'
+import { toSearchChoices } from './search-choices.ts'
 import { writeStatic } from './write-static.ts'
 
 export interface BuildOptions {
@@ -47,7 +52,8 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     const files = createReleaseWriter(join(work, 'public'))
     const site = timed('site views', () => toCompiledSite(catalogue))
     const listings = timed('listing views', () => [...toCompiledListings(catalogue)])
-    timed('search index', () => writeData(data, catalogue, name))
+    const index = timed('search index', () => toSearchIndex(catalogue))
+    data.write('search.index', index)
     timed('compiled catalogue', () => writeCompiled(compiled, site, listings))
     await timed('pages', () =>
       renderPages({
@@ -57,12 +63,12 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
       }),
     )
     renameSync(join(work, 'site', 'client'), join(work, 'public'))
-    renameSync(join(work, 'site', 'server'), join(work, 'server'))
+    const pageCode = placePageCode(join(work, 'site', 'server'), work)
     await timed('page search', () => indexPages({ siteDir: join(work, 'public') }))
     timed('json and badges', () => writeStatic(files, site, listings))
     const manifest = await timed('compress', () => compressFiles(join(work, 'public')))
     createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules())
-    data.write('files.ndjson', manifest.map((file) => `${JSON.stringify(file)}\n`).join(''))
+    writeData(data, { name, catalogue, site, manifest, index: describe(index), pageCode })
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
@@ -72,32 +78,47 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
   }
 }
 
+function toSearchIndex({ listings, tables, baseUrl }: Catalogue): Uint8Array {
+  return buildSearchIndex(
+    listings.map((listing) => toSearchDocument(listing, baseUrl)),
+    {
+      categories: tables.categories.map(({ id }) => id),
+      sources: tables.sources.map(({ id }) => id),
+    },
+  )
+}
+
+interface ReleaseData {
+  name: string
+  catalogue: Catalogue
+  site: CompiledSite
+  manifest: readonly StaticFile[]
+  index: PublishedFile
+  pageCode: PageCode
+}
+
+/** What the functions read. `release.json` comes last: it describes the rest. */
 function writeData(
-  writer: ReturnType<typeof createReleaseWriter>,
-  { listings, tables, baseUrl }: Catalogue,
-  name: string,
+  writer: ReleaseWriter,
+  { name, catalogue, site, manifest, index, pageCode }: ReleaseData,
 ): void {
-  const known = {
-    categories: tables.categories.map(({ id }) => id),
-    sources: tables.sources.map(({ id }) => id),
+  const toLines = (rows: readonly unknown[]) =>
+    rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const data = {
+    'listings.ndjson': toLines(catalogue.listings.map(toLiveListing)),
+    'files.ndjson': toLines(manifest),
   }
-  writer.write(
-    'search.index',
-    buildSearchIndex(
-      listings.map((listing) => toSearchDocument(listing, baseUrl)),
-      known,
-    ),
-  )
-  writer.write(
-    'listings.ndjson',
-    listings.map((listing) => `${JSON.stringify(toLiveListing(listing))}\n`).join(''),
-  )
+  for (const [file, text] of Object.entries(data)) writer.write(file, text)
+  const described = Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)])
   writer.writeJson('release.json', {
     name,
-    base_url: baseUrl,
-    texts: tables.site,
-    also_search: tables.alsoSearch,
-  })
+    base_url: catalogue.baseUrl,
+    texts: catalogue.tables.site,
+    also_search: catalogue.tables.alsoSearch,
+    search_choices: toSearchChoices(site.stats, site.categories, site.sources),
+    page_code: pageCode.folder,
+    files: { ...Object.fromEntries(described), 'data/search.index': index, ...pageCode.files },
+  } satisfies ReleaseFile)
 }
 
 function createStages(onStage: BuildOptions['onStage']) {

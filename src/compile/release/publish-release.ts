@@ -1,5 +1,4 @@
 import {
-  existsSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -9,61 +8,98 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { isWhole } from './is-whole.ts'
+
+/**
+ * `OUT_DIR/releases/<name>` holds a release, `OUT_DIR/current` is a link to the one being served.
+ * What was published is never written to again: a damaged release gets a successor beside it,
+ * `<name>.2`. Whoever calls these holds the lock on the folder.
+ */
 
 /** Releases kept beside the current one, for servers that still read it and for going back. */
 const KEPT_RELEASES = 2
 
-/** An abandoned work folder of a build that was killed (milliseconds). */
-const ABANDONED_AFTER = 6 * 3_600_000
-
-/** `OUT_DIR/current` is a link to the release being served; switching it is one rename. */
-export function readCurrentRelease(outDir: string): string | null {
-  const link = join(outDir, 'current')
-  if (!existsSync(link)) return null
-  return readlinkSync(link).split('/').at(-1) ?? null
+/** A release of this name that is whole, wherever it was published; null where there is none. */
+export function findRelease(outDir: string, name: string): string | null {
+  const folders = readReleases(outDir).filter((folder) => isNamed(folder, name))
+  return folders.find((folder) => isWhole(join(outDir, 'releases', folder), name)) ?? null
 }
 
-export function releaseDir(outDir: string, name: string): string {
-  return join(outDir, 'releases', name)
+/** The folder of the release being served; null when the link is missing or leads nowhere. */
+export function readCurrent(outDir: string): string | null {
+  try {
+    const folder = readlinkSync(join(outDir, 'current')).split('/').at(-1) ?? ''
+    return readReleases(outDir).includes(folder) ? folder : null
+  } catch {
+    return null
+  }
+}
+
+/** Removes what builds left that were killed, and nothing else: `OUT_DIR` may be anybody's folder. */
+export function removeLeftovers(outDir: string): void {
+  const releases = join(outDir, 'releases')
+  const left = [
+    ...readNames(outDir)
+      .filter((name) => /^\.current(?:\.\d+)?$/.test(name))
+      .map((name) => join(outDir, name)),
+    ...readNames(releases)
+      .filter((name) => /^\.[0-9a-f]{20}(?:\.\d+)?$/.test(name))
+      .map((name) => join(releases, name)),
+  ]
+  for (const path of left) rmSync(path, { recursive: true, force: true })
 }
 
 /** Makes an empty folder to build in, on the same disk as the releases. */
 export function createWorkDir(outDir: string, name: string): string {
-  const dir = join(outDir, 'releases', `.${name}.${process.pid}`)
+  const dir = join(outDir, 'releases', `.${name}`)
   rmSync(dir, { recursive: true, force: true })
   mkdirSync(dir, { recursive: true })
   return dir
 }
 
-/** Moves a finished work folder in place and switches to it; old releases are removed. */
+/** Moves a finished work folder in place, switches to it, and removes old releases. */
 export function publishRelease(outDir: string, name: string, workDir: string): void {
-  const target = releaseDir(outDir, name)
-  rmSync(target, { recursive: true, force: true })
-  renameSync(workDir, target)
-  switchTo(outDir, name)
-  removeOld(outDir, name)
+  const taken = readReleases(outDir).filter((folder) => isNamed(folder, name))
+  const folder = taken.length === 0 ? name : `${name}.${nextNumber(taken)}`
+  renameSync(workDir, join(outDir, 'releases', folder))
+  switchTo(outDir, folder)
+  removeOld(outDir, folder)
 }
 
-export function switchTo(outDir: string, name: string): void {
-  const link = join(outDir, `.current.${process.pid}`)
+/** One rename: a reader sees the old link or the new one. */
+export function switchTo(outDir: string, folder: string): void {
+  const link = join(outDir, '.current')
   rmSync(link, { force: true })
-  symlinkSync(`releases/${name}`, link, 'dir')
+  symlinkSync(`releases/${folder}`, link, 'dir')
   renameSync(link, join(outDir, 'current'))
 }
 
 function removeOld(outDir: string, current: string): void {
   const root = join(outDir, 'releases')
-  const entries = readdirSync(root).map((name) => ({
-    name,
-    at: statSync(join(root, name)).mtimeMs,
-  }))
-  const old = entries
-    .filter(({ name }) => !name.startsWith('.') && name !== current)
+  const old = readReleases(outDir)
+    .filter((folder) => folder !== current)
+    .map((folder) => ({ folder, at: statSync(join(root, folder)).mtimeMs }))
     .sort((a, b) => b.at - a.at)
     .slice(KEPT_RELEASES)
-  const abandoned = entries.filter(
-    ({ name, at }) => name.startsWith('.') && Date.now() - at > ABANDONED_AFTER,
-  )
-  for (const { name } of [...old, ...abandoned])
-    rmSync(join(root, name), { recursive: true, force: true })
+  for (const { folder } of old) rmSync(join(root, folder), { recursive: true, force: true })
+}
+
+function readReleases(outDir: string): string[] {
+  return readNames(join(outDir, 'releases')).filter((name) => !name.startsWith('.'))
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function isNamed(folder: string, name: string): boolean {
+  return folder === name || folder.startsWith(`${name}.`)
+}
+
+function nextNumber(folders: readonly string[]): number {
+  return Math.max(...folders.map((folder) => Number(folder.split('.')[1] ?? 1))) + 1
 }

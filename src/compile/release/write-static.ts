@@ -3,8 +3,8 @@ import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
 import { toCompareList } from '../../domain/views/compare-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
 import { renderBadgeSvg } from '../../render/badge-svg.ts'
+import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
-import type { ReleaseWriter } from './release-writer.ts'
 
 /**
  * The static endpoints. A bare address is a folder with `index.json` in it: ids contain dots and

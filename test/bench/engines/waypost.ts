@@ -1,5 +1,5 @@
 import { openSearchIndex } from '../../../functions/release/open-search-index.ts'
-import { writeBytes } from '../../../src/compile/release/write-bytes.ts'
+import { writeBytes } from '../../../src/compile/files/write-bytes.ts'
 import { buildSearchIndex } from '../../../src/search/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index-file.ts'
 import { searchIndex } from '../../../src/search/search-index.ts'

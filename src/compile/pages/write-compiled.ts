@@ -12,8 +12,8 @@ import { toTrustMethodView } from '../../domain/views/trust-method-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
 import { createSimilarFinder } from '../derive/similar-listings.ts'
+import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
-import type { ReleaseWriter } from './release-writer.ts'
 
 /** Every view of the site that is not one listing's. */
 export function toCompiledSite(catalogue: Catalogue): CompiledSite {

@@ -10,6 +10,15 @@ import { type RenderOptions, RenderOptionsSchema } from './render-pages.ts'
 /** The program that `renderPages` runs; its only argument is the options as JSON. */
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 
+/**
+ * A server reads all of it at once, when the release is surely there. A hash in the name would be
+ * of text that the folders are cut from below.
+ */
+const ONE_CHUNK = {
+  chunkFileNames: '[name].mjs',
+  codeSplitting: { groups: [{ name: 'pages', test: /./ }] },
+}
+
 await render(v.parse(RenderOptionsSchema, JSON.parse(process.argv[2] ?? 'null')))
 
 async function render({ compiledDir, outDir, cacheDir }: RenderOptions): Promise<void> {
@@ -27,26 +36,25 @@ async function render({ compiledDir, outDir, cacheDir }: RenderOptions): Promise
       logLevel: 'warn',
       // A release stands alone: its folder may be anywhere, far from node_modules.
       resolve: { noExternal: true },
-      // A hash in a name would be of text that the folders are cut from below.
-      environments: {
-        ssr: { build: { rolldownOptions: { output: { chunkFileNames: 'chunks/[name].mjs' } } } },
-      },
+      environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
     },
   })
   forgetFolders(join(outDir, 'server'), [outDir, cacheDir])
 }
 
 /**
- * Astro writes the folders of the build into its server files, where nothing reads them in
- * middleware mode. They are cut so that the same content gives the same bytes in any folder.
+ * Astro writes the folders of the build and of the project into its server files, where they only
+ * serve as names. They are cut so that the same content gives the same bytes in any folder.
  */
 function forgetFolders(serverDir: string, folders: readonly string[]): void {
+  const root = PROJECT.replace(/\/$/, '')
   const files = readdirSync(serverDir, { recursive: true, withFileTypes: true })
   for (const entry of files.filter((file) => file.isFile())) {
     const path = join(entry.parentPath, entry.name)
     let text = readFileSync(path, 'utf8')
     for (const folder of folders)
       text = text.replaceAll(`${pathToFileURL(folder).href}/`, 'file:///release/')
-    writeFileSync(path, text.replaceAll(pathToFileURL(PROJECT).href, 'file:///project/'))
+    text = text.replaceAll(pathToFileURL(PROJECT).href, 'file:///project/')
+    writeFileSync(path, text.replaceAll(`${root}/`, '/project/'))
   }
 }

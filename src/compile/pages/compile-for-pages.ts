@@ -1,7 +1,7 @@
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { Content } from '../content/read-content.ts'
 import { createCatalogue } from '../derive/catalogue.ts'
-import { createReleaseWriter } from './release-writer.ts'
+import { createReleaseWriter } from '../files/release-writer.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from './write-compiled.ts'
 
 export interface CompileOptions {

@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { createService } from '../app/service.ts'
+import { parseConfig } from '../ports/config.ts'
+import { createLog } from '../ports/log.ts'
+
+/**
+ * Serves until SIGTERM.
+ *
+ * @param prepare done first, once the environment is known to be right
+ * @throws OperatorError when something has to be put right before it can serve
+ */
+export async function serve(prepare: () => Promise<void> = async () => {}): Promise<void> {
+  const config = parseConfig(process.env)
+  if (config.UNSAFE_ALLOW_PRIVATE_TARGETS)
+    console.warn(
+      'UNSAFE_ALLOW_PRIVATE_TARGETS is on: listings and calls may reach private addresses. For tests and local trials only.',
+    )
+  await prepare()
+  const log = createLog((line) => process.stdout.write(line), Date.now)
+  const service = await createService({ config, log })
+  service.server.listen(config.PORT, config.HOST)
+  await once(service.server, 'listening')
+  console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
+  const stop = () => void service.close().then(() => process.exit(0))
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  try {
+    await service.verify()
+  } catch (error) {
+    await service.close()
+    throw error
+  }
+}

@@ -1,0 +1,32 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * A lock that is SQLite's own on a file of its own: the system drops it the moment the process
+ * dies, however it dies, so there are no stale pid files to clean up.
+ */
+export interface FileLock {
+  release(): void
+}
+
+const SQLITE_BUSY = 5
+
+/**
+ * Takes the lock, or says that another process holds it (null).
+ *
+ * @throws SQLite's error when the file cannot be opened or written
+ */
+export function takeFileLock(path: string): FileLock | null {
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    file.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    file.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
+    throw error
+  }
+  return {
+    release: () => {
+      if (file.isOpen) file.close()
+    },
+  }
+}

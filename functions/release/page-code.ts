@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
+import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
+
+/** What a page rendered on demand may ask of the functions. */
+export interface PageLocals {
+  /** The body of `GET /api/v1/search` for a raw query string, parsed. */
+  search(rawQuery: string): unknown
+  searchChoices: SearchChoices
+}
+
+export type AstroHandler = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: (error?: unknown) => void,
+  locals: PageLocals,
+) => unknown
+
+/** Astro's code for the pages rendered on demand, as a release holds it. */
+export interface PageCode {
+  /** Named by what it holds: the same code in another release has the same name. */
+  name: string
+  /** Folder of the release. */
+  dir: string
+  /** By path in the release; `entry.mjs` is among them. */
+  files: ReadonlyMap<string, PublishedFile>
+}
+
+/**
+ * Imports page code once for each name. A process never gives a module back, so releases that
+ * differ in content alone must share theirs. What failed is tried again by the next request.
+ */
+export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
+  const loaded = new Map<string, Promise<AstroHandler>>()
+  return function load(code) {
+    const known = loaded.get(code.name)
+    if (known !== undefined) return known
+    const importing = importVerified(code)
+    loaded.set(code.name, importing)
+    importing.catch(() => loaded.delete(code.name))
+    return importing
+  }
+}
+
+/**
+ * All of it at once, so that nothing is read from a release that may be gone by then.
+ * @throws DamagedFileError before anything of it is run
+ */
+async function importVerified({ dir, files }: PageCode): Promise<AstroHandler> {
+  for (const [name, { digest }] of files)
+    if (!hasDigest(await readFile(join(dir, name)), digest))
+      throw new DamagedFileError(`${name} has other bytes than were published: build again`)
+  const modules: [string, unknown][] = await Promise.all(
+    [...files.keys()].map(async (name) => [
+      name,
+      await import(pathToFileURL(join(dir, name)).href),
+    ]),
+  )
+  const entry = modules.find(([name]) => name.endsWith('/entry.mjs'))?.[1]
+  const handler: unknown =
+    typeof entry === 'object' && entry !== null ? Reflect.get(entry, 'handler') : undefined
+  if (!isHandler(handler)) throw new Error('the release has no page handler')
+  return handler
+}
+
+function isHandler(value: unknown): value is AstroHandler {
+  return typeof value === 'function'
+}

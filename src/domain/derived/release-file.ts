@@ -1,0 +1,39 @@
+import * as v from 'valibot'
+import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
+
+/** What the search page offers to filter by, with counts: data, so that new content is no new code. */
+export const SearchChoicesSchema = v.strictObject({
+  kinds: v.record(v.string(), count),
+  rails: v.record(v.string(), count),
+  categories: choices,
+  sources: choices,
+})
+export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
+
+/** A file as it was published. */
+export const PublishedFileSchema = v.strictObject({
+  size: count,
+  /** Hex SHA-256 of its bytes, or the beginning of it. */
+  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{32,64}$/)),
+})
+export type PublishedFile = v.InferOutput<typeof PublishedFileSchema>
+
+/** `data/release.json`: what a release is, written last. */
+export const ReleaseFileSchema = v.strictObject({
+  name: v.string(),
+  base_url: v.string(),
+  texts: SiteTextsSchema,
+  also_search: v.array(AlsoSearchSchema),
+  search_choices: SearchChoicesSchema,
+  /** Folder of the code of the pages rendered on demand, named by what it holds. */
+  page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),
+  /**
+   * What the functions read, by path; `data/files.ndjson` describes `public/`, and the search index
+   * proves itself.
+   */
+  files: v.record(v.string(), PublishedFileSchema),
+})
+export type ReleaseFile = v.InferOutput<typeof ReleaseFileSchema>
