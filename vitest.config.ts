@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/payments/node_modules/**'],
     globalSetup: 'test/support/build-fixture.ts',
+    // A release's page code is Node's to import, as in production.
+    server: { deps: { external: [/\/server\/[0-9a-f]{32}\//] } },
     testTimeout: 30_000,
     hookTimeout: 120_000,
     // Guards against a hang; the second that is the default is a measurement on a busy machine.

@@ -1,0 +1,73 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyRelease, switchRelease } from '../support/fixture-release.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+const SWAPS = Number(process.env.SWAPS ?? 60)
+/** Swaps after which every cache has what it holds at most. */
+const SETTLED = 20
+/** What a swap may leave; page code of its own would leave some five thousand kilobytes. */
+const MOST_KILOBYTES = 40
+
+const outDir = mkdtempSync(join(tmpdir(), 'waypost-swaps-'))
+let waypost: RunningService
+
+beforeAll(async () => {
+  copyRelease(outDir, 'first')
+  switchRelease(outDir, 'first')
+  waypost = await startService({ OUT_DIR: outDir })
+})
+afterAll(async () => {
+  await waypost.close()
+  rmSync(outDir, { recursive: true })
+})
+
+test('swapping releases under load leaves nothing behind', async () => {
+  const heap = await createHeapMeter()
+  const statuses = new Set<number>()
+  let settled = 0
+  for (let swap = 0; swap < SWAPS; swap += 1) {
+    switchRelease(outDir, placeSuccessor(swap))
+    const asked = ['/search?q=weather', '/api/v1/search?q=tide', '/listing/x402.weather'].map(
+      async (path) => {
+        const answer = await fetch(waypost.url + path)
+        statuses.add(answer.status)
+        await answer.arrayBuffer()
+      },
+    )
+    await Promise.all([waypost.service.refresh(), ...asked])
+    if (swap === SETTLED) settled = await heap()
+  }
+  expect([...statuses]).toEqual([200])
+  const left = ((await heap()) - settled) / 1024 / (SWAPS - SETTLED)
+  console.log(`  ${SWAPS} swaps under load left ${left.toFixed(1)} KiB each`)
+  expect(left).toBeLessThan(MOST_KILOBYTES)
+  expect(waypost.log.filter((line) => line.includes('release.swapped'))).toHaveLength(SWAPS)
+}, 120_000)
+
+/** Another folder with page code of its own in it, as every build makes one. */
+function placeSuccessor(number: number): string {
+  const name = `swap-${number}`
+  mkdirSync(join(outDir, name))
+  for (const shared of ['data', 'public'])
+    symlinkSync(`../first/${shared}`, join(outDir, name, shared))
+  cpSync(join(outDir, 'first/server'), join(outDir, name, 'server'), { recursive: true })
+  return name
+}
+
+async function createHeapMeter(): Promise<() => Promise<number>> {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  return async () => {
+    for (let turns = 0; turns < 5; turns += 1) {
+      await turn()
+      collect()
+    }
+    return process.memoryUsage().heapUsed
+  }
+}
