@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
+import { parseBase64Json } from '../wire/base64-json.ts'
 import { toCaip2 } from './usd-assets.ts'
 
 /**
@@ -131,15 +132,6 @@ function decodeAs<Schema extends v.GenericSchema>(
   schema: Schema,
   text: string | undefined,
 ): v.InferOutput<Schema> | null {
-  if (text === undefined || text.length > MAX_HEADER_LENGTH) return null
-  try {
-    const bytes = Uint8Array.from(
-      atob(text.trim().replaceAll('-', '+').replaceAll('_', '/')),
-      (character) => character.charCodeAt(0),
-    )
-    const parsed = v.safeParse(schema, JSON.parse(new TextDecoder().decode(bytes)))
-    return parsed.success ? parsed.output : null
-  } catch {
-    return null
-  }
+  const parsed = v.safeParse(schema, parseBase64Json(text, MAX_HEADER_LENGTH))
+  return parsed.success ? parsed.output : null
 }

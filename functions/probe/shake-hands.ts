@@ -1,0 +1,108 @@
+import { parse } from 'tldts'
+import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
+import { judgeCard } from '../../src/domain/probe/read/agent-card.ts'
+import { toFailureFinding } from '../../src/domain/probe/read/common-outcome.ts'
+import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
+import { judgeHttp } from '../../src/domain/probe/read/judge-http.ts'
+import { judgePayment } from '../../src/domain/probe/read/judge-payment.ts'
+import type { Asker } from './ask.ts'
+import { probeMcp } from './probe-mcp.ts'
+import { probeMcpSse } from './probe-mcp-sse.ts'
+
+/** What a handshake may do: ask. */
+type OneAsker = Pick<Asker, 'ask'>
+
+/** A whole handshake, however many requests it takes, ends after this many milliseconds. */
+export const HANDSHAKE_MS = 45_000
+
+/**
+ * One probe: asks as planned and says what came of it. It pays nothing, sends no message to an
+ * agent, follows no redirect and calls nothing that was not declared safe. Never rejects.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function shakeHands(
+  handshake: Handshake,
+  { ask }: Pick<Asker, 'ask'>,
+  now: () => number,
+): Promise<Finding> {
+  const deadline = AbortSignal.timeout(HANDSHAKE_MS)
+  return begin(
+    handshake,
+    {
+      ask: (request) => {
+        const { signal } = request
+        const both = signal === undefined ? deadline : AbortSignal.any([deadline, signal])
+        return ask({ ...request, signal: both })
+      },
+    },
+    now,
+  )
+}
+
+async function begin(handshake: Handshake, asker: OneAsker, now: () => number): Promise<Finding> {
+  switch (handshake.kind) {
+    case 'payment':
+      return probePayment(handshake, asker, now)
+    case 'http':
+      return probeHttp(handshake, asker, now)
+    case 'mcp':
+      return probeMcp({ url: handshake.url, asker, now })
+    case 'mcp_sse':
+      return probeMcpSse(asker, handshake.url, now)
+    case 'a2a':
+      return probeCard(handshake.urls, asker, now)
+    case 'none': {
+      const { protocol, reason: saw } = handshake
+      return toFinding({ protocol, outcome: 'unprobeable', saw })
+    }
+  }
+}
+
+async function probePayment(
+  { request, rails, is_guess }: Extract<Handshake, { kind: 'payment' }>,
+  asker: OneAsker,
+  now: () => number,
+): Promise<Finding> {
+  const { method, url, headers, body } = request
+  const reply = await asker.ask({ method, url, headers, ...(body !== undefined && { body }) })
+  if (!reply.answered) return toFailureFinding(rails.includes('x402') ? 'x402' : 'mpp', reply)
+  return judgePayment(reply.answer, { method, url, isGuess: is_guess }, rails, now())
+}
+
+async function probeHttp(
+  { request, expected }: Extract<Handshake, { kind: 'http' }>,
+  asker: OneAsker,
+  now: () => number,
+): Promise<Finding> {
+  const { method, url, headers, body } = request
+  const accept = expected === null ? {} : { accept: expected }
+  const reply = await asker.ask({
+    method,
+    url,
+    headers: { ...accept, ...headers },
+    ...(body !== undefined && { body }),
+  })
+  if (!reply.answered) return toFailureFinding('http', reply)
+  return judgeHttp(reply.answer, expected, now())
+}
+
+/** The card's places in turn: only a 404 leads on to the next. */
+async function probeCard(
+  urls: readonly string[],
+  asker: OneAsker,
+  now: () => number,
+): Promise<Finding> {
+  const [url = '', ...others] = urls
+  const headers = { 'a2a-version': '1.0' }
+  const reply = await asker.ask({ method: 'GET', url, headers })
+  if (!reply.answered) return toFailureFinding('a2a', reply)
+  if (reply.answer.status === 404 && others.length > 0) return probeCard(others, asker, now)
+  return judgeCard(reply.answer, url, isSameSite, now())
+}
+
+/** @example isSameSite('api.foo.com', 'foo.com') → true; isSameSite('a.vercel.app', 'b.vercel.app') → false */
+function isSameSite(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((host) => parse(host, { allowPrivateDomains: true }).domain)
+  return left === right || (a !== null && a !== undefined && a === b)
+}

@@ -1,0 +1,69 @@
+import * as v from 'valibot'
+import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../../wire/vocabulary.ts'
+
+const RequestSchema = v.strictObject({
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+  headers: v.record(v.string(), v.string()),
+  body: v.optional(v.string()),
+})
+
+/** How one listing is asked. `none` is a listing that no handshake fits, and why. */
+export const HandshakeSchema = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('payment'),
+    request: RequestSchema,
+    rails: v.array(v.picklist(RAILS)),
+    /** The method is our guess. */
+    is_guess: v.boolean(),
+  }),
+  v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
+  v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
+  /** Addresses of the card, the next one where the first has none. */
+  v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
+  v.strictObject({
+    kind: v.literal('http'),
+    request: RequestSchema,
+    /** Media type of the declared answer. */
+    expected: v.nullable(v.string()),
+  }),
+  v.strictObject({
+    kind: v.literal('none'),
+    protocol: v.picklist(PROBE_PROTOCOLS),
+    reason: v.string(),
+  }),
+])
+
+/** What a prober must know of a listing, and nothing more. The build writes one for each. */
+export const ProbePlanSchema = v.strictObject({
+  id: v.string(),
+  handshake: HandshakeSchema,
+  /** What the listing says, so that drift can be seen. */
+  declared: v.strictObject({
+    /** The highest price of the operation that is asked, in USD. */
+    max_usd: v.nullable(v.number()),
+    networks: v.array(v.string()),
+    /** CAIP-10. */
+    payouts: v.array(v.string()),
+  }),
+})
+
+export type Handshake = v.InferOutput<typeof HandshakeSchema>
+export type PlannedRequest = v.InferOutput<typeof RequestSchema>
+export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
+
+/** The address that is asked first; null where none is. */
+export function addressOf(handshake: Handshake): string | null {
+  switch (handshake.kind) {
+    case 'payment':
+    case 'http':
+      return handshake.request.url
+    case 'mcp':
+    case 'mcp_sse':
+      return handshake.url
+    case 'a2a':
+      return handshake.urls[0] ?? null
+    case 'none':
+      return null
+  }
+}

@@ -1,0 +1,54 @@
+/** What a foreign JSON value may measure. */
+export interface JsonBounds {
+  depth: number
+  nodes: number
+  /** Characters of all strings and keys together. */
+  characters: number
+}
+
+/**
+ * Whether a parsed value stays within the bounds. Walks with a list of its own, not the call stack,
+ * and stops at the first bound: a value nested a hundred thousand times costs as little as any.
+ */
+export function isWithin(value: unknown, bounds: JsonBounds): boolean {
+  const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
+  const left = { nodes: bounds.nodes, characters: bounds.characters }
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const children = childrenOf(next.value)
+    left.nodes -= 1
+    left.characters -= lengthOf(next.value, children)
+    if (left.nodes < waiting.length + children.length || left.characters < 0) return false
+    if (children.length > 0 && next.depth >= bounds.depth) return false
+    for (const [, child] of children) waiting.push({ value: child, depth: next.depth + 1 })
+  }
+  return true
+}
+
+function childrenOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}
+
+/** Characters of a string, or of an object's keys. */
+function lengthOf(value: unknown, children: readonly [string, unknown][]): number {
+  if (typeof value === 'string') return value.length
+  return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
+}
+
+/** A JSON object, not a list and not null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * Whether every `$ref` (and its dynamic kin) of a JSON Schema points into the schema itself. Others
+ * are never resolved: they would make whoever reads the schema fetch what a seller names. The value
+ * must be within bounds already.
+ */
+export function hasLocalReferencesOnly(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, child]) => {
+    const isReference = key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef'
+    if (isReference && typeof child === 'string') return child.startsWith('#')
+    return hasLocalReferencesOnly(child)
+  })
+}

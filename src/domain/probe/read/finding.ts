@@ -1,0 +1,74 @@
+import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
+import { toInertLine } from './inert-text.ts'
+import type { ProbeFailure } from './probe-answer.ts'
+
+export type ProbeProtocol = (typeof PROBE_PROTOCOLS)[number]
+export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
+
+/** One way a seller said it can be paid. */
+export interface PaymentTerm {
+  rail: Rail
+  /** CAIP-2, or null for a chain or means this directory has no id for. */
+  network: string | null
+  /** x402 scheme or MPP method and intent, as sent. */
+  scheme: string
+  /** What one call costs in USD; null where asset or scheme don't say. */
+  usd: number | null
+  /** CAIP-10, or null. */
+  payout: string | null
+}
+
+export interface SeenTool {
+  name: string
+  title?: string
+  description: string
+  input_schema: Record<string, unknown>
+  read_only?: boolean
+  destructive?: boolean
+}
+
+export interface SeenSkill {
+  id: string
+  name: string
+  description: string
+  examples?: string[]
+}
+
+/** What an answer told about the service itself. */
+export interface Sight {
+  from: 'x402' | 'mpp' | 'mcp' | 'agent_card'
+  tools?: SeenTool[]
+  skills?: SeenSkill[]
+  server?: { name: string; version: string; protocol: string }
+  terms?: PaymentTerm[]
+  /** The operation that was asked. */
+  operation?: { method: HttpMethod; url: string }
+  /** Something was longer than we keep. */
+  truncated?: true
+}
+
+/** What a probe came to. */
+export interface Finding {
+  protocol: ProbeProtocol
+  outcome: ProbeOutcome
+  /** Status of the answer that decided. */
+  status?: number
+  /** Of the first answer. */
+  ms?: number
+  /** Of the protocol, as negotiated or declared. */
+  version?: string
+  /** One printable line of at most 200 characters. */
+  saw: string
+  sight?: Sight
+  /** Seconds for which the seller asked to be left alone. */
+  retryAfterS?: number
+  /** Why there was no answer, where there was none. */
+  failure?: ProbeFailure
+}
+
+export const MAX_SAW_LENGTH = 200
+
+/** A finding whose foreign words are inert. */
+export function toFinding(finding: Finding): Finding {
+  return { ...finding, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
+}

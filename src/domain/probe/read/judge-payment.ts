@@ -1,0 +1,90 @@
+import type { HttpMethod, Rail } from '../../wire/vocabulary.ts'
+import { judgeStatus, toWrong } from './common-outcome.ts'
+import { type Finding, toFinding } from './finding.ts'
+import { readMppTerms } from './mpp-terms.ts'
+import { mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { readX402Terms } from './x402-terms.ts'
+
+export interface AskedOperation {
+  method: HttpMethod
+  url: string
+  /** The method is our guess: that it is not allowed says nothing about the seller. */
+  isGuess: boolean
+}
+
+/**
+ * What an unpaid call of a paid operation says: `spoke` is a 402 whose terms can be decoded on a
+ * rail the listing declares.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function judgePayment(
+  answer: ProbeAnswer,
+  operation: AskedOperation,
+  rails: readonly Rail[],
+  now: number,
+): Finding {
+  const protocol = rails.includes('x402') ? 'x402' : 'mpp'
+  if (answer.status !== 402) return judgeUnpaid(answer, operation, protocol, now)
+  const readers = { x402: readX402Terms, mpp: readMppTerms }
+  const read = rails.map((rail) => ({ rail, result: readers[rail](answer) }))
+  const decoded = read.flatMap(({ rail, result }) => (result.found ? [{ rail, result }] : []))
+  const [best] = decoded
+  if (best === undefined) {
+    const reasons = read.map(({ result }) => (result.found ? '' : result.saw))
+    return toWrong(protocol, answer, `status 402, ${reasons.join('; ')}`)
+  }
+  const terms = decoded.flatMap(({ result }) => result.terms)
+  const { method, url } = operation
+  return toFinding({
+    protocol: best.rail,
+    outcome: 'spoke',
+    status: 402,
+    ms: Math.round(answer.ms),
+    version: best.rail === 'x402' ? best.result.version : '1',
+    saw: `402 with ${terms.length} ${terms.length === 1 ? 'offer' : 'offers'}: ${terms.map(toWords).join(', ')}`,
+    sight: {
+      from: best.rail,
+      operation: { method, url },
+      terms,
+      ...(decoded.some(({ result }) => result.isCut) && { truncated: true }),
+    },
+  })
+}
+
+function judgeUnpaid(
+  answer: ProbeAnswer,
+  { method, isGuess }: AskedOperation,
+  protocol: Rail,
+  now: number,
+): Finding {
+  const { status } = answer
+  if (isGuess && (status === 404 || status === 405))
+    return toFinding({
+      protocol,
+      outcome: status === 404 ? 'dead' : 'unprobeable',
+      status,
+      ms: Math.round(answer.ms),
+      saw: `status ${status} to ${method}, which is our guess: the listing names no method`,
+    })
+  const common = judgeStatus(protocol, answer, now)
+  if (common !== null) return common
+  const type = mediaTypeOf(answer)
+  const words =
+    status >= 200 && status <= 299
+      ? `status ${status} without payment, ${type || 'no content type'}`
+      : `status ${status} instead of 402, ${type || 'no content type'}`
+  return toWrong(protocol, answer, words)
+}
+
+function toWords({
+  scheme,
+  network,
+  usd,
+}: {
+  scheme: string
+  network: string | null
+  usd: number | null
+}) {
+  return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
+}

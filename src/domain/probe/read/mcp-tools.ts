@@ -1,0 +1,117 @@
+import { hasLocalReferencesOnly, isObject, isWithin } from './bounded-json.ts'
+import type { SeenSkill, SeenTool } from './finding.ts'
+import { toInertLine } from './inert-text.ts'
+
+/** What is kept of a listing's tools and skills; the rest is cut, and the sight says so. */
+export const SEEN = {
+  tools: 500,
+  skills: 200,
+  /** Characters of all that is kept as JSON: with its frame under 256 KiB, in whatever script. */
+  characters: 80_000,
+  nameLength: 128,
+  titleLength: 120,
+  descriptionLength: 600,
+  examples: 5,
+  exampleLength: 200,
+  schema: { depth: 16, nodes: 1500, characters: 12_000 },
+} as const
+
+export interface KeptList<Item> {
+  items: Item[]
+  isCut: boolean
+}
+
+/**
+ * Tools as `tools/list` gave them, bounded, their texts inert. A schema that is too large, too deep
+ * or refers outside itself is replaced by one that takes any object.
+ */
+export function readTools(values: readonly unknown[]): KeptList<SeenTool> {
+  return keepWithin(values, SEEN.tools, (value) => {
+    const name = toName(isObject(value) ? value.name : undefined)
+    if (!isObject(value) || name === null) return null
+    const schema = readSchema(value.inputSchema)
+    const title = toText(value.title, SEEN.titleLength)
+    const hints = isObject(value.annotations) ? value.annotations : {}
+    const tool: SeenTool = {
+      name,
+      ...(title !== '' && { title }),
+      description: toText(value.description, SEEN.descriptionLength) || title || name,
+      input_schema: schema.value,
+      ...(typeof hints.readOnlyHint === 'boolean' && { read_only: hints.readOnlyHint }),
+      ...(typeof hints.destructiveHint === 'boolean' && { destructive: hints.destructiveHint }),
+    }
+    return { item: tool, isCut: schema.isCut }
+  })
+}
+
+/** Skills of an agent card, bounded the same way. */
+export function readSkills(values: readonly unknown[]): KeptList<SeenSkill> {
+  return keepWithin(values, SEEN.skills, (value) => {
+    const id = toName(isObject(value) ? value.id : undefined)
+    if (!isObject(value) || id === null) return null
+    const examples = (Array.isArray(value.examples) ? value.examples : [])
+      .slice(0, SEEN.examples)
+      .map((each) => toText(each, SEEN.exampleLength))
+      .filter((each) => each !== '')
+    const skillName = toText(value.name, SEEN.titleLength) || id
+    const skill: SeenSkill = {
+      id,
+      name: skillName,
+      description: toText(value.description, SEEN.descriptionLength) || skillName,
+      ...(examples.length > 0 && { examples }),
+    }
+    return { item: skill, isCut: false }
+  })
+}
+
+function keepWithin<Item>(
+  values: readonly unknown[],
+  most: number,
+  read: (value: unknown) => { item: Item; isCut: boolean } | null,
+): KeptList<Item> {
+  const items: Item[] = []
+  let left: number = SEEN.characters
+  let isCut = values.length > most
+  for (const value of values.slice(0, most)) {
+    const kept = read(value)
+    if (kept === null) {
+      isCut = true
+      continue
+    }
+    left -= JSON.stringify(kept.item).length
+    if (left < 0) return { items, isCut: true }
+    items.push(kept.item)
+    isCut ||= kept.isCut
+  }
+  return { items, isCut }
+}
+
+/** A name is what a client sends back: one that would have to be changed to be shown is left out. */
+function toName(value: unknown): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > SEEN.nameLength) return null
+  return toInertLine(value, SEEN.nameLength) === value ? value : null
+}
+
+function toText(value: unknown, maxLength: number): string {
+  return typeof value === 'string' ? toInertLine(value, maxLength) : ''
+}
+
+function readSchema(value: unknown): { value: Record<string, unknown>; isCut: boolean } {
+  const any = { type: 'object' }
+  if (value === undefined) return { value: any, isCut: false }
+  const isKept = isObject(value) && isWithin(value, SEEN.schema) && hasLocalReferencesOnly(value)
+  return isKept ? { value: inertStrings(value), isCut: false } : { value: any, isCut: true }
+}
+
+/** Keys are names a caller must send; the texts beside them are for reading. */
+function inertStrings(schema: Record<string, unknown>): Record<string, unknown> {
+  const clean = (value: unknown, key: string): unknown => {
+    if (typeof value === 'string')
+      return key === 'description' || key === 'title'
+        ? toInertLine(value, SEEN.descriptionLength)
+        : value
+    if (Array.isArray(value)) return value.map((each) => clean(each, ''))
+    return isObject(value) ? inertStrings(value) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
+}

@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import { parseBase64Json } from '../../wire/base64-json.ts'
+import type { PaymentTerm } from './finding.ts'
+import type { ProbeAnswer } from './probe-answer.ts'
+import { MAX_TERMS, type ReadTerms, toPayout, toUsd } from './x402-terms.ts'
+
+const MAX_REQUEST_LENGTH = 32 * 1024
+const MAX_HEADER_LENGTH = 64 * 1024
+
+/** The chain of method `tempo` where a challenge names none. */
+const TEMPO_CHAIN_ID = 4217
+
+const short = v.pipe(v.string(), v.minLength(1), v.maxLength(2000))
+const ChallengeSchema = v.object({
+  id: short,
+  realm: short,
+  method: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,40}$/i)),
+  intent: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,40}$/i)),
+  request: v.string(),
+})
+const RequestSchema = v.object({
+  amount: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^\d{1,40}$/)))),
+  currency: v.optional(v.string()),
+  recipient: v.optional(v.string()),
+  methodDetails: v.optional(v.object({ chainId: v.optional(v.pipe(v.number(), v.integer())) })),
+})
+
+/** The challenges of scheme `Payment` in an answer's `WWW-Authenticate` lines. */
+export function readMppTerms(answer: ProbeAnswer): ReadTerms {
+  const lines = answer.headers.get('www-authenticate') ?? []
+  const challenges = lines.flatMap((line) => parseChallenges(line.slice(0, MAX_HEADER_LENGTH)))
+  const payments = challenges.filter(({ scheme }) => scheme === 'payment')
+  if (payments.length === 0)
+    return { found: false, saw: 'a 402 without a WWW-Authenticate challenge of scheme Payment' }
+  const terms = payments
+    .slice(0, MAX_TERMS)
+    .map(({ parameters }) => toTerm(parameters))
+    .filter((term) => term !== null)
+  if (terms.length === 0)
+    return {
+      found: false,
+      saw: 'no Payment challenge has id, realm, method, intent and a request in base64url JSON',
+    }
+  return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
+}
+
+function toTerm(parameters: Map<string, string>): PaymentTerm | null {
+  const challenge = v.safeParse(ChallengeSchema, Object.fromEntries(parameters))
+  if (!challenge.success) return null
+  const { method, intent, request } = challenge.output
+  const terms = v.safeParse(RequestSchema, parseBase64Json(request, MAX_REQUEST_LENGTH))
+  if (!terms.success) return null
+  const { amount, currency = '', recipient = '', methodDetails } = terms.output
+  const chain = methodDetails?.chainId ?? (method === 'tempo' ? TEMPO_CHAIN_ID : undefined)
+  const network = chain === undefined || chain < 1 ? null : `eip155:${chain}`
+  const isPrice = intent === 'charge' && typeof amount === 'string'
+  return {
+    rail: 'mpp',
+    scheme: `${method}/${intent}`,
+    network,
+    usd: isPrice ? toUsd(network, currency, amount) : null,
+    payout: toPayout(network, recipient),
+  }
+}
+
+interface Challenge {
+  /** Lower case. */
+  scheme: string
+  parameters: Map<string, string>
+}
+
+const SCHEME = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?=[\s,]|$)/iy
+const PARAMETER = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/iy
+
+/** RFC 9110 §11.6.1: challenges and their parameters are both separated by commas. */
+function parseChallenges(line: string): Challenge[] {
+  const challenges: Challenge[] = []
+  let at = 0
+  while (at < line.length) {
+    PARAMETER.lastIndex = at
+    const parameter = PARAMETER.exec(line)
+    if (parameter !== null) {
+      const [, name = '', quoted, plain = ''] = parameter
+      const value = quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1')
+      challenges.at(-1)?.parameters.set(name.toLowerCase(), value)
+      at = PARAMETER.lastIndex
+      continue
+    }
+    SCHEME.lastIndex = at
+    const scheme = SCHEME.exec(line)
+    if (scheme === null) return challenges
+    challenges.push({ scheme: (scheme[1] ?? '').toLowerCase(), parameters: new Map() })
+    at = SCHEME.lastIndex
+  }
+  return challenges
+}

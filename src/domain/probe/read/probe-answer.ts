@@ -1,0 +1,67 @@
+/** What came back for one request of a probe, cut to its bounds. */
+export interface ProbeAnswer {
+  status: number
+  /** Lower-case names; repeated lines stay repeated. */
+  headers: ReadonlyMap<string, readonly string[]>
+  /** Decoded as UTF-8; the beginning of it where `cut` says why there was more. */
+  body: string
+  /** `size`: over our bound. `time`: it stopped coming. `broken`: the connection was lost. */
+  cut: 'size' | 'time' | 'broken' | null
+  /** From the first byte sent to the answer's head, the connection included. */
+  ms: number
+}
+
+/** Why there was no answer. */
+export const FAILURES = [
+  'refused',
+  'reset',
+  'timeout',
+  'tls',
+  'no_such_host',
+  'dns',
+  'address_refused',
+  'own_network',
+  'not_http',
+] as const
+export type ProbeFailure = (typeof FAILURES)[number]
+
+export type ProbeReply =
+  | { answered: true; answer: ProbeAnswer }
+  | { answered: false; failure: ProbeFailure; detail: string; ms: number }
+
+export function headerOf(answer: ProbeAnswer, name: string): string | undefined {
+  return answer.headers.get(name)?.[0]
+}
+
+/** The media type without its parameters, lower case; '' where none was sent. */
+export function mediaTypeOf(answer: ProbeAnswer): string {
+  const [type = ''] = (headerOf(answer, 'content-type') ?? '').split(';')
+  return type.trim().toLowerCase()
+}
+
+export function isJsonType(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
+}
+
+/** The body as JSON, undefined where it is none or was cut. */
+export function jsonOf(answer: ProbeAnswer): unknown {
+  if (answer.cut !== null) return undefined
+  try {
+    return JSON.parse(answer.body)
+  } catch {
+    return undefined
+  }
+}
+
+/** Longest wait a seller may ask for that is kept: a day, after which a probe is due anyway. */
+export const MAX_RETRY_AFTER_S = 86_400
+
+/** `Retry-After` in seconds from `now` (milliseconds since the epoch), or null where there is none. */
+export function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
+  const text = headerOf(answer, 'retry-after')?.trim()
+  if (text === undefined) return null
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000
+  return Number.isFinite(seconds)
+    ? Math.min(MAX_RETRY_AFTER_S, Math.max(0, Math.ceil(seconds)))
+    : null
+}

@@ -1,0 +1,98 @@
+import * as v from 'valibot'
+import { PayoutSchema } from '../../listing/payout.ts'
+import { toCaip2, usdAssetOf } from '../../trust/usd-assets.ts'
+import { parseBase64Json } from '../../wire/base64-json.ts'
+import { isObject } from './bounded-json.ts'
+import type { PaymentTerm } from './finding.ts'
+import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
+
+/** Offers read from one 402; the rest is cut, and the sight says so. */
+export const MAX_TERMS = 50
+
+/** As many header bytes as one message may have, in base64. */
+const MAX_HEADER_LENGTH = 128 * 1024
+
+const units = v.pipe(v.string(), v.regex(/^\d{1,40}$/))
+const short = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
+
+const OfferSchema = v.pipe(
+  v.object({
+    scheme: short,
+    network: short,
+    asset: short,
+    payTo: short,
+    amount: v.optional(units),
+    maxAmountRequired: v.optional(units),
+  }),
+  v.check(({ amount, maxAmountRequired }) => (amount ?? maxAmountRequired) !== undefined),
+)
+
+export type ReadTerms =
+  | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean }
+  | { found: false; saw: string }
+
+/**
+ * The terms of an x402 answer: version 2 in the `PAYMENT-REQUIRED` header, version 1 in the body.
+ * A version 2 client does not read the body, so terms of version 2 that stand only there are none.
+ */
+export function readX402Terms(answer: ProbeAnswer): ReadTerms {
+  const header = headerOf(answer, 'payment-required')
+  if (header !== undefined) {
+    const value = parseBase64Json(header, MAX_HEADER_LENGTH)
+    if (!isObject(value)) return missing('a PAYMENT-REQUIRED header that is no base64 JSON')
+    return readOffers(value, '2', 'the PAYMENT-REQUIRED header')
+  }
+  const body = jsonOf(answer)
+  if (!isObject(body)) return missing('a 402 without PAYMENT-REQUIRED header or JSON body')
+  if (body.x402Version === 2)
+    return missing('terms of x402 version 2 in the body only; clients read the header')
+  if (body.x402Version !== 1) return missing('a 402 whose body has no x402Version 1')
+  return readOffers(body, '1', 'the body')
+}
+
+function readOffers(value: Record<string, unknown>, version: string, where: string): ReadTerms {
+  if (value.x402Version !== Number(version))
+    return missing(`${where} says x402Version ${JSON.stringify(value.x402Version)?.slice(0, 20)}`)
+  const { accepts } = value
+  if (!Array.isArray(accepts) || accepts.length === 0) return missing(`no accepts in ${where}`)
+  const terms = accepts.slice(0, MAX_TERMS).flatMap((offer) => {
+    const parsed = v.safeParse(OfferSchema, offer)
+    return parsed.success ? [toTerm(parsed.output)] : []
+  })
+  if (terms.length === 0)
+    return missing(
+      `no offer in ${where} has scheme, network, asset, payTo and a whole-number amount`,
+    )
+  return { found: true, version, terms, isCut: accepts.length > MAX_TERMS }
+}
+
+function toTerm(offer: v.InferOutput<typeof OfferSchema>): PaymentTerm {
+  const network = toCaip2(offer.network)
+  const amount = offer.amount ?? offer.maxAmountRequired ?? ''
+  return {
+    rail: 'x402',
+    scheme: offer.scheme,
+    network,
+    // Any other scheme's amount is a ceiling, not a price.
+    usd: offer.scheme === 'exact' ? toUsd(network, offer.asset, amount) : null,
+    payout: toPayout(network, offer.payTo),
+  }
+}
+
+/** Atomic units of a token whose dollars are known; null for every other. */
+export function toUsd(network: string | null, asset: string, amount: string): number | null {
+  const known = network === null ? null : usdAssetOf(network, { allowTestCoins: true })
+  if (known === null) return null
+  const isSame = known.address === asset || known.address === asset.toLowerCase()
+  return isSame ? Number(amount) / 10 ** known.decimals : null
+}
+
+/** CAIP-10, where chain and address have the shape of one. */
+export function toPayout(network: string | null, address: string): string | null {
+  const payout = `${network}:${address}`
+  return network !== null && v.is(PayoutSchema, payout) ? payout : null
+}
+
+function missing(saw: string): ReadTerms {
+  return { found: false, saw }
+}

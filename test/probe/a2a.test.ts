@@ -1,0 +1,119 @@
+import { createServer } from 'node:http'
+import { AgentCard } from '@a2a-js/sdk'
+import { agentCardHandler } from '@a2a-js/sdk/server/express'
+import express from 'express'
+import { afterEach, describe, expect, test } from 'vitest'
+import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { CARD_PATHS } from '../../src/domain/probe/read/agent-card.ts'
+import { createTestAsker, listen, type Site, startSite } from './probe-world.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+function probe(site: Site) {
+  const asker = createTestAsker({ answerMs: 3000 })
+  closing.push(site.close, asker.close)
+  const urls = CARD_PATHS.map((path) => site.url + path)
+  return shakeHands({ kind: 'a2a', urls }, asker, Date.now)
+}
+
+/** An agent of the official package; its own messages would be answered elsewhere, and nobody asks. */
+async function startAgent(versions: string[]): Promise<Site & { asked: string[] }> {
+  const asked: string[] = []
+  const app = express()
+  const server = createServer(app)
+  const site = await listen(server)
+  const card = AgentCard.fromJSON({
+    name: 'Planner',
+    description: 'Plans trips.',
+    version: '3.2.1',
+    supportedInterfaces: versions.map((protocolVersion) => ({
+      url: `${site.url}/a2a`,
+      protocolBinding: 'JSONRPC',
+      protocolVersion,
+    })),
+    capabilities: { streaming: false },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [
+      {
+        id: 'plan',
+        name: 'Plan a trip',
+        description: 'By rail.',
+        tags: ['rail'],
+        examples: ['Ghent'],
+      },
+    ],
+  })
+  app.use((req, _res, next) => {
+    asked.push(`${req.method} ${req.path}`)
+    next()
+  })
+  const legacyCompat = { enabled: versions.includes('0.3') }
+  app.use(CARD_PATHS[0], agentCardHandler({ agentCardProvider: async () => card, legacyCompat }))
+  return { ...site, asked }
+}
+
+describe('an agent', () => {
+  test.each([
+    [['1.0'], '1.0'],
+    [['1.0', '0.3'], '1.0'],
+  ])(
+    'of the official package, interfaces %j, speaks without a message',
+    async (versions, version) => {
+      const site = await startAgent(versions)
+      expect(await probe(site)).toMatchObject({
+        outcome: 'spoke',
+        protocol: 'a2a',
+        version,
+        sight: {
+          server: { name: 'Planner', version: '3.2.1' },
+          skills: [
+            { id: 'plan', name: 'Plan a trip', description: 'By rail.', examples: ['Ghent'] },
+          ],
+        },
+      })
+      expect(site.asked).toEqual([`GET ${CARD_PATHS[0]}`])
+    },
+  )
+
+  const former = {
+    name: 'Old planner',
+    description: '',
+    version: '1',
+    protocolVersion: '0.3.0',
+    capabilities: {},
+    defaultInputModes: ['text'],
+    defaultOutputModes: ['text'],
+    skills: [],
+  }
+  const serve = (card: (url: string) => unknown, path: string) =>
+    startSite((req, res) => {
+      if (req.url !== path) return res.writeHead(404).end()
+      return res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(card(`http://${req.headers.host}`)))
+    })
+
+  test('of protocol 0.3 speaks from its former place', async () => {
+    const site = await serve((url) => ({ ...former, url: `${url}/a2a` }), CARD_PATHS[1])
+    expect(await probe(site)).toMatchObject({ outcome: 'spoke', version: '0.3.0' })
+  })
+
+  test.each([
+    [
+      'whose interface is on another domain',
+      { ...former, url: 'https://other.example/a2a' },
+      'other.example',
+    ],
+    ['without skills', { ...former, url: 'http://127.0.0.1/', skills: undefined }, 'skills'],
+    ['that is a list', [former], 'not valid'],
+    ['with a file for an interface', { ...former, url: 'file:///etc/passwd' }, 'url'],
+  ])('%s is the wrong protocol', async (_, card, word) => {
+    const finding = await probe(await serve(() => card, CARD_PATHS[0]))
+    expect(finding.outcome).toBe('wrong_protocol')
+    expect(finding.saw).toContain(word)
+  })
+})

@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { HOSTILE_SITES } from './hostile-sites.ts'
+import { createTestAsker, type Site, startRawSite, startSite } from './probe-world.ts'
+
+const QUICK = { connectMs: 1000, answerMs: 400, bodyBytes: 256 * 1024, decodedBytes: 1024 * 1024 }
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+function handshakesWith(url: string): Handshake[] {
+  const request = { method: 'GET', url, headers: {} } as const
+  return [
+    { kind: 'payment', request, rails: ['x402', 'mpp'], is_guess: false },
+    { kind: 'http', request, expected: null },
+    { kind: 'mcp', url },
+    { kind: 'mcp_sse', url },
+    { kind: 'a2a', urls: [url] },
+  ]
+}
+
+async function probeAll(site: Site, path = '/a') {
+  closing.push(site.close)
+  const asker = createTestAsker(QUICK)
+  closing.push(asker.close)
+  return Promise.all(
+    handshakesWith(site.url + path).map((handshake) => shakeHands(handshake, asker, Date.now)),
+  )
+}
+
+describe('a hostile seller', () => {
+  test.each(HOSTILE_SITES)(
+    'that $name gets an outcome on every protocol',
+    async ({ name, answer }) => {
+      const findings = await probeAll(await startSite(answer))
+      expect(findings).toHaveLength(5)
+      for (const { protocol, outcome, saw } of findings) {
+        // Of a document that is longer than we read, only its type is judged.
+        const isLong = protocol === 'http' && /never ends its body|bomb/.test(name)
+        expect(isLong ? ['spoke'] : ['dead', 'wrong_protocol'], saw).toContain(outcome)
+        expect(saw.length).toBeLessThanOrEqual(200)
+        expect(saw).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      }
+    },
+  )
+
+  test.each([
+    ['closes at once', (socket: import('node:net').Socket) => socket.destroy(), 'dead'],
+    [
+      'speaks no HTTP',
+      (socket: import('node:net').Socket) => socket.write('SSH-2.0-x\r\n'),
+      'wrong_protocol',
+    ],
+    [
+      'sends headers without end',
+      (socket: import('node:net').Socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}`),
+      'wrong_protocol',
+    ],
+    ['says nothing', () => {}, 'dead'],
+  ] as const)('that %s is no failure of ours', async (_, onConnect, outcome) => {
+    const findings = await probeAll(await startRawSite(onConnect))
+    expect(findings.map((finding) => finding.outcome)).toEqual(findings.map(() => outcome))
+  })
+
+  test('that is not there is dead', async () => {
+    const site = await startSite(() => {})
+    await site.close()
+    const [finding] = await probeAll({ ...site, close: async () => {} })
+    expect(finding).toMatchObject({ outcome: 'dead', failure: 'refused' })
+  })
+
+  test('a redirect is never followed, whatever the status', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const asked: string[] = []
+      const other = await startSite((req, res) => {
+        asked.push(req.url ?? '')
+        res.end('{}')
+      })
+      closing.push(other.close)
+      const findings = await probeAll(
+        await startSite((_req, res) => res.writeHead(status, { location: other.url }).end()),
+      )
+      expect(findings.map(({ outcome }) => outcome)).toEqual(findings.map(() => 'wrong_protocol'))
+      expect(asked).toEqual([])
+    }
+  })
+})
+
+describe('names', () => {
+  test('a name that does not exist is dead, silent and failing name servers are nobody’s fault', async () => {
+    const dns = await startDnsServer()
+    closing.push(dns.close)
+    const asker = createTestAsker({ connectMs: 9000, answerMs: 9000 }, dns.address)
+    closing.push(asker.close)
+    const probe = (host: string) =>
+      shakeHands({ kind: 'mcp', url: `http://${host}/mcp` }, asker, Date.now)
+    expect(await probe('nowhere.example')).toMatchObject({ outcome: 'dead' })
+    dns.mood = 'servfail'
+    expect(await probe('a.example')).toMatchObject({ outcome: 'unknown', failure: 'dns' })
+    dns.close()
+    closing.splice(0, 1)
+    // Nobody listens at the name server's port now: its refusal is no seller's.
+    expect(await probe('b.example')).toMatchObject({ outcome: 'unknown', failure: 'dns' })
+  })
+
+  test('a name that moves to a private address is not dialled', async () => {
+    const dns = await startDnsServer()
+    closing.push(dns.close)
+    dns.a.set('rebind.example', ['169.254.169.254'])
+    dns.a.set('mixed.example', ['127.0.0.1', '169.254.169.254'])
+    const asker = createTestAsker({}, dns.address)
+    closing.push(asker.close)
+    for (const host of ['rebind.example', 'mixed.example'])
+      expect(
+        await shakeHands({ kind: 'a2a', urls: [`http://${host}/card`] }, asker, Date.now),
+      ).toMatchObject({ outcome: 'unprobeable', failure: 'address_refused' })
+  })
+})

@@ -1,0 +1,60 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTcpServer, type Socket } from 'node:net'
+import { createResolver } from '../../functions/ports/resolver.ts'
+import { ASK_LIMITS, type Asker, type AskLimits, createAsker } from '../../functions/probe/ask.ts'
+
+/** A server of a test on loopback. */
+export interface Site {
+  url: string
+  port: number
+  close(): Promise<void>
+}
+
+export function startSite(answer: RequestListener): Promise<Site> {
+  return listen(createServer({ maxHeaderSize: 256 * 1024 }, answer))
+}
+
+/** A server that writes raw bytes: anything but HTTP. */
+export async function startRawSite(onConnect: (socket: Socket) => void): Promise<Site> {
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    onConnect(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+export async function listen(server: Server): Promise<Site> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+/** An asker that may reach loopback, with bounds a test can wait for. */
+export function createTestAsker(limits: Partial<AskLimits> = {}, dns?: string): Asker {
+  return createAsker({
+    resolver: createResolver(dns === undefined ? undefined : [dns]),
+    allowPrivate: true,
+    userAgent: 'Waypost-Probe/test (+http://localhost/sellers/check)',
+    limits: { ...ASK_LIMITS, ...limits },
+  })
+}
