@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { parseBase64Json } from '../relay/base64-json.ts'
 import { type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
-import { parseBase64Json } from '../wire/base64-json.ts'
 import { toCaip2 } from './usd-assets.ts'
 
 /**

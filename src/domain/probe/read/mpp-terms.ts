@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseBase64Json } from '../../wire/base64-json.ts'
+import { parseBase64Json } from '../../relay/base64-json.ts'
 import type { PaymentTerm } from './finding.ts'
 import type { ProbeAnswer } from './probe-answer.ts'
 import { MAX_TERMS, type ReadTerms, toPayout, toUsd } from './x402-terms.ts'
