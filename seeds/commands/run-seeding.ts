@@ -1,19 +1,25 @@
-import { writeFile } from 'node:fs/promises'
 import {
   lockFileOf,
+  promiseFileOf,
   readExisting,
   readHandsOff,
-  readLock,
+  readMachineFiles,
+  readMemory,
+  readReview,
   readTables,
-  writeContentFile,
 } from '../content/content-folder.ts'
-import { renderLock } from '../content/seed-lock.ts'
+import { type ContentWriter, openContent } from '../content/content-writer.ts'
+import { recoverMemory } from '../content/recover-lock.ts'
+import { renderLock, type SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal } from '../facts/refusal.ts'
-import { createProgress, type ProgressStream } from '../fetch/progress.ts'
-import { planSeeding, type SeedingPlan } from '../plan/plan-seeding.ts'
-import { chooseSeeds } from '../sources/mcp-registry/choose-seeds.ts'
-import { readRows } from '../sources/mcp-registry/read-rows.ts'
+import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
+import { createProgress, type Progress, type ProgressStream } from '../fetch/progress.ts'
+import { type ReadRows, readSource } from '../fetch/read-source.ts'
+import { findSuspicion } from '../plan/find-suspicion.ts'
+import { planSeeding } from '../plan/plan-seeding.ts'
+import type { SeedingPlan } from '../plan/seeding-plan.ts'
 import type { SeedOptions } from './seed-options.ts'
+import { findSeedSource, SOURCE_IDS } from './sources.ts'
 
 export interface SeedingPorts {
   progress: ProgressStream
@@ -26,71 +32,161 @@ export interface SeedingPorts {
 }
 
 export interface SeedingResult {
+  importer: string
+  from: string
   rows: number
   refused: Refusal[]
   dropped: Refusal[]
   plan: SeedingPlan
+  /** Why nothing was written although the source could be read. */
+  suspicion: string | null
   /** Listed from an earlier run, refused by this one: for people to look at. */
-  withdrawn: { refusal: Refusal; file: string }[]
+  refusedNow: { refusal: Refusal; file: string }[]
+  seconds: number
 }
 
-/** Reads a source, plans, and writes what the plan says unless this is a dry run. */
-export async function runSeeding(
-  options: SeedOptions,
-  { progress: stream, now, retryMs, allowPlaceholders }: SeedingPorts,
-): Promise<SeedingResult> {
-  const { contentDir, importer, from, limit } = options
-  const tables = await readTables(contentDir)
-  const [lock, handsOff] = [await readLock(contentDir, importer), await readHandsOff(contentDir)]
-  const reading = createProgress('read', limit, { stream, now })
-  const rows = await readRows({ from, limit, retryMs, progress: reading })
-  reading.end()
-  const chosen = chooseSeeds(rows.values, { ...tables, allowPlaceholders })
-  const existing = await readExisting(contentDir)
-  const { today } = options
-  const plan = planSeeding({ seeds: chosen.seeds, existing, lock, handsOff, today })
-  const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
-  if (!options.dryRun) {
-    await writePlan(
-      contentDir,
-      importer,
-      plan,
-      createProgress('write', plan.writes.length, { stream, now }),
-    )
+export type RunOptions = Omit<SeedOptions, 'importers' | 'report' | 'json'> & { importer: string }
+
+/**
+ * Reads a source, plans, and writes what the plan says unless this is a dry run or looks wrong.
+ *
+ * @throws Error when the source or the content can't be read, or the disk fails.
+ */
+export async function runSeeding(options: RunOptions, ports: SeedingPorts): Promise<SeedingResult> {
+  const started = ports.now()
+  const source = findSeedSource(options.importer)
+  const { contentDir } = options
+  // Taken before anything is read: another run's half would look like people's work.
+  const writer = options.dryRun ? null : await openContent(contentDir)
+  try {
+    const content = await readContentState(contentDir, source.id)
+    const { rows, chosen, from } = await readChosen(source, options, ports)
+    const result = judge(source, { rows, chosen, options, content, from })
+    if (writer !== null && result.suspicion === null)
+      await writePlan(writer, source.id, result.plan, (label, total) =>
+        createProgress(label, total, { stream: ports.progress, now: ports.now }),
+      )
+    return { ...result, seconds: (ports.now() - started) / 1000 }
+  } finally {
+    await writer?.release()
   }
-  if (options.report !== null)
-    await writeFile(
-      options.report,
-      refused.map((refusal) => `${JSON.stringify(refusal)}\n`).join(''),
-    )
+}
+
+async function readContentState(contentDir: string, importer: string) {
+  const existing = await readExisting(contentDir)
+  const memories = new Map<string, SeedMemory>()
+  for (const id of SOURCE_IDS) {
+    const { kept, promised } = await readMemory(contentDir, id)
+    memories.set(id, recoverMemory(kept, id === importer ? promised : null, existing))
+  }
+  const machine = new Map([
+    ...(await readMachineFiles(contentDir, 'evidence')),
+    ...(await readMachineFiles(contentDir, 'tombstones')),
+    ...(await readReview(contentDir)),
+  ])
+  return { existing, memories, machine, handsOff: await readHandsOff(contentDir) }
+}
+
+type ContentState = Awaited<ReturnType<typeof readContentState>>
+
+async function readChosen(source: SeedSource, options: RunOptions, ports: SeedingPorts) {
+  const { contentDir, limit, now } = options
+  const tables = await readTables(contentDir)
+  const from = sourceAddress(source, options)
+  const progress = createProgress('read', limit, { stream: ports.progress, now: ports.now })
+  const rows = await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
+  progress.end()
+  const { allowPlaceholders } = ports
+  const chosen = source.choose(rows.values, { ...tables, allowPlaceholders, now })
+  return { rows, chosen, from }
+}
+
+function sourceAddress(source: SeedSource, { from, since }: RunOptions): string {
+  const start = from ?? source.liveUrl
+  const isLive = /^https?:\/\//i.test(start)
+  return since !== null && isLive && source.since !== undefined
+    ? source.since(new URL(start), since).href
+    : start
+}
+
+interface Judged {
+  rows: ReadRows
+  chosen: ChosenSeeds
+  options: RunOptions
+  content: ContentState
+  from: string
+}
+
+function judge(
+  source: SeedSource,
+  { rows, chosen, options, content, from }: Judged,
+): Omit<SeedingResult, 'seconds'> {
+  const { now, limit, since } = options
+  const isWhole = limit === null && since === null
+  const plan = planSeeding({
+    source,
+    seeds: chosen.seeds,
+    held: chosen.held,
+    refusedKeys: new Set(chosen.refused.map(({ name }) => name)),
+    deleted: new Set(chosen.deleted),
+    ...content,
+    now,
+    today: now.slice(0, 10),
+    isWhole,
+  })
+  const read = rows.values.length + rows.refused.length
+  const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
+  const memory = content.memories.get(source.id)
   const listed = new Set(chosen.seeds.map(({ key }) => key))
   return {
-    rows: rows.values.length + rows.refused.length,
+    importer: source.id,
+    from,
+    rows: read,
     refused,
     dropped: chosen.dropped,
     plan,
-    withdrawn: chosen.refused.flatMap((refusal) => {
-      const file = lock.get(refusal.name)?.file
-      return file !== undefined && existing.has(file) && !listed.has(refusal.name)
-        ? [{ refusal, file }]
-        : []
+    suspicion: options.force
+      ? null
+      : findSuspicion({
+          read,
+          refused,
+          taken: chosen.seeds.length,
+          takenBefore: isWhole ? (memory?.taken ?? null) : null,
+        }),
+    refusedNow: chosen.refused.flatMap((refusal) => {
+      const file = memory?.listings.get(refusal.name)?.file
+      const isThere = file !== undefined && content.existing.has(file) && !listed.has(refusal.name)
+      return isThere && refusal.reason !== 'deleted' ? [{ refusal, file }] : []
     }),
   }
 }
 
-/** The lock goes last: a run that is killed before it leaves files the next run recognises. */
+type MakeProgress = (label: string, total: number) => Progress
+
+/**
+ * First what the importer is going to remember, then the files, then the memory in its place: a run
+ * that is killed at any moment leaves files that the next run knows for its own.
+ */
 async function writePlan(
-  contentDir: string,
+  writer: ContentWriter,
   importer: string,
   plan: SeedingPlan,
-  progress: ReturnType<typeof createProgress>,
+  makeProgress: MakeProgress,
 ): Promise<void> {
+  const { writes, machineWrites, removes, memory, others } = plan
+  const hasMemory = memory.listings.size > 0
+  const progress = makeProgress('write', writes.length + machineWrites.length + removes.length)
   let done = 0
-  for (const { file, text } of plan.writes) {
-    await writeContentFile(contentDir, file, text)
+  if (hasMemory) await writer.write(promiseFileOf(importer), renderLock(memory))
+  for (const { file, text } of [...machineWrites, ...writes]) {
+    await writer.write(file, text)
     progress.update(++done)
   }
+  for (const file of removes) {
+    await writer.remove(file)
+    progress.update(++done)
+  }
+  for (const [id, other] of others) await writer.write(lockFileOf(id), renderLock(other))
   progress.end()
-  if (plan.lock.size > 0)
-    await writeContentFile(contentDir, lockFileOf(importer), renderLock(plan.lock))
+  if (hasMemory) await writer.rename(promiseFileOf(importer), lockFileOf(importer))
 }

@@ -1,38 +1,46 @@
 import { parseArgs } from 'node:util'
-import { LIVE_URL } from '../sources/mcp-registry/read-rows.ts'
-
-export const IMPORTERS = ['mcp-registry'] as const
-export type Importer = (typeof IMPORTERS)[number]
+import { SOURCE_IDS, SOURCES } from './sources.ts'
 
 export interface SeedOptions {
-  importer: Importer
-  from: string
+  /** One importer, or several one after the other. */
+  importers: readonly string[]
+  /** A file or an address; null for each source's own. */
+  from: string | null
   contentDir: string
   limit: number | null
+  /** Only what changed since, ISO 8601; null for everything. */
+  since: string | null
   dryRun: boolean
+  json: boolean
+  force: boolean
   /** File for every refusal, one JSON object a line; null for the summary alone. */
   report: string | null
-  /** Day to write where the source doesn't tell one. */
-  today: string
+  /** The run's time, ISO 8601. */
+  now: string
 }
 
-export const HELP = `Usage: npm run seed -- <importer> [options]
+export const HELP = `Usage: npm run seed -- <importer>|all [options]
 
 Importers
-  mcp-registry      servers of the MCP registry
+${SOURCES.map(({ id, title }) => `  ${id.padEnd(17)} ${title}`).join('\n')}
 
 Options
-  --from FILE|URL   a saved file (ndjson, server.json or a page of the API) or an address
-                    of the API; the live registry when left out
+  --from FILE|URL   a saved file (ndjson, JSON, a page of the source's API) or the address of
+                    the source's first page; the live source when left out
   --limit N         read at most N rows
+  --since DATE      only rows that changed since, where the source can tell
   --content DIR     content folder to write to (CONTENT_DIR, or content)
-  --date DAY        "added" of listings whose source tells no day (today)
+  --date DAY        day of the run: "added" of listings whose source tells no day (today)
   --dry-run         say what would be done, write nothing
+  --force           write also what looks suspicious: every row refused, or fewer than half of
+                    the listings that the last whole run took
+  --json            one JSON object a source instead of the summary
   --report FILE     write every refusal to FILE, one JSON object a line
   --help            this text
 
-What people edited is kept, what they deleted stays deleted, and a second run changes nothing:
-see seeds/README.md.
+Exit codes: 0 done; 1 the source or the disk failed; 2 the command was wrong; 3 the run looked
+suspicious. Only 0 writes anything. What people edited is kept, what they deleted stays deleted,
+and a second run changes nothing: see seeds/README.md.
 `
 
 export type ParsedOptions =
@@ -53,27 +61,54 @@ export function parseSeedOptions(
   if (typeof parsed === 'string') return { ok: false, message: parsed }
   const { values, positionals } = parsed
   if (values.help === true) return { ok: true, help: true }
-  const importer = IMPORTERS.find((known) => known === positionals[0])
-  if (importer === undefined || positionals.length !== 1)
+  const importers = positionals[0] === 'all' ? SOURCE_IDS : [positionals[0] ?? '']
+  if (positionals.length !== 1 || !importers.every((id) => SOURCE_IDS.includes(id)))
     return refuse(
-      `expected one importer (${IMPORTERS.join(', ')}), got ${JSON.stringify(positionals.join(' '))}`,
+      `expected one importer (${[...SOURCE_IDS, 'all'].join(', ')}), got ${JSON.stringify(positionals.join(' '))}`,
     )
   const limit = values.limit === undefined ? null : Number(values.limit)
   if (limit !== null && !(Number.isInteger(limit) && limit > 0))
     return refuse(`--limit: expected a whole number above 0, got ${JSON.stringify(values.limit)}`)
-  const today = values.date ?? now.toISOString().slice(0, 10)
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(today) || Number.isNaN(Date.parse(today)))
-    return refuse(`--date: expected a day such as 2026-11-20, got ${JSON.stringify(today)}`)
+  if (importers.length > 1 && values.from !== undefined)
+    return refuse('--from: expected one importer with it, got all')
+  const instants = parseInstants(values, now)
+  if (typeof instants === 'string') return refuse(instants)
   const options: SeedOptions = {
-    importer,
-    from: values.from ?? LIVE_URL,
+    importers,
+    from: values.from ?? null,
     contentDir: values.content ?? (env.CONTENT_DIR || 'content'),
     limit,
     dryRun: values['dry-run'] === true,
+    json: values.json === true,
+    force: values.force === true,
     report: values.report ?? null,
-    today,
+    ...instants,
   }
   return { ok: true, options }
+}
+
+type Values = Exclude<ReturnType<typeof tryParse>, string>['values']
+
+function parseInstants(values: Values, now: Date): { now: string; since: string | null } | string {
+  const day = values.date
+  if (day !== undefined && !isDay(day))
+    return `--date: expected a day such as 2026-11-20, got ${JSON.stringify(day)}`
+  const { since } = values
+  const isInstant = since === undefined || isDay(since) || /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(since)
+  if (!isInstant || (since !== undefined && Number.isNaN(Date.parse(since))))
+    return `--since: expected a day or a UTC time such as 2026-11-20T00:00:00Z, got ${JSON.stringify(since)}`
+  return {
+    now: (day === undefined ? now : new Date(day)).toISOString(),
+    since: since === undefined ? null : new Date(since).toISOString(),
+  }
+}
+
+function isDay(text: string): boolean {
+  return (
+    /^\d{4}-\d{2}-\d{2}$/.test(text) &&
+    !Number.isNaN(Date.parse(text)) &&
+    new Date(text).toISOString().startsWith(text)
+  )
 }
 
 function tryParse(args: readonly string[]) {
@@ -84,10 +119,13 @@ function tryParse(args: readonly string[]) {
       options: {
         from: { type: 'string' },
         limit: { type: 'string' },
+        since: { type: 'string' },
         content: { type: 'string' },
         date: { type: 'string' },
         report: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        force: { type: 'boolean' },
+        json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     })

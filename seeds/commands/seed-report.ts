@@ -1,65 +1,91 @@
 import { REFUSAL_REASONS, type Refusal, type RefusalReason } from '../facts/refusal.ts'
-import type { KeptListing } from '../plan/plan-seeding.ts'
+import { groupByOperator, MANY_LISTINGS } from '../plan/group-by-operator.ts'
+import type { KeptListing } from '../plan/seeding-plan.ts'
 import { toPrintable } from '../text/printable.ts'
 import type { SeedingResult } from './run-seeding.ts'
-import type { SeedOptions } from './seed-options.ts'
+import { countSeeding } from './seed-counts.ts'
 
 const EXAMPLES = 3
 
 const KEPT: Record<KeptListing['why'], string> = {
-  already_listed: 'listed already by people',
   removed_by_people: 'removed by people, not brought back',
   left_as_is: 'left as it is (hands-off.yaml, or an unreadable file)',
 }
 
 /** The summary a person reads at the end: every row is in one of its numbers. */
-export function formatSeedReport(result: SeedingResult, options: SeedOptions): string {
-  const { plan, refused } = result
-  const added = plan.writes.filter(({ isNew }) => isNew).length
-  const would = options.dryRun ? 'would be ' : ''
+export function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
+  const { plan, refused, suspicion } = result
+  const { rows, listings } = countSeeding(result)
+  const would = options.dryRun || suspicion !== null ? 'would be ' : ''
   return [
-    `${options.importer}: ${result.rows} rows from ${toPrintable(options.from)}`,
-    line(added, `${would}added`),
-    line(plan.writes.length - added, `${would}changed`),
-    line(plan.unchanged, 'unchanged'),
-    ...Object.entries(KEPT).flatMap(([why, text]) => {
-      const count = plan.kept.filter((kept) => kept.why === why).length
-      return count === 0 ? [] : [line(count, text)]
-    }),
-    line(refused.length, 'refused'),
+    `${result.importer}: ${result.rows} rows from ${toPrintable(result.from)}`,
+    line(rows.added, `${would}added`),
+    line(rows.changed, `${would}changed`),
+    line(rows.unchanged, 'unchanged'),
+    ...some(rows.merged, `${would}merged into listings that are there or made from other rows`),
+    ...Object.entries(KEPT).flatMap(([why, text]) =>
+      some(plan.kept.filter((kept) => kept.why === why).length, text),
+    ),
+    line(rows.refused, 'refused'),
     ...formatByReason(refused),
+    ...some(listings.withdrawn, `listings ${would}withdrawn to the tombstones`),
+    ...some(listings.returned, `listings ${would}brought back from the tombstones`),
     ...formatNotes(result),
+    ...formatOperators(plan),
+    ...(suspicion === null
+      ? []
+      : [`Nothing was written: ${suspicion}. --force writes it all the same.`]),
     ...(options.dryRun ? ['Dry run: nothing was written.'] : []),
     '',
   ].join('\n')
 }
 
-function formatNotes({ plan, dropped, withdrawn }: SeedingResult): string[] {
+function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
+  const stayed = plan.withdrawn.filter(({ how }) => how === 'notice')
   return [
-    ...(dropped.length === 0
-      ? []
-      : [
-          `${dropped.length} remotes or packages were left out of servers that are listed:`,
-          ...formatByReason(dropped),
-        ]),
-    ...(plan.editedFields.length === 0
-      ? []
-      : [
-          `${plan.editedFields.length} listings hold fields that people edited; those fields were kept:`,
-          ...plan.editedFields
-            .slice(0, EXAMPLES)
-            .map(({ file, fields }) => `      ${file}: ${fields.join(', ')}`),
-        ]),
-    ...(withdrawn.length === 0
-      ? []
-      : [
-          `${withdrawn.length} listings are refused now but still there; look at them and remove what is gone:`,
-          ...withdrawn.map(
-            ({ file, refusal }) =>
-              `      ${file}: ${refusal.reason}, ${toPrintable(refusal.detail)}`,
-          ),
-        ]),
+    ...section(
+      dropped.length,
+      'parts were left out of listings that are otherwise carried over:',
+      formatByReason(dropped),
+    ),
+    ...section(
+      plan.editedFields.length,
+      'listings hold fields that people edited; those fields were kept:',
+      plan.editedFields
+        .slice(0, EXAMPLES)
+        .map(({ file, fields }) => `      ${file}: ${fields.join(', ')}`),
+    ),
+    ...section(
+      stayed.length,
+      'listings were withdrawn by the source but edited by people; npm run review asks:',
+      stayed.map(({ file }) => `      ${file}`),
+    ),
+    ...section(
+      refusedNow.length,
+      'listings are refused now but still there; look at them and remove what is gone:',
+      refusedNow.map(
+        ({ file, refusal }) => `      ${file}: ${refusal.reason}, ${toPrintable(refusal.detail)}`,
+      ),
+    ),
   ]
+}
+
+/** One wallet's or one domain's many listings, so that a person sees who fills a category. */
+function formatOperators({ writes }: SeedingResult['plan']): string[] {
+  const groups = groupByOperator(writes)
+  return section(
+    groups.length,
+    `operators have ${MANY_LISTINGS} or more of these listings:`,
+    groups.map(({ operator, files }) => `  ${String(files).padStart(7)}  ${toPrintable(operator)}`),
+  )
+}
+
+function section(count: number, title: string, lines: readonly string[]): string[] {
+  return count === 0 ? [] : [`${count} ${title}`, ...lines]
+}
+
+function some(count: number, text: string): string[] {
+  return count === 0 ? [] : [line(count, text)]
 }
 
 function formatByReason(refusals: readonly Refusal[]): string[] {

@@ -1,34 +1,75 @@
+import { writeFile } from 'node:fs/promises'
 import { toPrintable } from '../text/printable.ts'
-import { runSeeding } from './run-seeding.ts'
-import { HELP, parseSeedOptions } from './seed-options.ts'
+import { runSeeding, type SeedingResult } from './run-seeding.ts'
+import { countSeeding } from './seed-counts.ts'
+import { HELP, parseSeedOptions, type SeedOptions } from './seed-options.ts'
 import { formatSeedReport } from './seed-report.ts'
 
 const RETRY_MS = 1000
 
+const DONE = 0
+const FAILED = 1
+const WRONG_COMMAND = 2
+const SUSPICIOUS = 3
+
 process.exitCode = await main(process.argv.slice(2))
 
-/** @returns the exit code: 0 done, 1 the source or the content is at fault, 2 the command is. */
 async function main(args: readonly string[]): Promise<number> {
   const parsed = parseSeedOptions(args, process.env, new Date())
   if (!parsed.ok) {
     console.error(`${toPrintable(parsed.message)}\n\n${HELP}`)
-    return 2
+    return WRONG_COMMAND
   }
   if ('help' in parsed) {
     console.log(HELP)
-    return 0
+    return DONE
   }
+  const codes: number[] = []
+  const reported: SeedingResult[] = []
+  // One after the other: each importer sees what the one before it listed.
+  for (const importer of parsed.options.importers)
+    codes.push(await seedOne(importer, parsed.options, reported))
+  const { report } = parsed.options
+  if (report !== null) codes.push(await writeReport(report, reported))
+  return Math.max(...codes)
+}
+
+async function seedOne(
+  importer: string,
+  options: SeedOptions,
+  reported: SeedingResult[],
+): Promise<number> {
   try {
-    const result = await runSeeding(parsed.options, {
-      progress: process.stderr,
-      now: Date.now,
-      retryMs: RETRY_MS,
-      allowPlaceholders: false,
-    })
-    process.stdout.write(formatSeedReport(result, parsed.options))
-    return 0
+    const result = await runSeeding(
+      { ...options, importer },
+      { progress: process.stderr, now: Date.now, retryMs: RETRY_MS, allowPlaceholders: false },
+    )
+    reported.push(result)
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify(countSeeding(result))}\n`
+        : formatSeedReport(result, options),
+    )
+    return result.suspicion === null ? DONE : SUSPICIOUS
   } catch (error) {
-    console.error(toPrintable(error instanceof Error ? error.message : String(error), 1000))
-    return 1
+    const message = error instanceof Error ? error.message : String(error)
+    console.error(toPrintable(`${importer}: ${message}; nothing was written`, 1000))
+    return FAILED
+  }
+}
+
+async function writeReport(file: string, results: readonly SeedingResult[]): Promise<number> {
+  const lines = results.flatMap(({ importer, refused, dropped }) => [
+    ...refused.map((refusal) => ({ source: importer, what: 'row', ...refusal })),
+    ...dropped.map((refusal) => ({ source: importer, what: 'part', ...refusal })),
+  ])
+  try {
+    await writeFile(file, lines.map((each) => `${JSON.stringify(each)}\n`).join(''))
+    return DONE
+  } catch (error) {
+    console.error(
+      `--report ${toPrintable(file)}: ${error instanceof Error ? error.message : error}`,
+    )
+    return FAILED
   }
 }

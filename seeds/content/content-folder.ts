@@ -1,5 +1,6 @@
-import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import { type SourceRow, SourceRowSchema } from '../../src/domain/derived/source-table.ts'
@@ -7,12 +8,17 @@ import { CategoryRowSchema } from '../../src/domain/derived/tables.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import { type ExistingListing, toExistingListing } from './existing-listing.ts'
 import { type HandsOff, parseHandsOff } from './hands-off.ts'
-import { parseLock, type SeedLock } from './seed-lock.ts'
+import { NO_MEMORY, parseLock, type SeedMemory } from './seed-lock.ts'
 
 const HANDS_OFF = 'seeds/hands-off.yaml'
 
 export function lockFileOf(importer: string): string {
   return `seeds/${importer}.json`
+}
+
+/** The memory a run is going to have, written before its first file and gone after its last. */
+export function promiseFileOf(importer: string): string {
+  return `seeds/.${importer}.next.json`
 }
 
 export interface SeedTables {
@@ -34,10 +40,20 @@ export async function readTables(contentDir: string): Promise<SeedTables> {
   return { categories: new Set(categories.map(({ id }) => id)), sources }
 }
 
-export async function readLock(contentDir: string, importer: string): Promise<SeedLock> {
-  const file = join(contentDir, lockFileOf(importer))
-  const text = await readIfThere(file)
-  return text === null ? new Map() : parseLock(text, file)
+/** @returns what the importer remembers, and what a killed run was about to remember. */
+export async function readMemory(
+  contentDir: string,
+  importer: string,
+): Promise<{ kept: SeedMemory; promised: SeedMemory | null }> {
+  const read = async (name: string) => {
+    const file = join(contentDir, name)
+    const text = await readIfThere(file)
+    return text === null ? null : parseLock(text, file)
+  }
+  return {
+    kept: (await read(lockFileOf(importer))) ?? NO_MEMORY,
+    promised: await read(promiseFileOf(importer)),
+  }
 }
 
 export async function readHandsOff(contentDir: string): Promise<HandsOff> {
@@ -55,40 +71,36 @@ export async function readExisting(contentDir: string): Promise<Map<string, Exis
     for (const entry of entries) {
       const file = `listings/${prefix}/${entry.name}`
       // A link or a folder takes the name, but nothing is read or written through it.
-      const text = entry.isFile() ? await readFile(join(folder, entry.name), 'utf8') : null
+      const text = entry.isFile() ? readFileSync(join(folder, entry.name), 'utf8') : null
       existing.set(file, toExistingListing(file, text))
     }
   }
   return existing
 }
 
-/**
- * Whole files only: written beside the lock, then renamed into place, so that a run that is killed
- * leaves neither half a file nor a stray one among the listings.
- */
-export async function writeContentFile(
+/** Every machine-written file of a folder such as `evidence`, as text, by its path. */
+export async function readMachineFiles(
   contentDir: string,
-  file: string,
-  text: string,
-): Promise<void> {
-  const target = join(contentDir, file)
-  const temporary = join(contentDir, 'seeds', `.${process.pid}.tmp`)
-  await refuseLink(dirname(target))
-  await mkdir(dirname(target), { recursive: true })
-  await mkdir(dirname(temporary), { recursive: true })
-  try {
-    await writeFile(temporary, text)
-    await rename(temporary, target)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
+  folder: string,
+): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  for (const prefix of ID_PREFIXES) {
+    const names = await readdir(join(contentDir, folder, prefix)).catch(() => [])
+    for (const name of names.filter((each) => each.endsWith('.json'))) {
+      const file = `${folder}/${prefix}/${name}`
+      files.set(file, readFileSync(join(contentDir, file), 'utf8'))
+    }
   }
+  return files
 }
 
-/** A folder that is a link would carry the write out of the content. */
-async function refuseLink(folder: string): Promise<void> {
-  const info = await lstat(folder).catch(() => null)
-  if (info?.isSymbolicLink()) throw new Error(`${folder}: expected a folder, got a link`)
+/** The review queue, and what was settled in it. */
+export async function readReview(contentDir: string): Promise<Map<string, string>> {
+  const names = await readdir(join(contentDir, 'review')).catch(() => [])
+  const files = new Map<string, string>()
+  for (const name of names.filter((each) => each.endsWith('.json')).sort())
+    files.set(`review/${name}`, await readFile(join(contentDir, 'review', name), 'utf8'))
+  return files
 }
 
 async function readIfThere(file: string): Promise<string | null> {

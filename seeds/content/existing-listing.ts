@@ -1,4 +1,11 @@
-import { endpointsOf } from '../facts/seed-facts.ts'
+import {
+  type ListingMark,
+  marksOf,
+  operationMark,
+  originOf,
+  packageMark,
+  remoteMark,
+} from '../facts/listing-marks.ts'
 import { parseListingFields } from './listing-text.ts'
 
 /** A listing that is in the content already. */
@@ -9,31 +16,50 @@ export interface ExistingListing {
   text: string | null
   /** Null where the front matter can't be read. */
   fields: ReadonlyMap<string, unknown> | null
-  endpoints: readonly string[]
+  marks: readonly ListingMark[]
   refs: readonly string[]
+  /** Origin of a listing that names no operation: it stands for all of them. */
+  wholeOrigin: string | null
 }
 
 export function toExistingListing(file: string, text: string | null): ExistingListing {
   const fields = text === null ? null : parseListingFields(text)
+  const http = listOf(fields?.get('http')).flatMap((row) => textOf(row, 'url'))
+  const url = fields?.get('url')
+  const isWhole = fields?.get('kind') === 'http_api' && http.length === 0 && typeof url === 'string'
   return {
     file,
     text,
     fields,
-    endpoints: listOf(fields?.get('invoke')).flatMap(toEndpoint),
+    marks: [
+      ...http.map(operationMark),
+      ...listOf(fields?.get('invoke')).flatMap(toEndpoint),
+      ...ownMarks(fields),
+    ],
     refs: listOf(fields?.get('sources')).flatMap((row) => textOf(row, 'ref')),
+    wholeOrigin: isWhole ? originOf(url) : null,
   }
 }
 
+/** Marks by the listing's own address: agents, and priced addresses without a list of operations. */
+function ownMarks(fields: ExistingListing['fields']): ListingMark[] {
+  const kind = fields?.get('kind')
+  const url = fields?.get('url')
+  if (typeof kind !== 'string' || typeof url !== 'string') return []
+  if (kind !== 'a2a_agent' && listOf(fields?.get('http')).length > 0) return []
+  const [card] = textOf(fields?.get('discovery'), 'agent_card')
+  return marksOf({ kind, url, discovery: { agent_card: card } })
+}
+
 /** Read loosely: a file that `check` would refuse still must not be listed a second time. */
-function toEndpoint(entry: unknown): string[] {
-  const url = textOf(entry, 'url')[0]
-  if (url !== undefined)
-    return endpointsOf({ invoke: [{ kind: 'mcp', transport: 'streamable-http', url }] })
+function toEndpoint(entry: unknown): ListingMark[] {
+  const [url] = textOf(entry, 'url')
+  if (url !== undefined) return [remoteMark(url)]
   const [registry] = textOf(entry, 'registry')
   const [identifier] = textOf(entry, 'identifier')
   return registry === undefined || identifier === undefined
     ? []
-    : [`package ${registry} ${identifier.toLowerCase()}`]
+    : [packageMark(registry, identifier)]
 }
 
 function listOf(value: unknown): readonly unknown[] {

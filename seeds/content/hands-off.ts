@@ -38,7 +38,8 @@ function isMatch(match: string, { key, facts }: Seed): boolean {
   const name = key.toLowerCase()
   if (match.endsWith('/*')) return name.startsWith(match.slice(0, -1))
   if (match.includes('/')) return name === match
-  return [facts.url, ...facts.invoke.map((entry) => (entry.kind === 'mcp' ? entry.url : ''))].some(
-    (url) => URL.parse(url)?.hostname === match,
-  )
+  return [
+    facts.url,
+    ...(facts.invoke ?? []).map((entry) => (entry.kind === 'mcp' ? entry.url : '')),
+  ].some((url) => URL.parse(url)?.hostname === match)
 }

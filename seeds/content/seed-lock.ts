@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 
 /**
@@ -6,12 +6,17 @@ import * as v from 'valibot'
  * a later run tells its own words from a person's, and a deleted listing from one never seeded.
  */
 const LockSchema = v.object({
-  version: v.literal(1),
+  // 1 had no more than files and hashes; it is read as it is.
+  version: v.picklist([1, 2]),
+  taken: v.optional(v.number()),
   listings: v.record(
     v.string(),
     v.object({
       file: v.pipe(v.string(), v.regex(/^listings\/[a-z0-9]+\/[a-z0-9._-]+\.md$/)),
       wrote: v.record(v.string(), v.string()),
+      joined: v.optional(v.literal(true)),
+      missing_since: v.optional(v.string()),
+      withdrawn: v.optional(v.literal(true)),
     }),
   ),
 })
@@ -21,14 +26,31 @@ export interface LockEntry {
   file: string
   /** Hash of each field's value as the importer last wrote it. */
   wrote: Readonly<Record<string, string>>
+  /** The file is another source's, or a person's: only this source's row under `sources` is ours. */
+  joined?: true | undefined
+  /** When a whole run first didn't show it any more, ISO 8601. */
+  missing_since?: string | undefined
+  /** Its file went to the tombstones, and comes back when the source shows it again. */
+  withdrawn?: true | undefined
 }
 
 export type SeedLock = ReadonlyMap<string, LockEntry>
 
+export interface SeedMemory {
+  /** Listings that the last whole run took from the source; null before the first. */
+  taken: number | null
+  listings: SeedLock
+}
+
+export const NO_MEMORY: SeedMemory = { taken: null, listings: new Map() }
+
 /** @throws Error when the file is not a lock: guessing would overwrite people's edits. */
-export function parseLock(text: string, file: string): SeedLock {
+export function parseLock(text: string, file: string): SeedMemory {
   const result = v.safeParse(LockSchema, parseJson(text))
-  if (result.success) return new Map(Object.entries(result.output.listings))
+  if (result.success) {
+    const { taken, listings } = result.output
+    return { taken: taken ?? null, listings: new Map(Object.entries(listings)) }
+  }
   const place = v.getDotPath(result.issues[0]) ?? 'file'
   throw new Error(
     `${file} ${place}: expected what an earlier import wrote; restore it from version control, or delete it to treat every listing as written by people`,
@@ -36,18 +58,20 @@ export function parseLock(text: string, file: string): SeedLock {
 }
 
 /** One line a listing, sorted: two branches that seed different listings merge without conflict. */
-export function renderLock(lock: SeedLock): string {
-  const lines = [...lock]
+export function renderLock({ taken, listings }: SeedMemory): string {
+  const lines = [...listings]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(
-      ([key, { file, wrote }]) => `    ${JSON.stringify(key)}: ${JSON.stringify({ file, wrote })}`,
-    )
-  return `{\n  "version": 1,\n  "listings": {\n${lines.join(',\n')}\n  }\n}\n`
+    .map(([key, { file, wrote, joined, missing_since, withdrawn }]) => {
+      const entry = { file, wrote, joined, missing_since, withdrawn }
+      return `    ${JSON.stringify(key)}: ${JSON.stringify(entry)}`
+    })
+  const count = taken === null ? '' : `  "taken": ${taken},\n`
+  return `{\n  "version": 2,\n${count}  "listings": {\n${lines.join(',\n')}\n  }\n}\n`
 }
 
 /** Hash of a field's value; the order of keys and the style of YAML don't count. */
 export function hashValue(value: unknown): string {
-  return createHash('sha256').update(toCanonical(value)).digest('hex').slice(0, 16)
+  return hash('sha256', toCanonical(value), 'hex').slice(0, 16)
 }
 
 function toCanonical(value: unknown): string {

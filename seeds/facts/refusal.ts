@@ -28,6 +28,14 @@ export const REFUSAL_REASONS = {
   unsupported_network: 'no network of the forms eip155:<id> or solana:<reference>',
   test_network: 'test networks only',
   unsupported_price: 'a price that cannot be stated in US dollars',
+  ceiling_price: 'a ceiling or a deferred amount, not what one call costs',
+  price_too_high: 'more than any call costs: a mistake in decimals, or a decoy',
+  malformed_amount: 'not a whole number of atomic units',
+  unknown_asset: 'a coin that is not known to be worth a dollar',
+  known_fake: 'made up, and known to be',
+  unreadable_seller: 'a seller that could not be read',
+  nothing_found: 'nothing that a seller describes itself with',
+  not_listed: 'measured, but not listed here',
   same_endpoints: 'everything it offers is listed under another name',
   slug_taken: 'its file name belongs to another listing',
   opted_out: 'its owner asked not to be listed',
@@ -42,4 +50,6 @@ export interface Refusal {
   name: string
   /** What was wrong, where, and what would be right. Foreign text too. */
   detail: string
+  /** How many rows of the source it stands for; one where it doesn't say. */
+  rows?: number
 }

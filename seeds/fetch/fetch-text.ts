@@ -26,7 +26,12 @@ export async function fetchText(url: URL, options: FetchOptions): Promise<string
     if (!result.isPassing || attempt === MAX_TRIES)
       throw new Error(`${url.href}: ${result.fault}${attempt > 1 ? ` (${attempt} tries)` : ''}`)
     const pause = result.retryAfterMs ?? options.retryMs * 2 ** (attempt - 1)
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, MAX_WAIT_MS)))
+    // Asking earlier than told is what gets an importer shut out for good.
+    if (pause > MAX_WAIT_MS)
+      throw new Error(
+        `${url.href}: ${result.fault}, and to be asked again in ${Math.ceil(pause / 1000)} s; try later`,
+      )
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 
@@ -62,11 +67,18 @@ async function tryFetch(start: URL, { maxBytes, timeoutMs }: FetchOptions): Prom
 
 function toFault({ status, headers }: Response): Try {
   const fault = `expected status 200, got ${status}`
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   const isPassing = RETRIED.includes(status)
-  return Number.isFinite(seconds) && seconds >= 0
-    ? { fault, isPassing, retryAfterMs: seconds * 1000 }
-    : { fault, isPassing }
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'))
+  return retryAfterMs === null ? { fault, isPassing } : { fault, isPassing, retryAfterMs }
+}
+
+/** Seconds or a date (RFC 9110). */
+function readRetryAfter(text: string | null): number | null {
+  if (text === null) return null
+  const seconds = Number(text)
+  if (text.trim() !== '' && Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : null
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? null : Math.max(0, time - Date.now())
 }
 
 async function readBounded(answer: Response, maxBytes: number): Promise<Try> {

@@ -1,7 +1,8 @@
-import type { ExistingListing } from '../content/existing-listing.ts'
-import { hasComment, replaceFields } from '../content/listing-text.ts'
-import { hashValue, type LockEntry } from '../content/seed-lock.ts'
+import { hasComment, replaceField } from '../content/listing-text.ts'
+import { hashValue } from '../content/seed-lock.ts'
 import { OWNED_FIELDS, type OwnedField, type SeedFacts } from '../facts/seed-facts.ts'
+
+type Fields = ReadonlyMap<string, unknown>
 
 export interface MergedListing {
   text: string
@@ -13,30 +14,81 @@ export interface MergedListing {
 /**
  * A three-way merge, field by field: what the importer wrote last is the base. A field that still
  * holds the base takes the source's new value; a field that holds anything else is a person's and
- * stays, a removed one too.
+ * stays, a removed one too. `sources` adds up: rows of other sources are no edit.
  */
 export function mergeListing(
-  { text, fields }: { text: string; fields: NonNullable<ExistingListing['fields']> },
-  entry: LockEntry,
+  { text, fields }: { text: string; fields: Fields },
+  base: Readonly<Record<string, string>>,
   facts: SeedFacts,
 ): MergedListing {
-  const wrote: Record<string, string> = { ...entry.wrote }
-  const changed: OwnedField[] = []
+  const wrote: Record<string, string> = {}
   const kept: OwnedField[] = []
+  let merged = text
   for (const field of OWNED_FIELDS) {
-    const current = hashOf(fields, field)
-    const incoming = hashValue(facts[field])
-    const base = entry.wrote[field] ?? null
-    if (current !== incoming && (current !== base || hasComment(text, field))) {
+    const incoming = facts[field]
+    const known = base[field] ?? null
+    if (incoming === undefined && known === null) continue
+    const current = field === 'sources' ? ownRows(fields, facts) : fields.get(field)
+    const isSame = hashOf(current) === hashOf(incoming)
+    if (!isSame && (hashOf(current) !== known || hasComment(text, field))) {
       kept.push(field)
+      if (known !== null) wrote[field] = known
       continue
     }
-    if (current !== incoming) changed.push(field)
-    wrote[field] = incoming
+    if (!isSame) merged = replaceField(merged, field, withOthers(field, fields, facts))
+    if (incoming !== undefined) wrote[field] = hashValue(incoming)
   }
-  return { text: replaceFields(text, changed, facts), wrote, kept }
+  return { text: merged, wrote, kept }
 }
 
-function hashOf(fields: ReadonlyMap<string, unknown>, field: string): string | null {
-  return fields.has(field) ? hashValue(fields.get(field)) : null
+/** Adds a source's rows to a listing that another source or a person keeps. */
+export function joinSources(
+  { text, fields }: { text: string; fields: Fields },
+  facts: Pick<SeedFacts, 'sources'>,
+): string {
+  const rows = sourceRows(fields)
+  const named = new Set(rows.map(sourceOf))
+  const added = facts.sources.filter(({ source }) => !named.has(source))
+  if (added.length === 0 || hasComment(text, 'sources')) return text
+  return replaceField(text, 'sources', [...rows, ...added])
+}
+
+/** Takes a source's rows out again, unless nothing would be left. */
+export function leaveSources(text: string, fields: Fields, ids: ReadonlySet<string>): string {
+  const rows = sourceRows(fields)
+  const rest = rows.filter((row) => !ids.has(sourceOf(row)))
+  return rest.length === 0 || rest.length === rows.length
+    ? text
+    : replaceField(text, 'sources', rest)
+}
+
+export function sourceIdsOf(fields: Fields): string[] {
+  return sourceRows(fields).map(sourceOf)
+}
+
+function withOthers(field: OwnedField, fields: Fields, facts: SeedFacts): unknown {
+  if (field !== 'sources') return facts[field]
+  const own = new Set(facts.sources.map(({ source }) => source))
+  return [...facts.sources, ...sourceRows(fields).filter((row) => !own.has(sourceOf(row)))]
+}
+
+/** The rows that stand under ids this source uses; all rows where there is none of them. */
+function ownRows(fields: Fields, facts: SeedFacts): unknown {
+  if (!Array.isArray(fields.get('sources'))) return fields.get('sources')
+  const own = new Set(facts.sources.map(({ source }) => source))
+  const rows = sourceRows(fields).filter((row) => own.has(sourceOf(row)))
+  return rows.length === 0 ? fields.get('sources') : rows
+}
+
+function sourceRows(fields: Fields): unknown[] {
+  const rows: unknown = fields.get('sources')
+  return Array.isArray(rows) ? rows : []
+}
+
+function sourceOf(row: unknown): string {
+  return typeof row === 'object' && row !== null && 'source' in row ? String(row.source) : ''
+}
+
+function hashOf(value: unknown): string | null {
+  return value === undefined ? null : hashValue(value)
 }

@@ -1,164 +1,202 @@
 import type { ExistingListing } from '../content/existing-listing.ts'
-import { findHandsOff, type HandsOff } from '../content/hands-off.ts'
-import { renderListing } from '../content/listing-text.ts'
-import { hashValue, type LockEntry, type SeedLock } from '../content/seed-lock.ts'
-import type { Refusal } from '../facts/refusal.ts'
-import { endpointsOf, OWNED_FIELDS, type OwnedField, type Seed } from '../facts/seed-facts.ts'
-import { mergeListing } from './merge-listing.ts'
-
-export interface SeedingInput {
-  /** Valid, sorted by key, each key once. */
-  seeds: readonly Seed[]
-  existing: ReadonlyMap<string, ExistingListing>
-  lock: SeedLock
-  handsOff: HandsOff
-  /** Day to write where the source doesn't tell one, `2026-11-20`. */
-  today: string
-}
-
-/** Where a listing is and stays as people want it. */
-export interface KeptListing {
-  key: string
-  file: string
-  why: 'already_listed' | 'removed_by_people' | 'left_as_is'
-}
-
-export interface SeedingPlan {
-  /** Sorted by file. */
-  writes: { file: string; text: string; isNew: boolean }[]
-  unchanged: number
-  kept: KeptListing[]
-  editedFields: { key: string; file: string; fields: readonly OwnedField[] }[]
-  refused: Refusal[]
-  lock: SeedLock
-}
+import { findHandsOff } from '../content/hands-off.ts'
+import { parseListingFields, renderListing } from '../content/listing-text.ts'
+import { membersOf, tombstoneFileOf } from '../content/machine-files.ts'
+import { hashValue, type LockEntry, NO_MEMORY } from '../content/seed-lock.ts'
+import { OWNED_FIELDS, type Seed } from '../facts/seed-facts.ts'
+import { findMoved, findOwner, indexOwners } from './listing-owners.ts'
+import { joinSources, mergeListing } from './merge-listing.ts'
+import { planEvidence, restoreEvidence } from './plan-evidence.ts'
+import { planReviewOfSeed } from './plan-review.ts'
+import { planWithdrawals } from './plan-withdrawals.ts'
+import {
+  type Draft,
+  fileOf,
+  type KeptListing,
+  planRemoval,
+  planText,
+  type SeedingInput,
+  type SeedingPlan,
+  type SeedOutcome,
+} from './seeding-plan.ts'
 
 /** What seeding would do; pure, so that a dry run and a run can't differ. */
 export function planSeeding(input: SeedingInput): SeedingPlan {
-  const plan: Draft = {
-    writes: [],
-    unchanged: 0,
+  const memory = input.memories.get(input.source.id) ?? NO_MEMORY
+  const draft: Draft = {
+    input,
+    owners: indexOwners(input.existing, input.memories),
+    files: new Map(),
+    listings: new Map(memory.listings),
+    others: new Map(),
+    outcomes: [],
     kept: [],
     editedFields: [],
     refused: [],
-    lock: new Map(input.lock),
+    withdrawn: [],
   }
-  const owners = indexOwners(input)
-  for (const seed of input.seeds) {
-    const entry = input.lock.get(seed.key)
-    const rule = findHandsOff(input.handsOff, seed)
-    if (rule?.rule === 'never_list') {
-      const listed = entry !== undefined && input.existing.has(entry.file)
-      const still = listed ? `; ${entry.file} is still there and should be removed` : ''
-      plan.refused.push({ reason: 'opted_out', name: seed.key, detail: `${rule.reason}${still}` })
-    } else if (rule !== null)
-      plan.kept.push({ key: seed.key, file: entry?.file ?? fileOf(seed), why: 'left_as_is' })
-    else if (entry === undefined) planNew(plan, seed, input, owners)
-    else planKnown(plan, seed, entry, input, owners)
+  for (const seed of input.seeds) planSeed(draft, seed)
+  for (const seed of input.held) planReviewOfSeed(draft, seed)
+  planWithdrawals(draft)
+  return toPlan(draft, input.isWhole ? input.seeds.length : memory.taken)
+}
+
+function toPlan(draft: Draft, taken: number | null): SeedingPlan {
+  const { existing } = draft.input
+  const texts = [...draft.files].sort(([a], [b]) => (a < b ? -1 : 1))
+  const written = texts.flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
+  const isListing = ({ file }: { file: string }) => file.startsWith('listings/')
+  const { outcomes, kept, editedFields, refused, withdrawn, others, listings } = draft
+  return {
+    writes: written
+      .filter(isListing)
+      .map(({ file, text }) => ({ file, text, isNew: !existing.has(file) })),
+    machineWrites: written.filter((each) => !isListing(each)),
+    removes: texts.flatMap(([file, text]) => (text === null ? [file] : [])),
+    outcomes,
+    kept,
+    editedFields,
+    refused,
+    withdrawn,
+    memory: { taken, listings },
+    others,
   }
-  plan.writes.sort((a, b) => (a.file < b.file ? -1 : 1))
-  return plan
 }
 
-type Draft = Omit<SeedingPlan, 'lock'> & { lock: Map<string, LockEntry> }
-
-interface Owner {
-  file: string
-  isHandMade: boolean
+function planSeed(draft: Draft, seed: Seed): void {
+  const { handsOff, existing } = draft.input
+  const entry = draft.listings.get(seed.key)
+  const rule = findHandsOff(handsOff, seed)
+  if (rule?.rule === 'never_list') {
+    const listed = entry !== undefined && existing.has(entry.file)
+    const still = listed ? `; ${entry.file} is still there and should be removed` : ''
+    refuse(draft, seed, 'opted_out', `${rule.reason}${still}`)
+  } else if (rule !== null) keep(draft, seed, entry?.file ?? fileOf(seed), 'left_as_is')
+  else if (entry === undefined) planNew(draft, seed)
+  else if (entry.withdrawn === true) planReturn(draft, seed, entry)
+  else if (entry.joined === true) planJoined(draft, seed, entry.file)
+  else planKnown(draft, seed, entry)
 }
 
-function indexOwners({ existing, lock }: SeedingInput): Map<string, Owner> {
-  const seeded = new Set([...lock.values()].map(({ file }) => file))
-  const owners = new Map<string, Owner>()
-  for (const { file, endpoints, refs } of existing.values())
-    for (const mark of [...endpoints, ...refs.map((ref) => `ref ${ref}`)]) {
-      const isHandMade = !seeded.has(file)
-      if (isHandMade || !owners.has(mark)) owners.set(mark, { file, isHandMade })
-    }
-  return owners
-}
-
-function planNew(
-  plan: Draft,
-  seed: Seed,
-  { existing, today }: SeedingInput,
-  owners: ReadonlyMap<string, Owner>,
-): void {
+function planNew(draft: Draft, seed: Seed): void {
+  const { existing, today, source } = draft.input
   const file = fileOf(seed)
   const there = existing.get(file)
   if (there !== undefined && isOwnRender(there, seed)) {
-    // A run that was killed before it wrote its lock: the file is the importer's to the byte.
-    plan.lock.set(seed.key, { file, wrote: hashFields(seed) })
-    plan.unchanged++
+    // Memory was lost, but the file is the importer's to the byte.
+    draft.listings.set(seed.key, { file, wrote: hashFields(seed) })
+    settle(draft, seed, there, there.text ?? '', 'unchanged')
     return
   }
-  const owner = findOwner(seed, owners)
-  if (owner !== null) plan.kept.push({ key: seed.key, file: owner, why: 'already_listed' })
-  else if (there !== undefined)
-    plan.refused.push({
-      reason: 'slug_taken',
-      name: seed.key,
-      detail: `expected no ${file}, or one that lists the same server`,
-    })
-  else {
-    plan.writes.push({
-      file,
-      text: renderListing(seed.facts, seed.published ?? today),
-      isNew: true,
-    })
-    plan.lock.set(seed.key, { file, wrote: hashFields(seed) })
+  const owner = findOwner(seed, draft.owners)
+  if (owner !== null) {
+    planJoined(draft, seed, owner)
+    return
   }
+  if (there !== undefined || draft.files.has(file)) {
+    refuse(draft, seed, 'slug_taken', `expected no ${file}, or one that lists the same service`)
+    return
+  }
+  const tombstone = membersOf(draft.input.machine.get(tombstoneFileOf(file)))
+  if (tombstone.id !== undefined && tombstone.by !== source.id) {
+    keep(draft, seed, file, 'removed_by_people')
+    return
+  }
+  if (tombstone.id !== undefined) planReturn(draft, seed, { file, wrote: {} })
+  else write(draft, seed, file, renderListing(seed.facts, seed.published ?? today), 'added')
 }
 
-function planKnown(
-  plan: Draft,
-  seed: Seed,
-  entry: LockEntry,
-  { existing }: SeedingInput,
-  owners: ReadonlyMap<string, Owner>,
-): void {
-  const file = existing.has(entry.file) ? entry.file : findMoved(seed, owners)
+/** The tombstone keeps the file as it was: what comes back is that file, brought up to date. */
+function planReturn(draft: Draft, seed: Seed, entry: LockEntry): void {
+  const { file } = entry
+  const tombstone = membersOf(draft.input.machine.get(tombstoneFileOf(file)))
+  if (tombstone.id === undefined || tombstone.by !== draft.input.source.id) {
+    keep(draft, seed, file, 'removed_by_people')
+    return
+  }
+  const text = typeof tombstone.listing === 'string' ? tombstone.listing : ''
+  const fields = parseListingFields(text)
+  const merged = fields === null ? null : mergeListing({ text, fields }, entry.wrote, seed.facts)
+  const fresh = renderListing(seed.facts, seed.published ?? draft.input.today)
+  planRemoval(draft, tombstoneFileOf(file))
+  restoreEvidence(draft, file, tombstone.evidence)
+  write(draft, seed, file, merged?.text ?? fresh, 'returned')
+}
+
+function planKnown(draft: Draft, seed: Seed, entry: LockEntry): void {
+  const { existing, machine } = draft.input
+  const file = existing.has(entry.file) ? entry.file : findMoved(seed, draft.owners)
   const there = file === null ? undefined : existing.get(file)
   if (there === undefined) {
-    plan.kept.push({ key: seed.key, file: entry.file, why: 'removed_by_people' })
+    keep(draft, seed, entry.file, 'removed_by_people')
     return
   }
   if (there.text === null || there.fields === null) {
-    plan.kept.push({ key: seed.key, file: there.file, why: 'left_as_is' })
+    keep(draft, seed, there.file, 'left_as_is')
     return
   }
-  const merged = mergeListing({ text: there.text, fields: there.fields }, entry, seed.facts)
-  plan.lock.set(seed.key, { file: there.file, wrote: merged.wrote })
+  const merged = mergeListing({ text: there.text, fields: there.fields }, entry.wrote, seed.facts)
+  draft.listings.set(seed.key, { file: there.file, wrote: merged.wrote })
   if (merged.kept.length > 0)
-    plan.editedFields.push({ key: seed.key, file: there.file, fields: merged.kept })
-  if (merged.text === there.text) plan.unchanged++
-  else plan.writes.push({ file: there.file, text: merged.text, isNew: false })
+    draft.editedFields.push({ key: seed.key, file: there.file, fields: merged.kept })
+  // A run that was killed between a tombstone and its listing left both.
+  if (machine.has(tombstoneFileOf(there.file))) planRemoval(draft, tombstoneFileOf(there.file))
+  settle(draft, seed, there, merged.text, merged.text === there.text ? 'unchanged' : 'changed')
 }
 
-/**
- * The file that lists a server already. One shared endpoint is enough where a person wrote the
- * file; an imported listing only stands in for a server that offers nothing else.
- */
-function findOwner(seed: Seed, owners: ReadonlyMap<string, Owner>): string | null {
-  const endpoints = endpointsOf(seed.facts).map((endpoint) => owners.get(endpoint))
-  const refs = seed.facts.sources.map(({ ref }) => owners.get(`ref ${ref}`))
-  const byHand = [...endpoints, ...refs].find((owner) => owner?.isHandMade === true)
-  if (byHand !== undefined && (endpoints.includes(byHand) || isEntryRef(seed))) return byHand.file
-  const [first] = endpoints
-  return first !== undefined && endpoints.every((owner) => owner !== undefined) ? first.file : null
+/** Somebody else's listing: a row under `sources`, and what belongs beside the file. */
+function planJoined(draft: Draft, seed: Seed, file: string): void {
+  const there = draft.input.existing.get(file)
+  if (there === undefined) {
+    keep(draft, seed, file, 'removed_by_people')
+    return
+  }
+  if (there.text === null || there.fields === null) {
+    keep(draft, seed, file, 'left_as_is')
+    return
+  }
+  const known = draft.listings.get(seed.key)
+  const planned = draft.files.get(file) ?? there.text
+  const fields = planned === there.text ? there.fields : parseListingFields(planned)
+  // A row that a person took out again stays out.
+  const text =
+    known === undefined && fields !== null
+      ? joinSources({ text: planned, fields }, seed.facts)
+      : planned
+  draft.listings.set(seed.key, {
+    file,
+    wrote: { sources: hashValue(seed.facts.sources) },
+    joined: true,
+  })
+  settle(draft, seed, there, text, 'merged')
 }
 
-/** A list's README is the source of a hundred servers; a registry entry is the source of one. */
-function isEntryRef({ key, facts }: Seed): boolean {
-  return facts.sources.some(({ ref }) => ref.includes(encodeURIComponent(key)))
+function settle(
+  draft: Draft,
+  seed: Seed,
+  there: ExistingListing,
+  text: string,
+  outcome: SeedOutcome,
+): void {
+  if (text !== there.text) draft.files.set(there.file, text)
+  planEvidence(draft, there.file, seed)
+  draft.outcomes.push({ key: seed.key, file: there.file, outcome, rows: seed.rows })
 }
 
-/** A person who renames a listing keeps it: the file nobody seeded that offers the same. */
-function findMoved(seed: Seed, owners: ReadonlyMap<string, Owner>): string | null {
-  const owner = endpointsOf(seed.facts)
-    .map((endpoint) => owners.get(endpoint))
-    .find((found) => found?.isHandMade === true)
-  return owner?.file ?? null
+function write(draft: Draft, seed: Seed, file: string, text: string, outcome: SeedOutcome): void {
+  draft.listings.set(seed.key, { file, wrote: hashFields(seed) })
+  planText(draft, file, text)
+  planEvidence(draft, file, seed)
+  draft.outcomes.push({ key: seed.key, file, outcome, rows: seed.rows })
+}
+
+function keep(draft: Draft, seed: Seed, file: string, why: KeptListing['why']): void {
+  draft.kept.push({ key: seed.key, file, why })
+  draft.outcomes.push({ key: seed.key, file, outcome: 'kept', rows: seed.rows })
+}
+
+function refuse(draft: Draft, seed: Seed, reason: 'opted_out' | 'slug_taken', detail: string) {
+  draft.refused.push({ reason, name: seed.key, detail, rows: seed.rows })
 }
 
 function isOwnRender({ text, fields }: ExistingListing, seed: Seed): boolean {
@@ -167,9 +205,10 @@ function isOwnRender({ text, fields }: ExistingListing, seed: Seed): boolean {
 }
 
 function hashFields(seed: Seed): Record<string, string> {
-  return Object.fromEntries(OWNED_FIELDS.map((field) => [field, hashValue(seed.facts[field])]))
-}
-
-function fileOf({ prefix, slug }: Seed): string {
-  return `listings/${prefix}/${slug}.md`
+  return Object.fromEntries(
+    OWNED_FIELDS.filter((field) => seed.facts[field] !== undefined).map((field) => [
+      field,
+      hashValue(seed.facts[field]),
+    ]),
+  )
 }

@@ -36,14 +36,20 @@ function stripHtml(text: string): string {
 }
 
 function stripMarkdown(text: string): string {
-  return text
-    .replace(/^[ \t]*(?:```|~~~).*$/gm, ' ')
-    .replace(/!\[([^\]]{0,500})\]\((?:[^()]|\([^()]{0,500}\)){0,2000}\)/g, '$1')
-    .replace(/\[([^\]]{0,500})\]\((?:[^()]|\([^()]{0,500}\)){0,2000}\)/g, '$1')
-    .replace(/^[ \t]{0,3}(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+/gm, '')
-    .replace(/`+/g, '')
-    .replace(/(\*\*|__)(?=\S)([^*_]{1,500}?\S?)\1/g, '$2')
-    .replace(/(^|[\s(])[*_](?=\S)([^*_]{1,500}?)[*_](?=[\s).,;:!?]|$)/g, '$1$2')
+  return (
+    text
+      .replace(/^[ \t]*(?:```|~~~).*$/gm, ' ')
+      .replace(/!\[([^\]]{0,500})\]\((?:[^()]|\([^()]{0,500}\)){0,2000}\)/g, '$1')
+      .replace(/\[([^\]]{0,500})\]\((?:[^()]|\([^()]{0,500}\)){0,2000}\)/g, '$1')
+      .replace(/^[ \t]{0,3}(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+/gm, '')
+      .replace(/`+/g, '')
+      .replace(/(\*{2,3})(?=\S)([^*]{1,500}?)(?<=\S)\1/g, '$2')
+      .replace(/(?<![\p{L}\p{N}*])\*(?=\S)([^*]{1,500}?)(?<=\S)\*(?![\p{L}\p{N}*])/gu, '$1')
+      .replace(/(\*{2,3})(?=\S)([^*]{1,500}?)(?<=\S)\1/g, '$2')
+      .replace(/(?<![\p{L}\p{N}_])(_{1,3})(?=\S)([^_]{1,500}?)(?<=\S)\1(?![\p{L}\p{N}_])/gu, '$2')
+      // Emphasis that was cut off, or that holds what it may not, still says nothing in plain text.
+      .replace(/\*{2,}/g, '')
+  )
 }
 
 function decodeEntities(text: string): string {

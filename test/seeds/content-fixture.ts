@@ -9,10 +9,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runSeeding } from '../../seeds/commands/run-seeding.ts'
-import type { SeedOptions } from '../../seeds/commands/seed-options.ts'
+import { type RunOptions, runSeeding } from '../../seeds/commands/run-seeding.ts'
+import type { SeedingPlan } from '../../seeds/plan/seeding-plan.ts'
 
 export const FIXTURES = new URL('../fixtures/mcp-registry/', import.meta.url).pathname
+
+/** What happened to the listings that a plan's seeds stand for. */
+export function outcomesOf(plan: SeedingPlan): string[] {
+  return plan.outcomes.map(({ outcome }) => outcome)
+}
 
 /** A content folder with the real tables and no listing, in a folder of its own. */
 export function createContentFixture() {
@@ -38,7 +43,7 @@ export function createContentFixture() {
         .map((entry) => join(entry.parentPath, entry.name))
       return Object.fromEntries(files.sort().map((file) => [file, readFileSync(file, 'utf8')]))
     },
-    seed(options: Partial<SeedOptions>) {
+    seed(options: SeedFixtureOptions) {
       return seedFixture({ contentDir, ...options })
     },
     /** Rows as a saved file; returns its path. */
@@ -51,17 +56,30 @@ export function createContentFixture() {
   }
 }
 
-async function seedFixture(options: Partial<SeedOptions> & { contentDir: string }) {
+export type SeedFixtureOptions = Partial<RunOptions> & { today?: string; ports?: object }
+
+async function seedFixture({
+  today,
+  ports,
+  ...options
+}: SeedFixtureOptions & { contentDir: string }) {
   return runSeeding(
     {
       importer: 'mcp-registry',
       from: join(FIXTURES, 'page-1.json'),
       limit: null,
       dryRun: false,
-      report: null,
-      today: '2026-11-20',
+      since: null,
+      force: false,
+      now: `${today ?? '2026-11-20'}T00:00:00.000Z`,
       ...options,
     },
-    { progress: { write: () => true }, now: () => 0, retryMs: 1, allowPlaceholders: true },
+    {
+      progress: { write: () => true },
+      now: () => 0,
+      retryMs: 1,
+      allowPlaceholders: true,
+      ...ports,
+    },
   )
 }

@@ -27,14 +27,15 @@ describe('what people listed by hand is not listed twice', () => {
     content.write('listings/mcp/by-hand.md', `---\nname: By hand\n${yaml}\n---\n`)
     const row = server('a.b/c', { ...remote('https://mcp.a.example/mcp'), packages: pack('c-pkg') })
     const result = await content.seed({ from: content.save([row]) })
-    expect(result.plan.kept).toEqual([
-      { key: 'a.b/c', file: 'listings/mcp/by-hand.md', why: 'already_listed' },
+    expect(result.plan.outcomes).toEqual([
+      { key: 'a.b/c', file: 'listings/mcp/by-hand.md', outcome: 'merged', rows: 1 },
     ])
+    expect(content.read('listings/mcp/by-hand.md')).toContain('source: mcp_registry')
   })
 
   test('a taken file name is a refusal that names the file', async () => {
     content.write('listings/mcp/a.b.c.md', '---\nname: Something else\n---\n')
-    const result = await content.seed({ from: content.save([server('a.b/c')]) })
+    const result = await content.seed({ from: content.save([server('a.b/c'), server('a.b/d')]) })
     expect(result.refused).toMatchObject([{ reason: 'slug_taken', name: 'a.b/c' }])
     expect(result.refused[0]?.detail).toContain('listings/mcp/a.b.c.md')
   })

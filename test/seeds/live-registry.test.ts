@@ -95,7 +95,7 @@ describe('the live registry', () => {
     ],
     [
       'a cursor that stands still',
-      /a new cursor with each page/,
+      /a new page each time/,
       (_, response) => sendJson(response, { servers: [], metadata: { nextCursor: 'x' } }),
     ],
   ])('%s is an error that says what was expected', async (_what, message, answer) => {

@@ -9,6 +9,7 @@ export const RULES = {
     tableRow('closed_list', 'https://lists.example/closed', 'facts_only'),
   ],
   allowPlaceholders: true,
+  now: '2026-11-20T00:00:00.000Z',
 }
 
 export const WEATHER = {

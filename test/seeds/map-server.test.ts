@@ -22,6 +22,7 @@ describe('what a server becomes', () => {
         prefix: 'mcp',
         slug: 'io.github.user.weather',
         published: '2026-03-04',
+        rows: 1,
         facts: {
           name: 'Weather API',
           kind: 'mcp_server',

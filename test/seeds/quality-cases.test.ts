@@ -33,7 +33,12 @@ const CaseSchema = v.object({
 type Case = v.InferOutput<typeof CaseSchema>
 
 const facts = createListingFactsSchema({ allowPrivate: false })
-const RULES = { categories: new Set(['developer_tools']), sources: [], allowPlaceholders: false }
+const RULES = {
+  categories: new Set(['developer_tools']),
+  sources: [],
+  allowPlaceholders: false,
+  now: '2026-11-20T00:00:00.000Z',
+}
 
 /** For each kind of defect, what must hold. */
 const RULE_OF: Readonly<Record<string, (found: Case) => void>> = {

@@ -31,7 +31,9 @@ describe('npm run seed', () => {
   })
 
   test.each([
-    [[], 'expected one importer (mcp-registry)'],
+    [[], 'expected one importer (mcp-registry, '],
+    [['mcp-registry', '--since', 'yesterday'], '--since: expected a day or a UTC time'],
+    [['mcp-registry', '--date', '2026-02-30'], '--date: expected a day'],
     [['other'], 'expected one importer'],
     [['mcp-registry', '--limit', '0'], '--limit: expected a whole number above 0, got "0"'],
     [['mcp-registry', '--limit', '1e3x'], '--limit: expected'],
@@ -110,13 +112,16 @@ describe('options', () => {
     expect(parsed).toEqual({
       ok: true,
       options: {
-        importer: 'mcp-registry',
-        from: 'https://registry.modelcontextprotocol.io/v0.1/servers?limit=100&version=latest',
+        importers: ['mcp-registry'],
+        from: null,
         contentDir: '/c',
         limit: null,
+        since: null,
         dryRun: false,
+        json: false,
+        force: false,
         report: null,
-        today: '2026-11-20',
+        now: '2026-11-20T23:59:59.000Z',
       },
     })
   })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
-import { createContentFixture } from './content-fixture.ts'
+import { createContentFixture, outcomesOf } from './content-fixture.ts'
 import { remote, server } from './registry-rows.ts'
 
 const FORECAST = 'listings/mcp/example.weather.forecast.md'
@@ -45,7 +45,8 @@ added: 2026-02-03
     await content.seed({})
     const before = content.snapshot()
     const again = await content.seed({ today: '2027-01-01' })
-    expect(again.plan).toMatchObject({ writes: [], unchanged: 2 })
+    expect(again.plan.writes).toEqual([])
+    expect(outcomesOf(again.plan)).toEqual(['unchanged', 'unchanged'])
     expect(content.snapshot()).toEqual(before)
   })
 
@@ -75,9 +76,8 @@ added: 2026-02-03
       { odd: 1 },
     ]
     const result = await content.seed({ from: content.save([...rows, 'no object']) })
-    const { writes, unchanged, kept } = result.plan
     expect(result.rows).toBe(5)
-    expect(writes.length + unchanged + kept.length + result.refused.length).toBe(5)
+    expect(result.plan.outcomes.length + result.refused.length).toBe(5)
     expect(result.refused.map(({ reason }) => reason).sort()).toEqual([
       'duplicate_name',
       'invalid_row',
@@ -158,7 +158,9 @@ describe('what people did to a seeded listing stays', () => {
     content.write('listings/mcp/better-name.md', text)
     await reseed({ title: 'Second' })
     expect(content.read('listings/mcp/better-name.md')).toContain('name: "Second"')
-    expect((await reseed({ title: 'Second' })).plan).toMatchObject({ writes: [], unchanged: 1 })
+    const again = await reseed({ title: 'Second' })
+    expect(again.plan.writes).toEqual([])
+    expect(outcomesOf(again.plan)).toEqual(['unchanged'])
   })
 
   test('a file that cannot be read any more is left as it is', async () => {
@@ -168,9 +170,10 @@ describe('what people did to a seeded listing stays', () => {
     expect(content.read(file)).toBe('---\nname: [broken\n---\n')
   })
 
-  test('a server that its source withdrew stays until a person removes it, and is named', async () => {
-    const result = await reseed({ description: '' })
-    expect(result.withdrawn).toMatchObject([{ file, refusal: { reason: 'no_description' } }])
+  test('a server that is refused now stays until a person removes it, and is named', async () => {
+    const from = content.save([row({ description: '' }), server('a.b/other')])
+    const result = await content.seed({ from })
+    expect(result.refusedNow).toMatchObject([{ file, refusal: { reason: 'no_description' } }])
     expect(content.read(file)).toContain('First')
   })
 
@@ -179,13 +182,13 @@ describe('what people did to a seeded listing stays', () => {
     content.remove(LOCK)
     const before = content.read(file)
     const result = await reseed({ title: 'Second' })
-    expect(result.plan.kept).toMatchObject([{ why: 'already_listed', file }])
+    expect(outcomesOf(result.plan)).toEqual(['merged'])
     expect(content.read(file)).toBe(before)
   })
 
-  test('a run killed before its lock was written is taken up', async () => {
+  test('a file that is the importer’s to the byte is taken up without its memory', async () => {
     content.remove(LOCK)
-    expect((await reseed({})).plan).toMatchObject({ writes: [], unchanged: 1 })
+    expect(outcomesOf((await reseed({})).plan)).toEqual(['unchanged'])
     await reseed({ title: 'Second' })
     expect(content.read(file)).toContain('name: "Second"')
   })

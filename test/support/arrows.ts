@@ -82,6 +82,6 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'undici', 'valibot'] },
   'functions/static': { ours: LIVE, packages: ['node:*'] },
   'functions/store': { ours: ['src/domain', 'functions'], packages: ['node:*', 'kysely*', 'pg'] },
-  seeds: { ours: ['src/domain'], packages: ['node:*', 'valibot', 'yaml', 'undici'] },
+  seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'undici', 'valibot', 'yaml'] },
   test: { ours: [''], packages: ['*'] },
 }

@@ -1,15 +1,9 @@
+import { endpointsOf } from '../../facts/listing-marks.ts'
 import type { Refusal } from '../../facts/refusal.ts'
-import { endpointsOf, type Seed } from '../../facts/seed-facts.ts'
-import { type MapRules, mapServer } from './map-server.ts'
+import type { Seed } from '../../facts/seed-facts.ts'
+import type { ChosenSeeds, MapRules } from '../../facts/seed-source.ts'
+import { mapServer } from './map-server.ts'
 import { parseRegistryRow, type RegistryRow } from './registry-row.ts'
-
-export interface ChosenSeeds {
-  /** Sorted by key. */
-  seeds: Seed[]
-  refused: Refusal[]
-  /** Entries left out of servers that are otherwise carried over. */
-  dropped: Refusal[]
-}
 
 /**
  * From foreign rows to listings. Every row ends in exactly one of `seeds` and `refused`.
@@ -22,16 +16,25 @@ export function chooseSeeds(values: readonly unknown[], rules: MapRules): Chosen
   const refused: Refusal[] = []
   const dropped: Refusal[] = []
   const mapped: Seed[] = []
+  const held: Seed[] = []
   for (const row of pickNewest(values, refused)) {
     const result = mapServer(row, rules)
-    if (!result.ok) refused.push(result.refusal)
-    else {
+    if (!result.ok) {
+      refused.push(result.refusal)
+      if (result.held !== undefined) held.push(result.held)
+    } else {
       mapped.push(result.seed)
       dropped.push(...result.dropped)
     }
   }
   const seeds = dropRepeated(mapped, refused)
-  return { seeds: seeds.sort((a, b) => (a.key < b.key ? -1 : 1)), refused, dropped }
+  return {
+    seeds: seeds.sort((a, b) => (a.key < b.key ? -1 : 1)),
+    refused,
+    dropped,
+    held,
+    deleted: refused.filter(({ reason }) => reason === 'deleted').map(({ name }) => name),
+  }
 }
 
 /** One row a name: the registry has one per version. */
@@ -91,7 +94,7 @@ function rankOf(seed: Seed): string {
 /** `com.example/x` with a remote at or under example.com. */
 function isOwnDomain({ key, facts }: Seed): boolean {
   const domain = (key.split('/')[0] ?? '').toLowerCase().split('.').reverse().join('.')
-  return facts.invoke.some((entry) => {
+  return (facts.invoke ?? []).some((entry) => {
     const host = entry.kind === 'mcp' ? (URL.parse(entry.url)?.hostname ?? '') : ''
     return host !== '' && (host === domain || host.endsWith(`.${domain}`))
   })

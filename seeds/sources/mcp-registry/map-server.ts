@@ -1,55 +1,49 @@
-import type { SourceRow } from '../../../src/domain/derived/source-table.ts'
 import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
-import {
-  findTextFault,
-  MAX_NAME_LENGTH,
-  MAX_SUMMARY_LENGTH,
-} from '../../../src/domain/listing/listing-text.ts'
 import {
   type UrlFault as Fault,
   findCallableUrlFault,
   type HostRules,
 } from '../../facts/callable-url.ts'
-import type { Refusal } from '../../facts/refusal.ts'
-import { findSeedFault, type Seed, type SeedFacts } from '../../facts/seed-facts.ts'
-import { cutText } from '../../text/cut-text.ts'
+import { finishSeed, type MappedSeed } from '../../facts/finish-seed.ts'
+import type { Seed, SeedFacts } from '../../facts/seed-facts.ts'
+import type { MapRules } from '../../facts/seed-source.ts'
+import { toSeedTexts } from '../../facts/seed-texts.ts'
 import { guessCategories } from '../../text/guess-categories.ts'
-import { findInstruction } from '../../text/instruction-like.ts'
 import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
 import type { RegistryRow, RegistryServer } from './registry-row.ts'
 import { registrySlug } from './registry-slug.ts'
 import { findSource } from './registry-source.ts'
 
-export interface MapRules extends HostRules {
-  categories: ReadonlySet<string>
-  sources: readonly SourceRow[]
-}
-
-export type MappedServer =
-  | { ok: true; seed: Seed; dropped: Refusal[] }
-  | { ok: false; refusal: Refusal }
-
 /** A registry row as a listing, or the first reason it can't be one. */
-export function mapServer(row: RegistryRow, rules: MapRules): MappedServer {
+export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
   const { server } = row
   const facts = mapFacts(row, rules)
   if ('reason' in facts) return { ok: false, refusal: { ...facts, name: server.name } }
-  const { dropped, ...listed } = facts
+  const { dropped, suspicious, ...listed } = facts
   const seed: Seed = {
     key: server.name,
     prefix: 'mcp',
     slug: registrySlug(server.name),
     published: row.published,
+    rows: 1,
     facts: listed,
+    ...(suspicious === undefined ? {} : { suspicious }),
   }
-  const fault = findSeedFault(seed)
-  return fault === null
-    ? { ok: true, seed, dropped: dropped.map((left) => ({ ...left, name: server.name })) }
-    : { ok: false, refusal: { reason: 'invalid_listing', name: server.name, detail: fault } }
+  return finishSeed(
+    seed,
+    dropped.map((left) => ({ ...left, name: server.name })),
+  )
 }
 
-function mapFacts(row: RegistryRow, rules: MapRules): (SeedFacts & { dropped: Fault[] }) | Fault {
+/** A title that is there stands, even when nothing in it can be read: it is what the seller wants. */
+function nameOf({ title, name }: RegistryServer): string {
+  return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
+}
+
+type Mapped = SeedFacts & { dropped: Fault[]; suspicious?: string | undefined }
+
+function mapFacts(row: RegistryRow, rules: MapRules): Mapped | Fault {
   const { server, status } = row
   if (status !== 'active' && status !== '')
     return { reason: status === 'deleted' ? 'deleted' : 'deprecated', detail: statusDetail(row) }
@@ -59,7 +53,7 @@ function mapFacts(row: RegistryRow, rules: MapRules): (SeedFacts & { dropped: Fa
       reason: 'source_terms',
       detail: `expected a source whose terms allow it, found at ${row.foundAt.join(', ')}`,
     }
-  const texts = mapTexts(server)
+  const texts = toSeedTexts([nameOf(server)], [server.description])
   if ('reason' in texts) return texts
   const { entries, faults } = mapInvoke(server, rules)
   if (entries.length === 0)
@@ -73,7 +67,7 @@ function mapFacts(row: RegistryRow, rules: MapRules): (SeedFacts & { dropped: Fa
       reason: 'no_url',
       detail: 'expected a websiteUrl, a repository or a package with a public page',
     }
-  const { name, summary, description } = texts
+  const { name, summary, description, suspicious } = texts
   const categories = guessCategories(name, description, rules.categories)
   return {
     name,
@@ -84,34 +78,12 @@ function mapFacts(row: RegistryRow, rules: MapRules): (SeedFacts & { dropped: Fa
     invoke: entries,
     sources: [source],
     dropped: faults,
+    suspicious,
   }
 }
 
 function statusDetail({ status, statusMessage }: RegistryRow): string {
   return `expected status active, got ${status}${statusMessage === '' ? '' : `: ${statusMessage}`}`
-}
-
-type Texts = { name: string; summary: string; description: string }
-
-function mapTexts(server: RegistryServer): Texts | Fault {
-  const title = toPlainText(server.title ?? '')
-  const name = cutText(title === '' ? (server.name.split('/')[1] ?? '') : title, MAX_NAME_LENGTH)
-  if (!/[\p{L}\p{N}]/u.test(name)) return { reason: 'no_name', detail: 'expected a readable title' }
-  const description = toPlainText(server.description ?? '')
-  if (!/[\p{L}\p{N}]/u.test(description))
-    return { reason: 'no_description', detail: 'expected a sentence in description' }
-  const summary = cutText(description, MAX_SUMMARY_LENGTH)
-  for (const [field, text] of [['title', name] as const, ['description', summary] as const]) {
-    const fault = findTextFault(text)
-    if (fault !== null) return { reason: 'misleading_text', detail: `${field}: ${fault}` }
-  }
-  const order = findInstruction(`${server.title ?? ''} ${server.description ?? ''}`)
-  if (order !== null)
-    return {
-      reason: 'instruction_like_text',
-      detail: `expected a description, got ${JSON.stringify(order)}`,
-    }
-  return { name, summary, description }
 }
 
 /** Website, else repository, else a remote's own address, else the package's page. */

@@ -26,6 +26,8 @@ const MAX_STACKED_MARKS = 4
  * @example findTextFault('P\u0430yPal') → 'expected one script in a word, got Latin mixed with Cyrillic in "P\u0430yPal"'
  */
 export function findTextFault(text: string): string | null {
+  // Most lines are plain ASCII, in which nothing below can be hidden.
+  if (/^[ -~]*$/.test(text)) return null
   const control = /[\p{Cc}\u2028\u2029]/u.exec(text)
   if (control !== null)
     return `expected one line without control characters, got ${toCodePoint(control[0])}`

@@ -1,0 +1,32 @@
+import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+
+/** Files that machines keep beside a listing, by the listing's own path. */
+export function evidenceFileOf(listing: string): string {
+  return beside(listing, 'evidence')
+}
+
+export function tombstoneFileOf(listing: string): string {
+  return beside(listing, 'tombstones')
+}
+
+/** @example listingIdOf('listings/mcp/a.b.md') → 'mcp.a.b' */
+export function listingIdOf(listing: string): string {
+  return listing
+    .replace(/^listings\//, '')
+    .replace(/\.md$/, '')
+    .replace('/', '.')
+}
+
+export function renderJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** @returns the members of a machine's file; none of one that can't be read. */
+export function membersOf(text: string | undefined): Record<string, unknown> {
+  const value = text === undefined ? undefined : parseJson(text)
+  return isJsonObject(value) ? { ...value } : {}
+}
+
+function beside(listing: string, folder: string): string {
+  return listing.replace(/^listings\//, `${folder}/`).replace(/\.md$/, '.json')
+}

@@ -1,0 +1,60 @@
+import * as v from 'valibot'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+
+/** `content/review/<id>.json`: a question for people; nothing in it is live. */
+const ReviewItemSchema = v.strictObject({
+  id: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,80}$/)),
+  at: v.string(),
+  why: v.string(),
+  /** Who asks: an importer, `proposals`, `disputes`. */
+  from: v.string(),
+  listing: v.string(),
+  note: v.string(),
+  /** What goes into the content when it is accepted. */
+  file: v.optional(v.strictObject({ path: v.string(), text: v.string() })),
+  /** What was read of the seller, for the person who decides. */
+  found: v.optional(v.unknown()),
+})
+export type ReviewItem = v.InferOutput<typeof ReviewItemSchema>
+
+const SettledSchema = v.record(
+  v.string(),
+  v.strictObject({
+    decision: v.picklist(['accepted', 'refused']),
+    reason: v.string(),
+    at: v.string(),
+    listing: v.string(),
+  }),
+)
+export type Settled = v.InferOutput<typeof SettledSchema>
+
+/** What was decided, so that the same question is not asked again. */
+export const SETTLED_FILE = 'review/settled.json'
+
+export function reviewFileOf(id: string): string {
+  return `review/${id}.json`
+}
+
+/** @throws Error that names the file and what would be right. */
+export function parseReviewItem(text: string, file: string): ReviewItem {
+  return parseAs(ReviewItemSchema, text, file)
+}
+
+export function parseSettled(text: string | undefined): Settled {
+  return text === undefined ? {} : parseAs(SettledSchema, text, SETTLED_FILE)
+}
+
+export function isSettled(text: string | undefined, id: string): boolean {
+  return Object.hasOwn(parseSettled(text), id)
+}
+
+function parseAs<Schema extends v.GenericSchema>(
+  schema: Schema,
+  text: string,
+  file: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, parseJson(text))
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
+}

@@ -1,0 +1,50 @@
+import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import type { HostRules } from './callable-url.ts'
+import type { Refusal } from './refusal.ts'
+import type { Seed } from './seed-facts.ts'
+
+/** What a source's rows are held against while they are mapped. */
+export interface MapRules extends HostRules {
+  categories: ReadonlySet<string>
+  sources: readonly SourceRow[]
+  /** The run's time, ISO 8601. */
+  now: string
+}
+
+/** One answer of a source, or one saved file. */
+export interface SourcePage {
+  values: unknown[]
+  refused: Refusal[]
+  /** Address of the next page, from the one just read; null at the end. */
+  next: URL | null
+}
+
+/** From foreign rows to listings: every row ends in exactly one of `seeds`, `refused`, `deleted`. */
+export interface ChosenSeeds {
+  /** Sorted by key. */
+  seeds: Seed[]
+  refused: Refusal[]
+  /** Parts left out of listings that are otherwise carried over: remotes, prices, operations. */
+  dropped: Refusal[]
+  /** Refused for their words alone, as they would be listed: for the review queue. */
+  held: Seed[]
+  /** Keys that the source itself says are gone; their rows are among the refused. */
+  deleted: readonly string[]
+}
+
+/** An importer in three steps: fetch (the same for all), parse, map. */
+export interface SeedSource {
+  id: string
+  /** What it imports, for the help text. */
+  title: string
+  liveUrl: string
+  /** True where a whole run shows everything there is, so that what is missing is gone. */
+  promisesAll: boolean
+  /** Ids of `tables/sources.yaml` that its listings stand under. */
+  sourceIds: readonly string[]
+  /** @throws Error when the text is not the source's shape: it may be an error page. */
+  parse(text: string, address: URL | null): SourcePage
+  choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
+  /** Address for rows changed since an instant, where the source can tell. */
+  since?(liveUrl: URL, instant: string): URL
+}

@@ -1,0 +1,13 @@
+import * as v from 'valibot'
+import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { OWNED_FIELDS, type SeedFacts } from '../facts/seed-facts.ts'
+
+const schema = createListingFactsSchema({ allowPrivate: false })
+
+/** What a file says, in its own order, as an importer would have said it; null for no listing. */
+export function toSeedFacts(fields: ReadonlyMap<string, unknown>): SeedFacts | null {
+  if (!v.is(schema, Object.fromEntries(fields))) return null
+  const names = ['kind', ...OWNED_FIELDS].filter((name) => fields.has(name))
+  // Checked by the schema above; parsing would reorder what the file says.
+  return Object.fromEntries(names.map((name) => [name, fields.get(name)])) as unknown as SeedFacts
+}

@@ -1,0 +1,145 @@
+import type { ExistingListing } from '../content/existing-listing.ts'
+import { hasComment, renderListing } from '../content/listing-text.ts'
+import {
+  evidenceFileOf,
+  listingIdOf,
+  membersOf,
+  renderJson,
+  tombstoneFileOf,
+} from '../content/machine-files.ts'
+import { hashValue, type LockEntry, type SeedMemory } from '../content/seed-lock.ts'
+import { toSeedFacts } from './facts-of-fields.ts'
+import { leaveSources } from './merge-listing.ts'
+import { planWithdrawnNotice } from './plan-evidence.ts'
+import { planReviewOfWithdrawn } from './plan-review.ts'
+import { type Draft, planRemoval, planText } from './seeding-plan.ts'
+
+/** What two whole runs this far apart don't show is gone (milliseconds). */
+const MISSING_FOR = 24 * 3_600_000
+
+/** Reads sellers instead of listing them: no listing can be handed over to it. */
+const READER = 'discovery'
+
+/** What the source withdrew: at its word, or because two whole runs a day apart don't have it. */
+export function planWithdrawals(draft: Draft): void {
+  const { seeds, refusedKeys, deleted } = draft.input
+  const shown = new Set(seeds.map(({ key }) => key))
+  for (const [key, entry] of [...draft.listings]) {
+    if (entry.withdrawn === true || shown.has(key)) continue
+    if (deleted.has(key)) withdraw(draft, key, entry)
+    else if (refusedKeys.has(key)) draft.listings.set(key, withoutMissing(entry))
+    else if (draft.input.isWhole && draft.input.source.promisesAll) planMissing(draft, key, entry)
+  }
+}
+
+function planMissing(draft: Draft, key: string, entry: LockEntry): void {
+  const { now } = draft.input
+  const since = entry.missing_since
+  if (since === undefined) draft.listings.set(key, { ...entry, missing_since: now })
+  else if (Date.parse(now) - Date.parse(since) >= MISSING_FOR) withdraw(draft, key, entry)
+}
+
+function withoutMissing({ missing_since: _, ...entry }: LockEntry): LockEntry {
+  return entry
+}
+
+function withdraw(draft: Draft, key: string, entry: LockEntry): void {
+  const there = draft.input.existing.get(entry.file)
+  // What people deleted themselves stays deleted.
+  if (there === undefined || there.text === null || there.fields === null) return
+  const { file } = entry
+  if (entry.joined === true) {
+    draft.listings.delete(key)
+    leave(draft, there)
+    draft.withdrawn.push({ key, file, how: 'other_source' })
+  } else if (handOver(draft, key, entry, there))
+    draft.withdrawn.push({ key, file, how: 'other_source' })
+  else if (isEdited(draft, entry, there)) {
+    draft.listings.set(key, { ...entry, missing_since: entry.missing_since ?? draft.input.now })
+    planWithdrawnNotice(draft, file, `${draft.input.source.id} does not list it any more.`)
+    planReviewOfWithdrawn(draft, key, file)
+    draft.withdrawn.push({ key, file, how: 'notice' })
+  } else {
+    bury(draft, there.file, there.text)
+    draft.listings.set(key, { file, wrote: entry.wrote, withdrawn: true })
+    draft.withdrawn.push({ key, file, how: 'tombstone' })
+  }
+}
+
+/** The tombstone first: a run killed between the two leaves a listing too many, never one lost. */
+function bury(draft: Draft, file: string, text: string): void {
+  const { now, source, machine } = draft.input
+  const evidence = machine.get(evidenceFileOf(file))
+  planText(
+    draft,
+    tombstoneFileOf(file),
+    renderJson({
+      id: listingIdOf(file),
+      at: now,
+      reason: 'withdrawn',
+      by: source.id,
+      listing: text,
+      ...(evidence === undefined ? {} : { evidence: membersOf(evidence) }),
+    }),
+  )
+  planRemoval(draft, file)
+  planRemoval(draft, evidenceFileOf(file))
+}
+
+function leave(draft: Draft, { file, text, fields }: ExistingListing): void {
+  if (text === null || fields === null) return
+  const left = leaveSources(text, fields, new Set(draft.input.source.sourceIds))
+  if (left !== text) draft.files.set(file, left)
+}
+
+/** Another source still shows it: the listing stays, and is that source's from now on. */
+function handOver(draft: Draft, key: string, entry: LockEntry, there: ExistingListing): boolean {
+  for (const [id, memory] of [...draft.input.memories].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const found = id === READER ? undefined : joinedEntryOf(memory, there.file, id, draft, key)
+    if (found === undefined) continue
+    const { sources: _, ...wrote } = entry.wrote
+    const listings = new Map(id === draft.input.source.id ? draft.listings : memory.listings)
+    listings.set(found, { file: there.file, wrote })
+    draft.listings.delete(key)
+    if (id === draft.input.source.id) draft.listings.set(found, { file: there.file, wrote })
+    else {
+      draft.others.set(id, { ...memory, listings })
+      leave(draft, there)
+    }
+    return true
+  }
+  return false
+}
+
+function joinedEntryOf(
+  memory: SeedMemory,
+  file: string,
+  id: string,
+  draft: Draft,
+  key: string,
+): string | undefined {
+  const listings = id === draft.input.source.id ? draft.listings : memory.listings
+  return [...listings].find(
+    ([other, entry]) =>
+      other !== key &&
+      entry.file === file &&
+      entry.joined === true &&
+      entry.missing_since === undefined,
+  )?.[0]
+}
+
+/** True where anything in the file is not what importers wrote. */
+function isEdited({ input }: Draft, entry: LockEntry, { text, fields, file }: ExistingListing) {
+  if (text === null || fields === null) return true
+  const read = [...(input.memories.get(READER)?.listings.values() ?? [])]
+  const isReaders = read.some((each) => each.file === file && each.joined === true)
+  for (const [field, hash] of Object.entries(entry.wrote))
+    if (field !== 'sources' && hashValue(fields.get(field)) !== hash) return true
+  if (hasComment(text, 'sources')) return true
+  const facts = toSeedFacts(fields)
+  const added = fields.get('added')
+  if (facts === null || typeof added !== 'string') return true
+  const { discovery: _, ...rest } = facts
+  const isPlain = entry.wrote.discovery !== undefined || isReaders
+  return renderListing(isPlain ? facts : rest, added) !== text
+}
