@@ -1,4 +1,5 @@
 import { H3 } from 'h3'
+import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { isSellerPath } from '../http/seller-path.ts'
@@ -8,6 +9,9 @@ import { createFallback } from './fallback.ts'
 import { mountHealth } from './health.ts'
 import { createStub } from './stubs.ts'
 
+/** A handler for each live door. */
+export type DoorHandlers = Record<LiveDoorId, Handler>
+
 /** A handler for each live route but the relay, which needs the raw socket (`call/`). */
 export type Handlers = Record<Exclude<LiveRouteId, 'call'>, Handler>
 
@@ -15,7 +19,11 @@ export type Handlers = Record<Exclude<LiveRouteId, 'call'>, Handler>
  * The h3 app: a plain `fetch(Request) → Response`. Every dynamic address is in the route table;
  * this mounts it and turns an unexpected failure into a 500 that says nothing.
  */
-export function createApp(parts: Parts, handlers: Partial<Handlers>): H3 {
+export function createApp(
+  parts: Parts,
+  handlers: Partial<Handlers>,
+  doors: Partial<DoorHandlers> = {},
+): H3 {
   const report = createFailureReport(parts)
   const app = new H3({
     silent: true,
@@ -36,6 +44,9 @@ export function createApp(parts: Parts, handlers: Partial<Handlers>): H3 {
     )
       app.on('HEAD', route.path, handler)
   }
+  // A door answers wrong methods too, in its own protocol.
+  for (const [id, handler] of Object.entries(doors))
+    if (isLiveDoor(id)) app.all(DOORS[id].path, handler)
   mountHealth(app, parts)
   app.all('/**', createFallback(parts))
   app.use(async (event, next) => {
@@ -49,4 +60,8 @@ export function createApp(parts: Parts, handlers: Partial<Handlers>): H3 {
 
 function findHandler(handlers: Partial<Handlers>, id: string): Handler | undefined {
   return Object.entries(handlers).find(([name]) => name === id)?.[1]
+}
+
+function isLiveDoor(id: string): id is LiveDoorId {
+  return Object.hasOwn(DOORS, id)
 }

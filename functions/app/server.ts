@@ -1,18 +1,22 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
+import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
+import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { hasBody } from '../call/upload.ts'
 import { findRequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { SearchDoor } from '../search/search-doors.ts'
-import { createApp, type Handlers } from './app.ts'
+import { createApp, type DoorHandlers, type Handlers } from './app.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 
 export interface ServerLayers {
   parts: Parts
   handlers: Partial<Handlers>
+  /** What agents come in by beside our own API. */
+  doors?: Partial<DoorHandlers>
   /** `/api/v1/call/…`, on the raw request: header bytes and streams must pass unchanged. */
   relay?: NodeHandler
   /** Searches, which are most of what is asked. */
@@ -36,7 +40,7 @@ const RELAY_PREFIX = '/api/v1/call/'
 export function createWaypostServer(layers: ServerLayers): Server {
   const { parts, handlers, relay, search, pages } = layers
   const { problem, release } = parts
-  const app = toNodeHandler(createApp(parts, handlers))
+  const app = toNodeHandler(createApp(parts, handlers, layers.doors))
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
@@ -45,6 +49,15 @@ export function createWaypostServer(layers: ServerLayers): Server {
     requestTimeout: 0,
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+  }
+  /** Doors and files first, then pages on demand, then the app, which knows every error. */
+  function answerRest(req: IncomingMessage, res: ServerResponse, path: string): void {
+    const { files } = release()
+    if (layers.doors !== undefined && isForDoor(req, path)) return void app(req, res)
+    if (files.serve(req, res, path)) return
+    if (pages?.(req, res, path, () => void app(req, res)) === true) return
+    if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return
+    return void app(req, res)
   }
   const server = createServer(options, (req, res) => {
     const fault = findRequestFault(req)
@@ -57,10 +70,7 @@ export function createWaypostServer(layers: ServerLayers): Server {
       return void search(req, res, query, () => void app(req, res))
     if (relay !== undefined && path.startsWith(RELAY_PREFIX)) return void relay(req, res)
     if (hasBody(req)) cutSlowBody(req)
-    if (release().files.serve(req, res, path)) return
-    if (pages?.(req, res, path, () => void app(req, res)) === true) return
-    if (wantsPage(req, path) && release().files.serveAs(req, res, '/404.html', 404)) return
-    return void app(req, res)
+    answerRest(req, res, path)
   })
   // Their bytes are limited; a line beyond a count would be dropped without a word.
   server.maxHeadersCount = 0
@@ -73,6 +83,16 @@ export function createWaypostServer(layers: ServerLayers): Server {
     )
   })
   return server
+}
+
+/** Doors answer every method and error themselves; a page may be asked for as Markdown. */
+function isForDoor(req: IncomingMessage, path: string): boolean {
+  if (isDoorPath(path)) return true
+  const twin = twinPathOf(path)
+  if (twin === null || !prefersMarkdown(req.headers.accept)) return false
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false
+  req.url = twin
+  return true
 }
 
 function isPlainGet(req: IncomingMessage): boolean {

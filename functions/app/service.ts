@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from '../call/relay.ts'
+import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import { createRateLimits } from '../limits/rate-limits.ts'
@@ -93,6 +94,7 @@ function createLayers(parts: Parts): Server {
   return createWaypostServer({
     parts,
     handlers,
+    doors: createDoors(parts),
     relay: createRelay(parts),
     search: search.door,
     pages: createOnDemandPages({

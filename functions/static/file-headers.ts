@@ -1,6 +1,12 @@
-import { DATA_HEADERS, LONG_CACHE, SHORT_CACHE } from '../../src/domain/wire/file-headers.ts'
-import { BADGE_HEADERS, PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
-import type { StaticFile } from '../../src/domain/wire/static-file.ts'
+import { twinPathOf } from '../../src/domain/wire/door-table.ts'
+import {
+  BADGE_HEADERS,
+  DATA_HEADERS,
+  LONG_CACHE,
+  PAGE_HEADERS,
+  SHORT_CACHE,
+} from '../../src/domain/wire/site-headers.ts'
+import { type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
 
 /** Headers a static file always carries, whatever is asked of it. */
 export function fileHeaders({ file, type }: StaticFile): Record<string, string> {
@@ -9,9 +15,16 @@ export function fileHeaders({ file, type }: StaticFile): Record<string, string> 
     'content-type': type,
     'cache-control': isHashed ? LONG_CACHE : SHORT_CACHE,
     ...(type.startsWith('text/html')
-      ? PAGE_HEADERS
+      ? { ...PAGE_HEADERS, ...twinHeaders(toUrlPath(file)) }
       : file.startsWith('badge/')
         ? { ...DATA_HEADERS, ...BADGE_HEADERS }
         : DATA_HEADERS),
   }
+}
+
+/** A page with a Markdown twin says where it is, and that the answer depends on what is asked for. */
+function twinHeaders(path: string): Record<string, string> {
+  const twin = twinPathOf(path)
+  if (twin === null) return {}
+  return { vary: 'accept', link: `<${twin}>; rel="alternate"; type="text/markdown"` }
 }

@@ -110,10 +110,14 @@ async function send(
 ): Promise<void> {
   const variant = chooseVariant(file, req.headers['accept-encoding'])
   const isCompressed = file.br > 0
+  const fixed = fileHeaders(file)
+  const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
+    (name) => name !== undefined,
+  )
   const headers = {
-    ...fileHeaders(file),
+    ...fixed,
     etag: variant.etag,
-    ...(isCompressed && { vary: 'accept-encoding' }),
+    ...(vary.length > 0 && { vary: vary.join(', ') }),
   }
   if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
     res.writeHead(304, headers).end()

@@ -67,6 +67,17 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
+  'functions/doors': {
+    ours: LIVE,
+    packages: [
+      'node:crypto',
+      'h3',
+      'valibot',
+      '@valibot/to-json-schema',
+      '@modelcontextprotocol/server',
+      '@a2a-js/sdk*',
+    ],
+  },
   'functions/limits': { ours: LIVE, packages: ['node:*', 'rate-limiter-flexible'] },
   'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
   'functions/operations': { ours: LIVE, packages: ['node:*'] },

@@ -1,5 +1,10 @@
-import { DATA_HEADERS, LONG_CACHE, SHORT_CACHE } from '../../domain/wire/file-headers.ts'
-import { BADGE_HEADERS, PAGE_HEADERS } from '../../domain/wire/site-headers.ts'
+import {
+  BADGE_HEADERS,
+  DATA_HEADERS,
+  LONG_CACHE,
+  PAGE_HEADERS,
+  SHORT_CACHE,
+} from '../../domain/wire/site-headers.ts'
 
 /** Where the release is mounted on the web host; the one line to change. */
 const ROOT = '/srv/waypost/current'

@@ -1,4 +1,13 @@
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
+import { toAgentCard } from '../../domain/doors/agent-card.ts'
+import {
+  toAiCatalog,
+  toApiCatalog,
+  toArdManifest,
+  toLlmsFullText,
+  toLlmsText,
+} from '../../domain/doors/catalog-documents.ts'
+import { toOwnServerCard } from '../../domain/doors/server-card.ts'
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
 import { toCompareList } from '../../domain/views/compare-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
@@ -34,4 +43,27 @@ export function writeStatic(
   endpoint('/api/v1/compare', toCompareList(site.compare))
   for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
   writer.writeJson('openapi.json', createOpenApi(site.base_url))
+  writeDoors(writer, site, listings)
+}
+
+/** Documents of the doors that say who we are and where each door stands. */
+function writeDoors(
+  writer: ReleaseWriter,
+  { base_url: baseUrl, categories, stats }: CompiledSite,
+  listings: readonly CompiledListing[],
+): void {
+  writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl))
+  writer.writeJson('.well-known/ard.json', toArdManifest(baseUrl))
+  writer.writeJson('.well-known/ai-catalog.json', toAiCatalog(baseUrl))
+  writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
+  writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl))
+  const { total } = stats.listings
+  writer.write('llms.txt', toLlmsText({ baseUrl, total, categories: categories.categories }))
+  writer.write(
+    'llms-full.txt',
+    toLlmsFullText(
+      baseUrl,
+      listings.map(({ view }) => view),
+    ),
+  )
 }

@@ -19,10 +19,20 @@ const TYPES: Record<string, string> = {
 }
 
 const COMPRESSIBLE =
-  /^(?:text\/|application\/(?:json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
+  /^(?:text\/|application\/(?:json|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
+
+/** Documents whose address has no extension, or whose protocol asks for a type of its own. */
+const TYPES_BY_PATH: Record<string, string> = {
+  '.well-known/ai-catalog.json': 'application/ai-catalog+json',
+  '.well-known/api-catalog':
+    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  'mcp/server-card': 'application/mcp-server-card+json',
+}
 
 /** @example findContentType('badge/x402.foo.svg') → 'image/svg+xml' */
 export function findContentType(file: string): string {
+  const own = TYPES_BY_PATH[file]
+  if (own !== undefined) return own
   const extension = file.slice(file.lastIndexOf('.') + 1)
   return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'
 }

@@ -1,0 +1,95 @@
+import type { H3Event } from 'h3'
+import * as v from 'valibot'
+import { parseUrn, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
+import {
+  ArdSearchSchema,
+  fitsArdFilter,
+  scoreOfRank,
+} from '../../../src/domain/doors/ard-search.ts'
+import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
+import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { readDoorBody } from '../entry/read-door-body.ts'
+import { toArdAnswer, toArdError } from './ard-answer.ts'
+
+const MAX_BODY_BYTES = 16 * 1024
+/** Results looked at for one page: a filter that fits nothing must not read the whole directory. */
+const MOST_SCANNED = 200
+const SCAN_STEP = 50
+
+type ArdSearch = v.InferOutput<typeof ArdSearchSchema>
+
+/** `POST /ard/search`. */
+export function createArdSearchDoor(parts: DirectoryParts & DoorLimits) {
+  const directory = createDirectory(parts, 'api')
+  const baseUrl = parts.config.BASE_URL
+  return async function ardSearch({ req }: H3Event): Promise<Response> {
+    if (req.method !== 'POST')
+      return toArdError('METHOD_NOT_ALLOWED', 'Search by POST.', { Allow: 'POST' })
+    const { allowed, taken } = await takeForDoor(parts, 'search', req)
+    if (!allowed) return toArdError('RATE_LIMIT_EXCEEDED', 'Too many requests.', taken)
+    const body = await readDoorBody(req, MAX_BODY_BYTES)
+    if ('fault' in body) return toArdError('INVALID_ARGUMENT', body.fault, taken)
+    const parsed = v.safeParse(ArdSearchSchema, body.json)
+    if (!parsed.success) return toArdError('INVALID_ARGUMENT', toSentence(parsed.issues), taken)
+    return toArdAnswer(await findPage(directory, parsed.output, baseUrl), taken)
+  }
+}
+
+async function findPage(directory: Directory, asked: ArdSearch, baseUrl: string) {
+  const { text, filter } = asked.query
+  const start = Number(asked.pageToken)
+  const results: object[] = []
+  let offset = start
+  let total = Number.POSITIVE_INFINITY
+  while (results.length < asked.pageSize && offset < total && offset - start < MOST_SCANNED) {
+    const found = directory.search({ q: text, limit: SCAN_STEP, offset })
+    if ('problems' in found) break
+    total = found.total
+    for (const row of found.rows) {
+      if (results.length === asked.pageSize) break
+      offset += 1
+      const view = await directory.listing(row.id)
+      if (view === null || !fitsArdFilter(view, filter, baseUrl)) continue
+      results.push({
+        ...toArdEntry(view, baseUrl),
+        score: scoreOfRank(offset - 1),
+        source: baseUrl,
+      })
+    }
+    if (found.rows.length === 0) break
+  }
+  return { results, ...(offset < total && { pageToken: String(offset) }) }
+}
+
+/** `GET /ard/agents/{urn}`: one entry, whole. */
+export function createArdAgentDoor(parts: DirectoryParts & DoorLimits) {
+  const directory = createDirectory(parts, 'api')
+  const baseUrl = parts.config.BASE_URL
+  return async function ardAgent({ req, url }: H3Event): Promise<Response> {
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return toArdError('METHOD_NOT_ALLOWED', 'Read by GET.', { Allow: 'GET, HEAD' })
+    const { allowed, taken } = await takeForDoor(parts, 'search', req)
+    if (!allowed) return toArdError('RATE_LIMIT_EXCEEDED', 'Too many requests.', taken)
+    const urn = decode(url.pathname.slice(url.pathname.lastIndexOf('/') + 1))
+    const id = urn === null ? null : parseUrn(urn, baseUrl)
+    const view = id === null ? null : await directory.listing(id)
+    if (view === null || toArdEntry(view, baseUrl).identifier !== urn)
+      return toArdError('NOT_FOUND', 'No entry of ours has this identifier.', taken)
+    return toArdAnswer(toArdEntry(view, baseUrl), taken)
+  }
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
+  return issues
+    .slice(0, 5)
+    .map((issue) => `${v.getDotPath(issue) ?? 'body'}: ${issue.message}`)
+    .join('; ')
+}

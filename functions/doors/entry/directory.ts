@@ -1,0 +1,89 @@
+import { type CompactRow, toCompactRow } from '../../../src/domain/doors/compact-row.ts'
+import type { KitView } from '../../../src/domain/kit/kit-view.ts'
+import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
+import type { ListingView } from '../../../src/domain/views/listing-view.ts'
+import type { StatsView } from '../../../src/domain/views/stats-view.ts'
+import type { ListingSummary } from '../../../src/domain/views/summary-view.ts'
+import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
+import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+import type { Parts } from '../../parts/parts.ts'
+import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
+
+/**
+ * The one service behind every door: each of them says in its own protocol what these answers say,
+ * so the same question gives the same listings in the same order wherever it is asked.
+ */
+export interface Directory {
+  search(parameters: SearchQueryText): FoundListings | { problems: readonly ParameterProblem[] }
+  /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has the id. */
+  listing(id: string): Promise<ListingView | null>
+  kit(id: string): Promise<KitView | null>
+  facets(): Promise<Facets>
+}
+
+export interface Facets {
+  total: number
+  kinds: FacetCount[]
+  categories: FacetCount[]
+  rails: FacetCount[]
+  sources: FacetCount[]
+}
+
+interface FacetCount {
+  id: string
+  count: number
+}
+
+/** Parameters of `GET /api/v1/search`, not parsed yet; what is undefined is not asked for. */
+export type SearchQueryText = Record<string, string | number | boolean | undefined>
+
+export interface FoundListings {
+  total: number
+  rows: CompactRow[]
+  notes: string[]
+}
+
+export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
+
+export function createDirectory(parts: DirectoryParts, src: ClickSource): Directory {
+  const search = createReleaseSearch(parts, src)
+  const readJson = async (path: string) => {
+    const bytes = await parts.release().files.read(path)
+    return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
+  }
+  return {
+    search(parameters) {
+      const reply = search(toQueryText(parameters))
+      if (reply.status !== 200) return { problems: reply.problems }
+      // JSON.parse is typed `any`: our own search wrote these bytes.
+      const answer: { total: number; results: ListingSummary[]; notes: string[] } = JSON.parse(
+        reply.body.toString('utf8'),
+      )
+      return { total: answer.total, rows: answer.results.map(toCompactRow), notes: answer.notes }
+    },
+    // Only ids of the release reach its files: an id is never part of another address.
+    listing: async (id) => (parts.release().listings.has(id) ? readJson(listingPath(id)) : null),
+    kit: async (id) => (parts.release().listings.has(id) ? readJson(kitPath(id)) : null),
+    facets: async () => toFacets(await readJson('/api/v1/stats')),
+  }
+}
+
+function toFacets({ listings }: StatsView): Facets {
+  const counts = (byId: Record<string, number>) =>
+    Object.entries(byId).map(([id, count]) => ({ id, count }))
+  return {
+    total: listings.total,
+    kinds: counts(listings.by_kind),
+    categories: counts(listings.by_category),
+    rails: counts(listings.by_rail),
+    sources: counts(listings.by_source),
+  }
+}
+
+/** @example toQueryText({ q: 'web search', limit: 5, kind: undefined }) → 'q=web+search&limit=5' */
+function toQueryText(parameters: SearchQueryText): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return new URLSearchParams(given).toString()
+}

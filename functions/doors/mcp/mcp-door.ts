@@ -1,0 +1,70 @@
+import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server'
+import type { H3Event } from 'h3'
+import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
+import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { readDoorBody } from '../entry/read-door-body.ts'
+import { createMcpServer } from './mcp-server.ts'
+
+/** Bytes of one message: a call's body goes through here too. */
+const MAX_MESSAGE_BYTES = 1024 * 1024
+/** Messages of one batch, which revisions before 2025-06-18 allow. */
+const MAX_BATCH = 20
+const VERSION = '0.1.0'
+
+/**
+ * `/mcp`: streamable HTTP without sessions. The official package speaks the current revision and
+ * the former ones; what is ours is whom it answers, how often, and the tools.
+ */
+export function createMcpDoor(parts: DirectoryParts & DoorLimits) {
+  const directory = createDirectory(parts, 'mcp')
+  const handler = createMcpHandler(() => createMcpServer({ directory, version: VERSION }), {
+    maxRequestBodySize: MAX_MESSAGE_BYTES,
+    // Nothing is ever announced, so a subscription would only hold a socket.
+    maxSubscriptions: 1,
+  })
+  const origins = toAllowedOrigins(parts.config.BASE_URL, parts.config.HOST)
+  return async function mcpDoor({ req }: H3Event): Promise<Response> {
+    const foreign = originValidationResponse(req, origins)
+    if (foreign !== undefined) return foreign
+    if (req.method !== 'POST') return handler.fetch(req)
+    const body = await readDoorBody(req, MAX_MESSAGE_BYTES)
+    if ('fault' in body) return toRpcError(body.status, body.code, body.fault)
+    const messages = Array.isArray(body.json) ? body.json.length : 1
+    if (messages > MAX_BATCH)
+      return toRpcError(
+        400,
+        -32600,
+        `A batch holds at most ${MAX_BATCH} messages, got ${messages}.`,
+      )
+    const { taken, allowed } = await takeForDoor(parts, 'search', req, Math.max(1, messages))
+    if (!allowed)
+      return toRpcError(
+        429,
+        -32000,
+        `Too many requests; try again in ${taken['Retry-After']} s.`,
+        taken,
+      )
+    const answer = await handler.fetch(req, { parsedBody: body.json })
+    for (const [name, value] of Object.entries(taken)) answer.headers.set(name, value)
+    return answer
+  }
+}
+
+/** A page of another origin could otherwise read through a visitor's browser what only it can reach. */
+function toAllowedOrigins(baseUrl: string, host: string): string[] {
+  const own = new URL(baseUrl).hostname
+  const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host)
+  return isLocal ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
+}
+
+function toRpcError(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json(
+    { jsonrpc: '2.0', id: null, error: { code, message } },
+    { status, headers: { 'Cache-Control': 'no-store', ...headers } },
+  )
+}

@@ -1,0 +1,39 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { CompactRowSchema } from '../../../src/domain/doors/compact-row.ts'
+import { fitRows, sizeOf } from '../../../src/domain/doors/fitted-rows.ts'
+import { SearchToolInput, TOOL_RESULTS } from '../../../src/domain/doors/tool-inputs.ts'
+import type { Directory } from '../entry/directory.ts'
+import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
+import { answerWith, failWith } from './tool-answer.ts'
+
+const input = toStandardJsonSchema(SearchToolInput)
+const output = toStandardJsonSchema(
+  v.object({ total: v.number(), results: v.array(CompactRowSchema), notes: v.array(v.string()) }),
+)
+
+/** `search_listings`: the same rows in the same order as `GET /api/v1/search`, compact. */
+export function registerSearchTool(server: McpServer, directory: Directory): void {
+  const config = {
+    ...TOOL_TEXTS.search_listings,
+    annotations: READ_ONLY,
+    inputSchema: input,
+    outputSchema: output,
+  }
+  server.registerTool('search_listings', config, ({ query, limit = TOOL_RESULTS, ...filters }) => {
+    const found = directory.search({ q: query, limit, ...filters })
+    if ('problems' in found)
+      return failWith(
+        found.problems
+          .map(({ name, detail, allowed }) =>
+            allowed === undefined
+              ? `${name}: ${detail}`
+              : `${name}: ${detail} (${allowed.join(', ')})`,
+          )
+          .join('; '),
+      )
+    const rest = { total: found.total, notes: found.notes }
+    return answerWith({ ...rest, results: fitRows(found.rows, sizeOf(rest)) })
+  })
+}

@@ -1,0 +1,85 @@
+import type { ListingView } from '../views/listing-view.ts'
+import { kitPath } from '../wire/links.ts'
+import { KINDS, type Kind } from '../wire/vocabulary.ts'
+import { OWN_SUMMARY } from './agent-card.ts'
+import { toServerCard } from './server-card.ts'
+
+/**
+ * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier carries
+ * our own domain: a seller's would claim the seller's authority.
+ */
+export interface CatalogEntry {
+  identifier: string
+  displayName: string
+  type: string
+  description: string
+  url?: string
+  data?: object
+  representativeQueries: string[]
+}
+
+export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
+export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
+export const REGISTRY_TYPE = 'application/ai-registry+json'
+/** kit.json, which no standard names. */
+export const KIT_TYPE = 'application/vnd.waypost.kit+json'
+
+/** Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing. */
+export function toOwnEntries(baseUrl: string): CatalogEntry[] {
+  const queries = ['find an API that does a task', 'which web search costs under a cent']
+  const entry = (name: string, displayName: string, type: string, path: string) => ({
+    identifier: `${toUrnPrefix(baseUrl)}:service:${name}`,
+    displayName,
+    type,
+    description: OWN_SUMMARY,
+    url: `${baseUrl}${path}`,
+    representativeQueries: queries,
+  })
+  return [
+    entry('registry', 'Waypost registry', REGISTRY_TYPE, '/ard'),
+    entry('mcp', 'Waypost MCP server', SERVER_CARD_TYPE, '/mcp/server-card'),
+    entry('agent', 'Waypost agent', AGENT_CARD_TYPE, '/.well-known/agent-card.json'),
+  ]
+}
+
+/** A listing as an entry whose `url` or `data` is a document of the very `type` it names. */
+export function toArdEntry(view: ListingView, baseUrl: string): CatalogEntry {
+  const entry = {
+    identifier: toUrn(view.id, view.kind, baseUrl),
+    displayName: view.name,
+    description: view.summary,
+    representativeQueries: toQueries(view),
+  }
+  const card = view.kind === 'mcp_server' ? toServerCard(view, baseUrl) : null
+  if (card !== null) return { ...entry, type: SERVER_CARD_TYPE, data: card }
+  const agentCard = view.discovery?.agent_card
+  if (view.kind === 'a2a_agent' && agentCard !== undefined)
+    return { ...entry, type: AGENT_CARD_TYPE, url: agentCard }
+  return { ...entry, type: KIT_TYPE, url: `${baseUrl}${kitPath(view.id)}` }
+}
+
+/** @example toUrn('x402.exa', 'http_api', 'https://waypost.example') → 'urn:air:waypost.example:http_api:x402.exa' */
+export function toUrn(id: string, kind: Kind, baseUrl: string): string {
+  return `${toUrnPrefix(baseUrl)}:${kind}:${id}`
+}
+
+/** The id an identifier of ours names, or null for anything else. */
+export function parseUrn(urn: string, baseUrl: string): string | null {
+  const prefix = `${toUrnPrefix(baseUrl)}:`
+  if (!urn.startsWith(prefix)) return null
+  const [kind, id, ...more] = urn.slice(prefix.length).split(':')
+  const isOurs = id !== undefined && more.length === 0 && KINDS.some((known) => known === kind)
+  return isOurs ? id : null
+}
+
+function toUrnPrefix(baseUrl: string): string {
+  return `urn:air:${new URL(baseUrl).hostname}`
+}
+
+/** Two to five, made of what the listing says of itself: its name and its tags, nothing invented. */
+function toQueries({ name, tags, categories }: ListingView): string[] {
+  const words = [...tags, ...categories].map((word) => word.replaceAll('_', ' '))
+  return [name, words.slice(0, 3).join(' '), words.slice(3, 6).join(' ')].filter(
+    (query) => query !== '',
+  )
+}

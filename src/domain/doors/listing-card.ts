@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import type { ListingView } from '../views/listing-view.ts'
+
+/** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
+const LEFT_OUT = new Set(['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'])
+
+/** A full listing as an agent reads it: the same members less what only people use. */
+export const ListingCardSchema = v.looseObject({
+  id: v.string(),
+  name: v.string(),
+  kind: v.string(),
+  summary: v.string(),
+  url: v.string(),
+  trust: v.looseObject({ score: v.nullable(v.number()), evidence: v.string() }),
+})
+export type ListingCard = v.InferOutput<typeof ListingCardSchema>
+
+export function toListingCard(view: ListingView): ListingCard {
+  const kept = Object.entries(view).filter(
+    ([name, value]) => !LEFT_OUT.has(name) && hasContent(value),
+  )
+  return { ...pick(view), ...Object.fromEntries(kept) }
+}
+
+function pick({ id, name, kind, summary, url, trust }: ListingView) {
+  return { id, name, kind, summary, url, trust }
+}
+
+function hasContent(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  return typeof value !== 'object' || value === null || Object.keys(value).length > 0
+}

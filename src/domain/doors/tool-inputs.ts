@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+import { MAX_QUERY_CHARACTERS, MAX_TRUST } from '../search/search-query.ts'
+import { HTTP_METHODS, KINDS, RAILS } from '../wire/vocabulary.ts'
+
+/** Results an agent gets unless it asks for more: what fits two kilobytes. */
+export const TOOL_RESULTS = 5
+const MOST_TOOL_RESULTS = 20
+/** Listings side by side, at most; as on the page. */
+export const MOST_COMPARED = 6
+
+const id = v.pipe(
+  v.string(),
+  v.maxLength(120),
+  v.description('Id of a listing, as search_listings gives it: x402.exa, mcp.github.'),
+)
+
+export const SearchToolInput = v.strictObject({
+  query: optional(
+    v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
+    'The task in plain words, or keywords. Without it: the most trusted first.',
+  ),
+  kind: optional(v.picklist(KINDS), 'Only listings of this kind.'),
+  category: optional(v.string(), 'Only this category; list_facets has the identifiers.'),
+  rail: optional(v.picklist(RAILS), 'Only listings paid on this rail.'),
+  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'Only listings with a lower price.'),
+  min_trust: optional(
+    v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_TRUST)),
+    'Only listings with at least this score of payment-verified trust.',
+  ),
+  paid_only: optional(v.boolean(), 'Only listings that name a payment rail.'),
+  limit: optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_TOOL_RESULTS)),
+    `How many results, ${TOOL_RESULTS} unless said otherwise.`,
+  ),
+  offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'How many results to skip.'),
+})
+
+export const ListingToolInput = v.strictObject({ id })
+
+export const KitToolInput = v.strictObject({
+  id,
+  operation: optional(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(199)),
+    'Which operation, counted from 0; the one a buyer most likely wants unless said otherwise.',
+  ),
+  snippet: optional(
+    v.pipe(v.string(), v.maxLength(40)),
+    'Also one ready snippet: curl, typescript, python, or the name of an MCP client.',
+  ),
+})
+
+export const CompareToolInput = v.strictObject({
+  ids: v.pipe(
+    v.array(id),
+    v.minLength(2),
+    v.maxLength(MOST_COMPARED),
+    v.description(`Two to ${MOST_COMPARED} ids.`),
+  ),
+})
+
+export const FacetsToolInput = v.strictObject({})
+
+export const CallToolInput = v.strictObject({
+  id,
+  method: optional(v.picklist(HTTP_METHODS), 'GET unless said otherwise.'),
+  endpoint: optional(
+    v.pipe(v.string(), v.maxLength(4096)),
+    "A path with its query, or an https URL on the seller's host; the listing's own URL unless said otherwise.",
+  ),
+  headers: optional(
+    v.record(v.string(), v.string()),
+    'Header fields for the seller, such as its API key or Accept.',
+  ),
+  body: optional(
+    v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
+    'The request body: text as it stands, anything else as JSON.',
+  ),
+})
+export type CallToolRequest = v.InferOutput<typeof CallToolInput>
+
+function optional<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.optional(v.pipe(schema, v.description(text)))
+}

@@ -1,0 +1,192 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let running: RunningService
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running.close())
+
+const address = () => new URL(`${running.url}/mcp`)
+
+async function withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ name: 'tester', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(address()))
+  try {
+    return await work(client)
+  } finally {
+    await client.close()
+  }
+}
+
+/** One message as bytes on the wire, without a client's help. */
+async function post(body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(address(), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+const call = (name: string, args: unknown, id: number | string = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+})
+
+describe('the MCP door, to the official client of the current revision', () => {
+  test('has tools with titles, hints, and schemas of what goes in and comes out', async () => {
+    const { tools } = await withClient((client) => client.listTools())
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['search_listings', 'get_listing', 'list_facets']),
+    )
+    for (const tool of tools) {
+      expect(tool.title, tool.name).toBeTruthy()
+      expect(tool.description, tool.name).toBeTruthy()
+      expect(tool.inputSchema.additionalProperties, tool.name).toBe(false)
+      expect(tool.annotations?.readOnlyHint, tool.name).toBe(tool.name !== 'call_listing')
+      if (tool.name !== 'call_listing') expect(tool.outputSchema, tool.name).toBeTruthy()
+    }
+  })
+
+  test('says how a payment goes before anybody pays', async () => {
+    const instructions = await withClient(async (client) => client.getInstructions())
+    expect(instructions).toMatch(/402/)
+    expect(instructions).toMatch(/sign with your own wallet/)
+    expect(instructions).toMatch(/data, never instructions/)
+  })
+
+  test('finds what the search endpoint finds, in its order, structured and as the same text', async () => {
+    const found = await withClient((client) =>
+      client.callTool({ name: 'search_listings', arguments: { query: 'weather' } }),
+    )
+    const api = await (await fetch(`${running.url}/api/v1/search?q=weather&limit=5`)).json()
+    const [block] = found.content
+    expect(block?.type === 'text' && JSON.parse(block.text)).toEqual(found.structuredContent)
+    expect(found.structuredContent).toMatchObject({
+      total: api.total,
+      results: api.results.map(({ id }: { id: string }) => ({ id })),
+    })
+  })
+
+  test('reads a listing, as a tool and as a resource', async () => {
+    await withClient(async (client) => {
+      const tool = await client.callTool({ name: 'get_listing', arguments: { id: 'x402.weather' } })
+      const read = await client.readResource({ uri: 'waypost://listing/x402.weather' })
+      const [content] = read.contents
+      expect(tool.structuredContent).toMatchObject({ id: 'x402.weather', trust: { score: 38 } })
+      expect(
+        content !== undefined && 'text' in content && JSON.parse(String(content.text)),
+      ).toEqual(tool.structuredContent)
+    })
+  })
+
+  test('an id nobody has is said to be none, with what would be right', async () => {
+    const answer = await withClient((client) =>
+      client.callTool({ name: 'get_listing', arguments: { id: '../../etc/passwd' } }),
+    )
+    expect(answer.isError).toBe(true)
+    expect(JSON.stringify(answer.content)).toMatch(/search_listings gives ids/)
+  })
+
+  test('lists the values that filters take', async () => {
+    const answer = await withClient((client) => client.callTool({ name: 'list_facets' }))
+    expect(answer.structuredContent).toMatchObject({
+      kinds: expect.arrayContaining([{ id: 'mcp_server', count: 3 }]),
+    })
+  })
+
+  test('has a prompt that finds, prices, asks, and calls', async () => {
+    const prompt = await withClient((client) =>
+      client.getPrompt({ name: 'find_and_call', arguments: { task: 'rain in Lima' } }),
+    )
+    expect(JSON.stringify(prompt.messages)).toMatch(/rain in Lima/)
+  })
+})
+
+test('a client of the former revision finds the same', async () => {
+  const client = new FormerClient({ name: 'former', version: '1.0.0' })
+  await client.connect(new FormerTransport(address()))
+  const found = await client.callTool({
+    name: 'search_listings',
+    arguments: { query: 'weather', limit: 2 },
+  })
+  expect(found.structuredContent).toMatchObject({ results: [{ id: 'x402.weather' }, {}] })
+  await client.close()
+})
+
+describe('bad input to the MCP door', () => {
+  test.each([
+    ['an unknown tool', call('drop_tables', {}), /-3260[12]/],
+    ['a wrong type', call('search_listings', { query: 7 }), /isError|-32602/],
+    ['an unknown argument', call('search_listings', { qurey: 'x' }), /qurey/],
+    ['a value outside its list', call('search_listings', { kind: 'robot' }), /isError|-32602/],
+    ['an unknown category', call('search_listings', { category: 'nope' }), /category/],
+    ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'tools/eat' }, /-32601/],
+    ['text that is not JSON', '{', /-32700/],
+    ['a batch too long', Array(21).fill(call('list_facets', {})), /at most 20/],
+    ['something else than JSON-RPC', { hello: 1 }, /-3260[0-9]|-32700/],
+  ])('%s: the protocol’s own error', async (_, body, expected) => {
+    const { status, text } = await post(body)
+    expect(text).toMatch(expected)
+    expect(status).toBeLessThan(500)
+    expect(text).not.toMatch(/problems\//)
+  })
+
+  test('a foreign page is refused before anything is read; our own is not', async () => {
+    const foreign = await post(call('list_facets', {}), { origin: 'https://evil.example' })
+    expect(foreign.status).toBe(403)
+    const own = await post(call('list_facets', {}), { origin: 'https://waypost.example' })
+    expect(own.status).toBe(200)
+  })
+
+  test('a message over its bound, another type, another method', async () => {
+    expect((await post(JSON.stringify({ x: 'y'.repeat(1_100_000) }))).status).toBe(413)
+    expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415)
+    for (const method of ['GET', 'DELETE'])
+      expect((await fetch(address(), { method })).status, method).toBe(405)
+  })
+
+  test('a revision nobody knows, a session that does not exist, a notification', async () => {
+    const version = await post(call('list_facets', {}), { 'mcp-protocol-version': '1999-01-01' })
+    expect(version.status).toBe(400)
+    const session = await post(call('list_facets', {}), { 'mcp-session-id': 'gone' })
+    expect(session.status).toBe(200)
+    expect(session.headers.get('mcp-session-id')).toBeNull()
+    const note = await post({ jsonrpc: '2.0', method: 'notifications/cancelled' })
+    expect(note.status).toBe(202)
+  })
+
+  test('five results stay within two kilobytes, whatever sellers wrote', async () => {
+    const found = await withClient((client) => client.callTool({ name: 'search_listings' }))
+    expect(Buffer.byteLength(JSON.stringify(found.structuredContent))).toBeLessThanOrEqual(2048)
+  })
+})
+
+test('the limit of searches covers the door, and its refusal says when to come back', async () => {
+  const limited = await startService({ RATE_LIMITS: '{"search":"2/60"}' })
+  const ask = () =>
+    fetch(`${limited.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify([call('list_facets', {}, 'a'), call('list_facets', {}, 'b')]),
+    })
+  expect((await ask()).status).toBe(200)
+  const refused = await ask()
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await refused.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32000 } })
+  await limited.close()
+})
