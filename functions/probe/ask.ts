@@ -52,6 +52,11 @@ export interface AskerOptions {
   limits?: AskLimits
 }
 
+/** Who asks, and a page that says what a probe does and how to be left alone. */
+export function toUserAgent(baseUrl: string): string {
+  return `Waypost-Probe/1 (+${baseUrl}/sellers/check)`
+}
+
 /** Requests of probes: guarded as the relay's are, with bounds of their own for every answer. */
 export function createAsker(options: AskerOptions): Asker {
   const limits = options.limits ?? ASK_LIMITS

@@ -60,14 +60,14 @@ async function begin(handshake: Handshake, asker: OneAsker, now: () => number): 
 }
 
 async function probePayment(
-  { request, rails, is_guess }: Extract<Handshake, { kind: 'payment' }>,
+  { request, operation, rails, is_guess }: Extract<Handshake, { kind: 'payment' }>,
   asker: OneAsker,
   now: () => number,
 ): Promise<Finding> {
   const { method, url, headers, body } = request
   const reply = await asker.ask({ method, url, headers, ...(body !== undefined && { body }) })
   if (!reply.answered) return toFailureFinding(rails.includes('x402') ? 'x402' : 'mpp', reply)
-  return judgePayment(reply.answer, { method, url, isGuess: is_guess }, rails, now())
+  return judgePayment(reply.answer, { ...operation, isGuess: is_guess }, rails, now())
 }
 
 async function probeHttp(

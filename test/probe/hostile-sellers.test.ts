@@ -14,8 +14,9 @@ afterEach(async () => {
 
 function handshakesWith(url: string): Handshake[] {
   const request = { method: 'GET', url, headers: {} } as const
+  const operation = { method: 'GET', url } as const
   return [
-    { kind: 'payment', request, rails: ['x402', 'mpp'], is_guess: false },
+    { kind: 'payment', request, operation, rails: ['x402', 'mpp'], is_guess: false },
     { kind: 'http', request, expected: null },
     { kind: 'mcp', url },
     { kind: 'mcp_sse', url },

@@ -26,7 +26,9 @@ async function probe(
   const asker = createTestAsker({ answerMs: 3000 })
   closing.push(site.close, asker.close)
   const request = { method: 'GET', url: `${site.url}/paid`, headers: {} } as const
-  const finding = await shakeHands({ kind: 'payment', request, rails, is_guess }, asker, Date.now)
+  const operation = { method: 'GET', url: request.url } as const
+  const handshake = { kind: 'payment', request, operation, rails, is_guess } as const
+  const finding = await shakeHands(handshake, asker, Date.now)
   expect(sent).toHaveLength(1)
   expect(sent[0]).not.toContain('authorization')
   expect(sent[0]?.filter((name) => name.includes('payment'))).toEqual([])

@@ -13,6 +13,8 @@ export const HandshakeSchema = v.variant('kind', [
   v.strictObject({
     kind: v.literal('payment'),
     request: RequestSchema,
+    /** The operation as the listing declares it, placeholders unfilled. */
+    operation: v.strictObject({ method: v.picklist(HTTP_METHODS), url: v.string() }),
     rails: v.array(v.picklist(RAILS)),
     /** The method is our guess. */
     is_guess: v.boolean(),

@@ -1,0 +1,97 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
+import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { takeFileLock } from '../operations/file-lock.ts'
+import { runMain } from '../operations/run-main.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { createResolver } from '../ports/resolver.ts'
+import { createAsker, toUserAgent } from '../probe/ask.ts'
+import { type ProbeSummary, probeContent } from '../probe/probe-content.ts'
+import { PROBE_HELP, type ProbeOptions, parseProbeOptions } from '../probe/probe-options.ts'
+
+/** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong. */
+await runMain(async () => {
+  const options = parseProbeOptions(process.argv.slice(2))
+  if ('help' in options) console.log(PROBE_HELP)
+  else if ('fault' in options) {
+    console.error(`${options.fault}\n\n${PROBE_HELP}`)
+    process.exitCode = 2
+  } else await probe(options, parseConfig(process.env))
+})
+
+async function probe(options: ProbeOptions, config: Config): Promise<void> {
+  const plans = readPlans(options.ids, config)
+  const lock = lockContent(config.STATE_DIR)
+  const resolver = createResolver(config.DNS_SERVERS)
+  const asker = createAsker({
+    resolver,
+    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    userAgent: toUserAgent(config.BASE_URL),
+  })
+  const stop = new AbortController()
+  process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
+  try {
+    const summary = await probeContent({
+      ...options,
+      contentDir: config.CONTENT_DIR,
+      plans,
+      asker,
+      resolver,
+      now: Date.now,
+      signal: stop.signal,
+      onProbe: (id, { outcome, protocol, saw, status, ms }, at) =>
+        console.log(
+          options.isJson
+            ? JSON.stringify({ id, at, protocol, outcome, status, ms, saw })
+            : `${outcome.padEnd(14)} ${id}  ${saw}`,
+        ),
+    })
+    report(summary, options.isJson)
+  } finally {
+    await asker.close()
+    lock.release()
+  }
+}
+
+function readPlans(ids: readonly string[], config: Config): ProbePlan[] {
+  const { content } = readContent(config.CONTENT_DIR, {
+    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+  })
+  if (content === null)
+    throw new OperatorError('The content has errors, so nothing was probed: see npm run check.')
+  const known = new Map(content.listings.map(({ id, facts }) => [id, facts]))
+  const unknown = ids.filter((id) => !known.has(id))
+  if (unknown.length > 0) throw new OperatorError(`There is no listing ${unknown.join(', ')}.`)
+  const wanted = ids.length === 0 ? [...known.keys()] : ids
+  return wanted.flatMap((id) => {
+    const facts = known.get(id)
+    const plan = facts === undefined ? null : planProbe(id, facts)
+    return plan === null ? [] : [plan]
+  })
+}
+
+/** Two runs at once would write each other's files. */
+function lockContent(stateDir: string) {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+  const lock = takeFileLock(join(stateDir, 'probe.lock'))
+  if (lock === null)
+    throw new OperatorError(`Another probe run is under way in STATE_DIR ${stateDir}.`)
+  return lock
+}
+
+function report(summary: ProbeSummary, isJson: boolean): void {
+  if (isJson) console.log(JSON.stringify({ summary }))
+  else {
+    const { probed, listings, not_due, held_back, outcomes, seconds } = summary
+    const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`)
+    console.log(
+      `${probed} of ${listings} listings probed in ${seconds} s (${counts.sort().join(', ') || 'none'}); ${not_due} not due, ${held_back} held back`,
+    )
+  }
+  if (!summary.is_offline) return
+  console.error('No host was heard: is this machine online? Nothing was held against anybody.')
+  process.exitCode = 1
+}

@@ -1,0 +1,67 @@
+import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
+import { orderByNeed, toCandidate } from '../../src/domain/probe/keep/probe-order.ts'
+import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { Finding, ProbeOutcome } from '../../src/domain/probe/read/finding.ts'
+import type { Resolver } from '../ports/resolver.ts'
+import type { Asker } from './ask.ts'
+import { readEvidenceFile, writeEvidenceFile } from './evidence-files.ts'
+import type { ProbeOptions } from './probe-options.ts'
+import { runProbes } from './run-probes.ts'
+
+export interface ProbeContentOptions extends Omit<ProbeOptions, 'ids' | 'isJson'> {
+  contentDir: string
+  plans: readonly ProbePlan[]
+  asker: Pick<Asker, 'ask'>
+  resolver: Pick<Resolver, 'addresses'>
+  now: () => number
+  /** Told each result once it is on the disk. */
+  onProbe: (id: string, finding: Finding, at: string) => void
+  signal?: AbortSignal
+}
+
+export interface ProbeSummary {
+  listings: number
+  /** Probed recently enough, or an endpoint that nothing can be asked of and that is written down. */
+  not_due: number
+  probed: number
+  held_back: number
+  outcomes: Partial<Record<ProbeOutcome, number>>
+  is_offline: boolean
+  seconds: number
+}
+
+/** Probes listings and writes their evidence files, one by one, as results come in. */
+export async function probeContent(options: ProbeContentOptions): Promise<ProbeSummary> {
+  const { contentDir, plans, now, staleMs, limit, onProbe } = options
+  const started = now()
+  const candidates = plans.map((plan) =>
+    toCandidate(plan, readEvidenceFile(contentDir, plan.id).probes ?? []),
+  )
+  const due = orderByNeed(candidates, { now: started, staleMs })
+  const outcomes: ProbeSummary['outcomes'] = {}
+  const tally = await runProbes({
+    ...options,
+    plans: due.slice(0, limit),
+    onResult: async (plan, finding, moment) => {
+      const at = toInstant(moment)
+      const evidence = readEvidenceFile(contentDir, plan.id)
+      await writeEvidenceFile(contentDir, plan.id, mergeFinding(evidence, finding, plan, at))
+      outcomes[finding.outcome] = (outcomes[finding.outcome] ?? 0) + 1
+      onProbe(plan.id, finding, at)
+    },
+  })
+  return {
+    listings: plans.length,
+    not_due: plans.length - due.length,
+    probed: tally.probed,
+    held_back: tally.heldBack,
+    outcomes,
+    is_offline: tally.isOffline,
+    seconds: Math.round((now() - started) / 100) / 10,
+  }
+}
+
+/** Whole seconds: fractions would only make the files longer. */
+export function toInstant(moment: number): string {
+  return new Date(moment).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}

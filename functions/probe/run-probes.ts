@@ -1,0 +1,90 @@
+import { addressOf, type ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { Finding } from '../../src/domain/probe/read/finding.ts'
+import type { Resolver } from '../ports/resolver.ts'
+import type { Asker } from './ask.ts'
+import { createHostQueue, type HostQueue } from './host-queue.ts'
+import { shakeHands } from './shake-hands.ts'
+import { createWitness } from './witness.ts'
+
+export interface ProbeRunOptions {
+  /** In the order they should be asked. */
+  plans: readonly ProbePlan[]
+  asker: Pick<Asker, 'ask'>
+  resolver: Pick<Resolver, 'addresses'>
+  /** Probes under way at once, over all hosts. */
+  concurrency: number
+  /** Milliseconds since the epoch. */
+  now: () => number
+  /** Keeps one result, before the run goes on. */
+  onResult: (plan: ProbePlan, finding: Finding, at: number) => Promise<void>
+  /** Ends the run early: what is under way is finished, nothing new is begun. */
+  signal?: AbortSignal
+}
+
+export interface ProbeRunTally {
+  probed: number
+  /** Left out of this run because their host asked to be left alone. */
+  heldBack: number
+  /** No host said anything: it was our network, and nothing counts against anybody. */
+  isOffline: boolean
+}
+
+/**
+ * Probes the listings: one at a time a host (name and port), at most four an address, each result
+ * kept as soon as it is known, so that a run that is killed begins again where it was.
+ */
+export async function runProbes(options: ProbeRunOptions): Promise<ProbeRunTally> {
+  const { plans, concurrency, onResult, signal } = options
+  const queue = createHostQueue(plans, (plan) => hostOf(plan))
+  const witness = createWitness<ProbePlan>(onResult)
+  let probed = 0
+  const work = async () => {
+    for (let turn = await queue.next(); turn !== null; turn = await queue.next()) {
+      if (signal?.aborted) return queue.close()
+      const finding = await probe(turn.plan, queue, options)
+      probed += 1
+      await witness.hear(turn.plan, finding, options.now())
+      queue.done(turn, (finding.retryAfterS ?? 0) > 0)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, concurrency) }, work))
+  const isOffline = await witness.end()
+  return { probed, heldBack: queue.dropped(), isOffline }
+}
+
+async function probe(
+  plan: ProbePlan,
+  queue: HostQueue,
+  { asker, resolver, now }: ProbeRunOptions,
+): Promise<Finding> {
+  const leave = await queue.enterAddress(await addressKeyOf(plan, resolver))
+  try {
+    return await shakeHands(plan.handshake, asker, now)
+  } finally {
+    leave()
+  }
+}
+
+/** The guard looks names up and judges addresses itself, at each connection; this only counts. */
+async function addressKeyOf(
+  plan: ProbePlan,
+  resolver: ProbeRunOptions['resolver'],
+): Promise<string | null> {
+  const host = hostnameOf(plan)
+  if (host === null) return null
+  try {
+    const [first] = await resolver.addresses(host)
+    return first?.address ?? host
+  } catch {
+    return host
+  }
+}
+
+function hostOf({ handshake }: ProbePlan): string {
+  return URL.parse(addressOf(handshake) ?? '')?.host ?? ''
+}
+
+function hostnameOf({ handshake }: ProbePlan): string | null {
+  const hostname = URL.parse(addressOf(handshake) ?? '')?.hostname
+  return hostname === undefined ? null : hostname.replace(/^\[(.*)\]$/, '$1')
+}

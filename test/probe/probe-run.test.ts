@@ -1,0 +1,238 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createResolver } from '../../functions/ports/resolver.ts'
+import { probeContent } from '../../functions/probe/probe-content.ts'
+import { parseProbeOptions } from '../../functions/probe/probe-options.ts'
+import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { Finding } from '../../src/domain/probe/read/finding.ts'
+import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { createTestAsker, type Site, startSite } from './probe-world.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const offer = {
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '10000',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: `0x${'ab'.repeat(20)}`,
+}
+const TERMS = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] })).toString('base64')
+
+async function startSeller(onRequest = () => {}): Promise<Site> {
+  const site = await startSite((_req, res) => {
+    onRequest()
+    res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+  })
+  closing.push(site.close)
+  return site
+}
+
+function createContent(): ContentFolder {
+  const content = createContentFolder()
+  closing.push(content.remove)
+  return content
+}
+
+const DECLARED = { max_usd: null, networks: [], payouts: [] }
+
+function planFor(id: string, url: string): ProbePlan {
+  const operation = { method: 'GET', url } as const
+  const request = { ...operation, headers: {} }
+  return {
+    id,
+    handshake: { kind: 'payment', request, operation, rails: ['x402'], is_guess: false },
+    declared: DECLARED,
+  }
+}
+
+async function run(
+  contentDir: string,
+  plans: ProbePlan[],
+  options: { staleMs?: number; limit?: number; concurrency?: number; now?: () => number } = {},
+) {
+  const asker = createTestAsker({ answerMs: 600, connectMs: 600 })
+  closing.push(asker.close)
+  const heard: [string, Finding['outcome']][] = []
+  const summary = await probeContent({
+    staleMs: 0,
+    limit: 1000,
+    concurrency: 16,
+    now: Date.now,
+    ...options,
+    contentDir,
+    plans,
+    asker,
+    resolver: createResolver(undefined),
+    onProbe: (id, { outcome }) => heard.push([id, outcome]),
+  })
+  return { summary, heard }
+}
+
+const readEvidence = (dir: string, id: string) =>
+  JSON.parse(readFileSync(join(dir, 'evidence', `${id.replace('.', '/')}.json`), 'utf8'))
+
+describe('a probe run', () => {
+  test('asks one at a time a host and at most four an address', async () => {
+    const content = createContent()
+    let most = 0
+    let inAll = 0
+    const sites = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        let here = 0
+        const site = await startSite((_req, res) => {
+          here += 1
+          inAll += 1
+          expect(here).toBe(1)
+          most = Math.max(most, inAll)
+          setTimeout(() => {
+            here -= 1
+            inAll -= 1
+            res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+          }, 15)
+        })
+        closing.push(site.close)
+        return site
+      }),
+    )
+    const plans = sites.flatMap(({ url }, at) =>
+      [1, 2, 3].map((n) => planFor(`x402.s${at}-${n}`, `${url}/${n}`)),
+    )
+    const { summary } = await run(content.dir, plans)
+    expect(summary).toMatchObject({ probed: 24, outcomes: { spoke: 24 } })
+    expect(most).toBe(4)
+  })
+
+  test('writes files that read the same whatever the order, and leaves the rest of them alone', async () => {
+    const { url } = await startSeller()
+    const content = createContent()
+    content.write('evidence/x402/a.json', '{"signals":{"p95_ms":5,"status":"online"}}')
+    const now = () => Date.parse('2026-11-20T12:00:00.789Z')
+    await run(content.dir, [planFor('x402.b', `${url}/b`), planFor('x402.a', `${url}/a`)], { now })
+    const a = readFileSync(join(content.dir, 'evidence/x402/a.json'), 'utf8')
+    expect(a.endsWith('}\n')).toBe(true)
+    expect(Object.keys(JSON.parse(a))).toEqual(['signals', 'interface', 'probes'])
+    expect(JSON.parse(a).signals).toEqual({ p95_ms: 5, status: 'online' })
+    expect(readEvidence(content.dir, 'x402.b').probes).toMatchObject([
+      { at: '2026-11-20T12:00:00Z', outcome: 'spoke', version: '2' },
+    ])
+    expect(readdirSync(join(content.dir, 'evidence/x402')).sort()).toEqual(['a.json', 'b.json'])
+  })
+
+  test('takes up where it stopped: never probed first, and nobody twice before it is due', async () => {
+    const asked: string[] = []
+    const site = await startSite((req, res) => {
+      asked.push(req.url ?? '')
+      res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+    })
+    closing.push(site.close)
+    const content = createContent()
+    const plans = ['a', 'b', 'c', 'd'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
+    await run(content.dir, plans, { limit: 2 })
+    const { summary } = await run(content.dir, plans, { staleMs: 3_600_000 })
+    expect(asked).toEqual(['/a', '/b', '/c', '/d'])
+    expect(summary).toMatchObject({ not_due: 2, probed: 2 })
+  })
+
+  test('asks a host that wants to be left alone no more', async () => {
+    let asked = 0
+    const site = await startSite((_req, res) => {
+      asked += 1
+      res.writeHead(429, { 'retry-after': '3600' }).end()
+    })
+    closing.push(site.close)
+    const content = createContent()
+    const plans = ['a', 'b', 'c'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
+    const first = await run(content.dir, plans)
+    expect(first.summary).toMatchObject({ probed: 1, held_back: 2, outcomes: { unknown: 1 } })
+    expect(asked).toBe(1)
+    await run(content.dir, plans.slice(0, 1))
+    expect(asked).toBe(1)
+  })
+
+  test('holds nothing against anybody where nobody can be heard', async () => {
+    const content = createContent()
+    const silent = await Promise.all([1, 2, 3, 4].map(() => startSite(() => {})))
+    for (const site of silent) closing.push(site.close)
+    const plans = silent.map(({ url }, at) => planFor(`x402.s${at}`, url))
+    const alone = await run(content.dir, plans)
+    expect(alone.summary).toMatchObject({ is_offline: true, outcomes: { unknown: 4 } })
+    const { url } = await startSeller()
+    const among = await run(content.dir, [...plans, planFor('x402.well', url)])
+    expect(among.summary).toMatchObject({ is_offline: false, outcomes: { dead: 4, spoke: 1 } })
+  })
+
+  test('never overwrites evidence that it cannot read', async () => {
+    const { url } = await startSeller()
+    const content = createContent()
+    content.write('evidence/x402/a.json', '{"measured": 1')
+    await expect(run(content.dir, [planFor('x402.a', url)])).rejects.toThrow('evidence/x402/a.json')
+    expect(readFileSync(join(content.dir, 'evidence/x402/a.json'), 'utf8')).toBe('{"measured": 1')
+  })
+})
+
+describe('npm run probe', () => {
+  async function command(args: string[], env: Record<string, string>) {
+    const child = spawn(process.execPath, ['functions/commands/probe.ts', ...args], {
+      env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '', ...env },
+    })
+    let out = ''
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      out += chunk
+    })
+    const [code] = await once(child, 'close')
+    return { code, out }
+  }
+
+  test('probes the content and says what came of it, a line each', async () => {
+    const { url } = await startSeller()
+    const content = createContentFolder()
+    closing.push(content.remove)
+    for (const table of readdirSync('test/fixtures/content/tables'))
+      content.write(`tables/${table}`, readFileSync(`test/fixtures/content/tables/${table}`))
+    for (const table of readdirSync('content/tables'))
+      if (!existsSync(join(content.dir, 'tables', table)))
+        content.write(`tables/${table}`, readFileSync(`content/tables/${table}`))
+    const sources = '[{ source: mcp_registry, ref: "https://docs.weather.example/" }]'
+    content.write('listings/x402/weather.md', listingText({ url, sources }))
+    const env = { CONTENT_DIR: content.dir, STATE_DIR: join(content.dir, 'state') }
+    const { code, out } = await command(['--json'], env)
+    expect(code, out).toBe(0)
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { id: 'x402.weather', protocol: 'x402', outcome: 'spoke', status: 402 },
+      { summary: { listings: 1, probed: 1, outcomes: { spoke: 1 } } },
+    ])
+    expect(readEvidence(content.dir, 'x402.weather').interface.payouts).toMatchObject([
+      { payout: `eip155:8453:0x${'ab'.repeat(20)}` },
+    ])
+    expect(await command(['x402.nobody'], env)).toMatchObject({ code: 1 })
+  })
+
+  test('ends with 2 where the command is wrong', async () => {
+    expect(await command(['--packages'], {})).toMatchObject({ code: 2 })
+  })
+
+  test.each([
+    [['--stale', 'soon'], 'expected a time such as 24h'],
+    [['--limit', '0'], 'expected a whole number'],
+    [['--packages'], 'needs a sandbox'],
+    [['No/Id'], 'expected a listing id'],
+    [['--unknown'], 'Unknown option'],
+  ])('%j is a wrong command', (args, words) => {
+    const parsed = parseProbeOptions(args)
+    expect('fault' in parsed ? parsed.fault : '').toContain(words)
+  })
+})
