@@ -6,5 +6,7 @@ declare namespace App {
     search?: (rawQuery: string) => unknown
     /** Filter values of the search page with their counts. */
     searchChoices?: import('./domain/derived/release-file.ts').SearchChoices
+    /** Text on top of the page; pages made at build read it from the catalogue. */
+    banner?: string | undefined
   }
 }

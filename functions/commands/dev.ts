@@ -1,48 +1,43 @@
+import { watch } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dev } from 'astro'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
-import { compileForPages } from '../../src/compile/pages/compile-for-pages.ts'
+import { buildWithoutPages } from '../../src/compile/release/build-release.ts'
+import { nameRelease } from '../../src/compile/release/release-name.ts'
 import { COMPILED_DIR_VARIABLE } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { createService } from '../app/service.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 import { createPageSearch } from '../search/search-doors.ts'
-import { compileWhatIsStale } from './compile-what-is-stale.ts'
-
-/** Where Astro's development server looks for what a page rendered on demand may use. */
-const ASTRO_LOCALS = Symbol.for('astro.locals')
 
 /**
  * `npm run dev`: Astro's development server for the pages, with the same functions and files as in
- * production mounted in front of it.
+ * production in front of it. Content that is saved shows in pages, API and search at once: it is
+ * compiled into a release without pages, which the functions pick up as they would any other.
  */
-const config = parseConfig(process.env)
-const compiledDir = resolve('.cache/compiled')
-const { content, faults } = readContent(config.CONTENT_DIR, {
-  allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
-})
-for (const fault of faults) console.log(formatFault(fault, config.CONTENT_DIR))
-if (content === null) process.exit(1)
-compileForPages({
-  content,
-  dir: compiledDir,
-  baseUrl: config.BASE_URL,
-  allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
-  ledger: NO_LEDGER_FACTS,
-})
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Where Astro's development server looks for what a page rendered on demand may use. */
+const ASTRO_LOCALS = Symbol.for('astro.locals')
+/** An editor writes a file in several steps (milliseconds). */
+const SAVING = 100
+/** Not the folder of `npm start`: its release has pages. */
+const OUT_DIR = '.cache/dev'
+
+const config = parseConfig({ ...process.env, OUT_DIR: process.env.OUT_DIR || OUT_DIR })
+const compiledDir = resolve(config.OUT_DIR, 'compiled')
 process.env[COMPILED_DIR_VARIABLE] = compiledDir
-await compileWhatIsStale()
+if (!compile()) process.exit(1)
 const service = await createService({
   config,
   log: createLog((line) => process.stdout.write(line), Date.now),
 })
 const search = createPageSearch(service.parts)
 await dev({
-  root: fileURLToPath(new URL('../..', import.meta.url)),
+  root: ROOT,
   server: { host: config.HOST, port: config.PORT },
   integrations: [
     {
@@ -50,18 +45,71 @@ await dev({
       hooks: {
         'astro:server:setup': ({ server }) => {
           server.middlewares.use(answerWithFunctions)
+          watchContent(() => forgetPages(server.environments))
         },
       },
     },
   ],
 })
 
+/** @returns false when the content has errors: they are printed, and what was there before stays. */
+function compile(): boolean {
+  const contentDir = config.CONTENT_DIR
+  const options = {
+    contentDir,
+    baseUrl: config.BASE_URL,
+    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    ledger: NO_LEDGER_FACTS,
+  }
+  const { content, faults } = readContent(contentDir, options)
+  for (const fault of faults) console.log(formatFault(fault, contentDir))
+  if (content === null) return false
+  const { OUT_DIR: outDir } = config
+  buildWithoutPages({ ...options, name: nameRelease(options), content, outDir, compiledDir })
+  return true
+}
+
+/** Tables that a content folder lacks are the product's own: both folders are watched. */
+function watchContent(onChange: () => void): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const recompile = async () => {
+    const start = performance.now()
+    try {
+      if (!compile()) return
+      await service.refresh()
+      onChange()
+      console.log(`content compiled in ${Math.round(performance.now() - start)} ms`)
+    } catch (error) {
+      console.error(error)
+    }
+  }
+  for (const folder of new Set([resolve(config.CONTENT_DIR), join(ROOT, 'content/tables')]))
+    watch(folder, { recursive: true }, () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => void recompile(), SAVING)
+    })
+}
+
+interface Environment {
+  hot: { send(message: { type: 'full-reload' }): void }
+}
+
+/** Modules hold what they read: all are run again, and open browsers load their page anew. */
+function forgetPages(environments: Readonly<Record<string, Environment>>): void {
+  for (const { hot } of Object.values(environments)) hot.send({ type: 'full-reload' })
+}
+
 /** Everything that is no page: the service answers it from the last release and its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
-  const isOurs = /^\/(?:api|go|badge|pagefind|healthz|readyz|openapi\.json)(?:[/?]|$)/.test(
-    req.url ?? '',
-  )
-  if (isOurs) return void service.server.emit('request', req, res)
-  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices: service.parts.release().searchChoices })
+  if (isAnsweredLive(req.url ?? '')) return void service.server.emit('request', req, res)
+  const { searchChoices, banner } = service.parts.release()
+  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices, banner })
   next()
+}
+
+const LIVE =
+  /^\/(?:api|go|badge|og|mcp|a2a|v0\.1|discovery|ard|\.well-known|healthz|readyz|metrics|openapi\.json|llms[\w-]*\.txt)(?:[/?]|$)/
+
+function isAnsweredLive(target: string): boolean {
+  return LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target)
 }

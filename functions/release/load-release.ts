@@ -70,6 +70,7 @@ export async function loadRelease(
       search,
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
+      banner: file.texts.banner,
       files: createStaticFiles(publicDir, files, report),
       pageCode: toPageCode(dir, file),
     },

@@ -20,10 +20,10 @@ export function createOnDemandPages({
 }) {
   const load = createPageCodeLoader()
   async function render(req: IncomingMessage, res: ServerResponse, next: () => void) {
-    const { pageCode, searchChoices } = release()
+    const { pageCode, searchChoices, banner } = release()
     const handler = await load(pageCode)
     for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-    await handler(req, res, () => next(), { search, searchChoices })
+    await handler(req, res, () => next(), { search, searchChoices, banner })
   }
   return function serve(
     req: IncomingMessage,

@@ -10,6 +10,8 @@ export interface PageLocals {
   /** The body of `GET /api/v1/search` for a raw query string, parsed. */
   search(rawQuery: string): unknown
   searchChoices: SearchChoices
+  /** Text on top of every page, where the content has one. */
+  banner: string | undefined
 }
 
 export type AstroHandler = (

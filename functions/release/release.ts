@@ -13,6 +13,8 @@ export interface Release {
   search: SearchIndex
   searchTexts: SearchTexts
   searchChoices: SearchChoices
+  /** Text on top of every page, where the content has one. */
+  banner: string | undefined
   files: StaticFiles
   pageCode: PageCode
 }

@@ -24,10 +24,8 @@ const BROTLI_WINDOW_BITS = 18
 export function compressFile(root: string, file: string): StaticFile {
   const path = join(root, file)
   const bytes = readFileSync(path)
-  const type = findContentType(file)
-  const entry = { file, type, digest: digestOf(bytes), size: bytes.length }
-  if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(type))
-    return { ...entry, br: 0, gz: 0 }
+  const entry = toEntry(file, bytes)
+  if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type)) return entry
   const br = brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
@@ -39,4 +37,14 @@ export function compressFile(root: string, file: string): StaticFile {
   writeFileSync(`${path}.br`, br)
   writeFileSync(`${path}.gz`, gz)
   return { ...entry, br: br.length, gz: gz.length }
+}
+
+/** The same of a file that is left as it is. */
+export function describeFile(root: string, file: string): StaticFile {
+  return toEntry(file, readFileSync(join(root, file)))
+}
+
+function toEntry(file: string, bytes: Buffer): StaticFile {
+  const type = findContentType(file)
+  return { file, type, digest: digestOf(bytes), size: bytes.length, br: 0, gz: 0 }
 }

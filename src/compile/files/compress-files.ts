@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
 import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
-import { compressFile } from './compress-file.ts'
+import { compressFile, describeFile } from './compress-file.ts'
 
 const MAX_WORKERS = 4
 
@@ -27,6 +27,11 @@ export async function compressFiles(root: string): Promise<StaticFile[]> {
   const shares = Array.from({ length: count }, (_, i) => files.filter((_, j) => j % count === i))
   const described = await Promise.all(shares.map((share) => compressInWorker(root, share)))
   return described.flat().sort((a, b) => (a.file < b.file ? -1 : 1))
+}
+
+/** What a server must know of each file below `root`, none of them compressed; sorted by path. */
+export function describeFiles(root: string): StaticFile[] {
+  return listFiles(root).map((file) => describeFile(root, file))
 }
 
 function compressInWorker(root: string, files: string[]): Promise<StaticFile[]> {

@@ -9,7 +9,7 @@ import { buildSearchIndex } from '../../search/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { toSearchDocument } from '../derive/search-documents.ts'
-import { compressFiles } from '../files/compress-files.ts'
+import { compressFiles, describeFiles } from '../files/compress-files.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { indexPages } from '../pages/index-pages.ts'
 import { renderPages } from '../pages/render-pages.ts'
@@ -31,6 +31,9 @@ export interface BuildOptions {
   /** Told when a stage ends: its name, how long it took (ms), and files written by then. */
   onStage: (stage: string, ms: number, files: number) => void
 }
+
+/** Folder of the page code of a release that has none. */
+const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
 
 /**
  * Builds a release and publishes it by switching one link, so that a reader sees the old release
@@ -76,6 +79,35 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     rmSync(work, { recursive: true, force: true })
     throw error
   }
+}
+
+/**
+ * What the functions need, for the development server: it renders pages itself, from `compiledDir`,
+ * each time one is asked for. Nothing is compressed: there is no distance to travel.
+ */
+export function buildWithoutPages(
+  options: Omit<BuildOptions, 'onStage'> & { compiledDir: string },
+): void {
+  const { name, content, baseUrl, allowPrivate, ledger, compiledDir } = options
+  const outDir = resolve(options.outDir)
+  const work = createWorkDir(outDir, name)
+  const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger })
+  const site = toCompiledSite(catalogue)
+  const listings = [...toCompiledListings(catalogue)]
+  writeCompiled(createReleaseWriter(compiledDir), site, listings)
+  writeStatic(createReleaseWriter(join(work, 'public')), site, listings)
+  const data = createReleaseWriter(join(work, 'data'))
+  const index = toSearchIndex(catalogue)
+  data.write('search.index', index)
+  writeData(data, {
+    name,
+    catalogue,
+    site,
+    manifest: describeFiles(join(work, 'public')),
+    index: describe(index),
+    pageCode: { folder: NO_PAGE_CODE, files: {} },
+  })
+  publishRelease(outDir, name, work)
 }
 
 function toSearchIndex({ listings, tables, baseUrl }: Catalogue): Uint8Array {

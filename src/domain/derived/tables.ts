@@ -49,6 +49,8 @@ export const SiteTextsSchema = v.strictObject({
   ranking: line,
   attribution: v.optional(v.array(line), []),
   notes: v.optional(v.array(line), []),
+  /** Stands on top of every page: that this copy is a demonstration, or down for a while. */
+  banner: v.optional(line),
   disclosure: line,
   comparison_ranking: line,
   business_model: v.strictObject({

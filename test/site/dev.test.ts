@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-dev-'))
+const contentDir = join(folder, 'content')
+let url = ''
+let server: ChildProcess | undefined
+
+beforeAll(async () => {
+  cpSync('test/fixtures/content', contentDir, { recursive: true })
+  const port = await findFreePort()
+  url = `http://127.0.0.1:${port}`
+  server = spawn(process.execPath, ['functions/commands/dev.ts'], {
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      BASE_URL: url,
+      CONTENT_DIR: contentDir,
+      OUT_DIR: join(folder, 'out'),
+      STATE_DIR: join(folder, 'state'),
+      RATE_LIMITS: '{"search":"off"}',
+      ASTRO_TELEMETRY_DISABLED: '1',
+    },
+    stdio: 'ignore',
+  })
+  await vi.waitFor(async () => expect(await read('/healthz')).toContain('ok'), { timeout: 60_000 })
+})
+afterAll(async () => {
+  if (server?.exitCode === null) {
+    server.kill()
+    await once(server, 'exit')
+  }
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('what is saved shows in page, API and search of the running server', async () => {
+  expect(await read('/listing/mcp.harbour')).toContain('Ship movements')
+  const file = join(contentDir, 'listings/mcp/harbour.md')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace('Ship movements', 'Quokkas'))
+  await expect.poll(() => read('/listing/mcp.harbour')).toContain('Quokkas and berths')
+  await expect.poll(() => read('/api/v1/listings/mcp.harbour')).toContain('Quokkas and berths')
+  await expect.poll(() => read('/api/v1/search?q=quokkas')).toContain('mcp.harbour')
+  // The page that searches asks the same function.
+  await expect.poll(() => read('/search?q=quokkas')).toContain('/listing/mcp.harbour')
+})
+
+test('a new listing has a page, and a changed table its new words', async () => {
+  const text = readFileSync(join(contentDir, 'listings/a2a/planner.md'), 'utf8')
+  writeFileSync(
+    join(contentDir, 'listings/a2a/second.md'),
+    text.replaceAll('planner.example', 'second.example').replace('Trip Planner', 'Second Planner'),
+  )
+  await expect.poll(() => read('/listing/a2a.second')).toContain('Second Planner')
+  await expect.poll(() => read('/api/v1/listings/a2a.second')).toContain('Second Planner')
+  const table = join(contentDir, 'tables/categories.yaml')
+  cpSync('content/tables/categories.yaml', table)
+  writeFileSync(table, readFileSync(table, 'utf8').replace(/name: .*/, 'name: Wombats'))
+  await expect.poll(() => read('/api/v1/categories')).toContain('Wombats')
+  await expect.poll(() => read('/')).toContain('Wombats')
+})
+
+async function read(path: string): Promise<string> {
+  try {
+    return await (await fetch(url + path)).text()
+  } catch {
+    return ''
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('expected a port')
+  return address.port
+}

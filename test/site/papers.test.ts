@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const PAPERS = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+const CODE_PATH =
+  /`((?:src|functions|seeds|test|docs|content)\/[\w./[\]-]+\.(?:ts|astro|md|yaml|css|mjs))`/g
+
+test.each(PAPERS)('every file that %s names exists', (paper) => {
+  const named = [...readFileSync(paper, 'utf8').matchAll(CODE_PATH)].map(([, path = '']) => path)
+  expect(named.filter((path) => !existsSync(path))).toEqual([])
+})
+
+test('every function a walk names is in the file it names behind it', () => {
+  const steps = readFileSync('docs/walks.md', 'utf8')
+    .split('\n')
+    .filter((line) => /^\d+\. /.test(line))
+  expect(steps.length).toBeGreaterThan(20)
+  const missing = steps.flatMap((step) => {
+    const texts = [...step.matchAll(CODE_PATH)].map(([, path = '']) => readFileSync(path, 'utf8'))
+    const names = [...step.matchAll(/`([a-zA-Z_]+)`/g)].map(([, name = '']) => name)
+    return names.filter((name) => !texts.some((text) => text.includes(name)))
+  })
+  expect(missing).toEqual([])
+})
+
+test('links between papers lead to papers', () => {
+  for (const paper of PAPERS) {
+    const folder = paper.startsWith('docs/') ? 'docs/' : ''
+    const links = [...readFileSync(paper, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+    const broken = links.map(([, to = '']) => folder + to).filter((to) => !existsSync(to))
+    expect([paper, broken]).toEqual([paper, []])
+  }
+})
+
+test('README fits two screens beside its quick start', () => {
+  const text = readFileSync('README.md', 'utf8')
+  const start = text.indexOf('## Quick start')
+  const end = text.indexOf('\n## ', start + 1)
+  expect(Buffer.byteLength(text) - (end - start)).toBeLessThanOrEqual(8 * 1024)
+})
