@@ -13,3 +13,5 @@ Object.assign(process.env, {
   BASE_URL: env.BASE_URL || `http://localhost:${env.PORT || '4321'}`,
 })
 await import('./start.ts')
+
+export {}

@@ -17,7 +17,9 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`
   server = spawn(process.execPath, ['functions/commands/dev.ts'], {
     env: {
-      ...process.env,
+      // Nothing of the test runner's own: Vite looks at its variables.
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
       HOST: '127.0.0.1',
       PORT: String(port),
       BASE_URL: url,
