@@ -35,15 +35,16 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
     )
-  const { listings, faults: listingFaults } = readListings(contentDir, rules)
+  const { listings, broken, faults: listingFaults } = readListings(contentDir, rules)
   const seen = new Set([
     ...listings.map(({ id }) => id),
     ...listingFaults.map(({ file }) => toId(file)),
   ])
   const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
-  const { tables, faults: tableFaults } = readTables(contentDir)
+  const { tables, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
-  const across = tables === null ? [] : checkAcross(listings, pages, tables)
+  const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const across = checkAcross(all, pages, partial)
   const faults = [...listingFaults, ...evidenceFaults, ...tableFaults, ...pageFaults, ...across]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {

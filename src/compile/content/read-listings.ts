@@ -9,7 +9,7 @@ import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 import type { Fault } from './fault.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import { findYamlKeyLine, findYamlLine, type YamlFault } from './parse-yaml.ts'
-import { toSchemaFaults } from './schema-faults.ts'
+import { type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
 /** A listing as its file says it, the shape checked, not yet held against the rest of the content. */
 export interface ListingFile {
@@ -22,8 +22,21 @@ export interface ListingFile {
   yaml: string
 }
 
+/** Fields that are sound in themselves; the others are absent. */
+export type PartialFacts = { [Key in keyof ListingFacts]?: ListingFacts[Key] | undefined }
+
+/** A listing as far as its file is sound: what is wrong in one field must not hide another's fault. */
+export interface PartialListing {
+  id: string
+  file: string
+  facts: PartialFacts
+  yaml: string
+}
+
 export interface ListingFiles {
   listings: ListingFile[]
+  /** Files with faults, sorted by id like the sound ones. */
+  broken: PartialListing[]
   faults: Fault[]
 }
 
@@ -31,6 +44,7 @@ export interface ListingFiles {
 export function readListings(contentDir: string, rules: UrlRules): ListingFiles {
   const schema = createListingFactsSchema(rules)
   const listings: ListingFile[] = []
+  const broken: PartialListing[] = []
   const faults: Fault[] = []
   const report = (file: string, found: readonly YamlFault[], field = '') => {
     for (const { line, message } of found)
@@ -51,15 +65,33 @@ export function readListings(contentDir: string, rules: UrlRules): ListingFiles 
     const result = v.safeParse(schema, parsed.data)
     if (result.success)
       listings.push({ ...entry, facts: result.output, description: parsed.body, yaml: parsed.yaml })
-    else
-      for (const { path, field, message, isUnknownKey } of toSchemaFaults(schema, result.issues)) {
+    else {
+      const found = toSchemaFaults(schema, result.issues)
+      for (const { path, field, message, isUnknownKey } of found) {
         const line = isUnknownKey
           ? findYamlKeyLine(parsed.yaml, String(path.at(-1)))
           : findYamlLine(parsed.yaml, path)
         report(entry.file, [{ line, message }], field)
       }
+      broken.push({ ...entry, facts: parseSound(schema, parsed.data, found), yaml: parsed.yaml })
+    }
   }
-  return { listings: listings.sort((a, b) => (a.id < b.id ? -1 : 1)), faults }
+  const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
+  return { listings: listings.sort(byId), broken: broken.sort(byId), faults }
+}
+
+type FactsSchema = ReturnType<typeof createListingFactsSchema>
+
+/** The fields without a fault of their own; a fault anywhere inside a field takes the field away. */
+function parseSound(
+  { entries }: FactsSchema,
+  data: unknown,
+  found: readonly SchemaFault[],
+): PartialFacts {
+  const faulty = new Set(found.map(({ path }) => path[0]))
+  const sound = Object.entries(data ?? {}).filter(([key]) => !faulty.has(key))
+  const result = v.safeParse(v.partial(v.object(entries)), Object.fromEntries(sound))
+  return result.success ? result.output : {}
 }
 
 /** A description may hold lines and tabs; what deceives its reader is refused as in a name. */

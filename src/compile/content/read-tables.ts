@@ -12,6 +12,8 @@ const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
 export interface TableFiles {
   /** Null when a table has faults. */
   tables: Tables | null
+  /** The tables that have none. */
+  partial: Partial<Tables>
   faults: Fault[]
 }
 
@@ -31,7 +33,13 @@ export function readTables(contentDir: string): TableFiles {
     tasks: read('tasks', tasks),
   }
   const faults = Object.values(files).flatMap((file): Fault[] => file.faults)
-  return { tables: toTables(files), faults }
+  return { tables: toTables(files), partial: toPartial(files), faults }
+}
+
+function toPartial(files: Files): Partial<Tables> {
+  return Object.fromEntries(
+    Object.entries(files).flatMap(([name, { value }]) => (value === null ? [] : [[name, value]])),
+  )
 }
 
 type Files = { [Name in keyof Tables]: YamlFile<Tables[Name]> }

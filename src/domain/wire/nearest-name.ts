@@ -1,27 +1,60 @@
-/** How many edits away a known name may be to be offered. */
+/** Longest name that is compared; keys of a schema are shorter. */
+const MAX_LENGTH = 60
+
+/** How many letters may be wrong where the start is too. */
 const MAX_EDITS = 3
 
+/** Letters in common at the start that say the same word: `price` and `pricing`. */
+const MIN_START = 3
+
 /**
- * The known name nearest to a misspelt one, or null when none is near.
+ * The known name nearest to a misspelt one, or null when none is near: at most half of its letters
+ * are edits, or one is the start of the other.
  *
- * @example findNearestName('catagories', ['categories', 'tags']) → 'categories'
+ * @example findNearestName('price', ['pricing', 'tags']) → 'pricing'
  */
 export function findNearestName(name: string, known: readonly string[]): string | null {
+  const written = name.toLowerCase()
+  if (written.length > MAX_LENGTH) return null
   let best: string | null = null
-  let bestEdits = Math.min(MAX_EDITS, Math.max(1, Math.floor(name.length / 2))) + 1
-  for (const candidate of known) {
-    const edits = countEdits(name.toLowerCase(), candidate.toLowerCase())
-    if (edits < bestEdits) {
-      best = candidate
-      bestEdits = edits
+  let bestDistance = Number.POSITIVE_INFINITY
+  for (const candidate of known)
+    for (const word of wordsOf(candidate)) {
+      const edits = countEdits(written, word)
+      // A slip comes late in a word: what starts alike is nearer.
+      const distance = edits - countSameStart(written, word)
+      if (distance < bestDistance && isNear(written, word, edits)) {
+        best = candidate
+        bestDistance = distance
+      }
     }
-  }
   return best
+}
+
+/** The name itself, and its longer words: `wether` means `geo_weather`. */
+function wordsOf(name: string): string[] {
+  const whole = name.toLowerCase()
+  return [whole, ...whole.split('_').filter((word) => word !== whole && word.length > MIN_START)]
+}
+
+function isNear(a: string, b: string, edits: number): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  const same = countSameStart(a, b)
+  if (short.length >= MIN_START && same === short.length) return true
+  if (same >= MIN_START && edits <= long.length / 2) return edits < short.length
+  return (
+    edits <= Math.min(MAX_EDITS, Math.max(1, Math.floor(short.length / 2))) && edits < short.length
+  )
+}
+
+function countSameStart(a: string, b: string): number {
+  let count = 0
+  while (count < a.length && a[count] === b[count]) count++
+  return count
 }
 
 /** Levenshtein distance; both names are short (keys of a schema). */
 function countEdits(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > MAX_EDITS) return MAX_EDITS + 1
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
@@ -31,5 +64,5 @@ function countEdits(a: string, b: string): number {
     }
     row = next
   }
-  return row[b.length] ?? MAX_EDITS + 1
+  return row[b.length] ?? a.length
 }

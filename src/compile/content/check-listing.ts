@@ -1,0 +1,115 @@
+import type { Tables } from '../../domain/derived/tables.ts'
+import { prefixesFor } from '../../domain/listing/listing-id.ts'
+import { isPaid } from '../../domain/listing/pricing.ts'
+import {
+  BASE_URL_PLACEHOLDER,
+  isPlaceholderHost,
+  isTunnelHost,
+} from '../../domain/listing/target-url.ts'
+import { findOperationFaults } from '../../domain/operation/operation-faults.ts'
+import { findNearestName } from '../../domain/wire/nearest-name.ts'
+import type { Fault } from './fault.ts'
+import { findYamlLine } from './parse-yaml.ts'
+import type { PartialFacts, PartialListing } from './read-listings.ts'
+import { toField } from './schema-faults.ts'
+
+/** Ids that other files give; null where the table that gives them has faults of its own. */
+export interface KnownIds {
+  categories: string[] | null
+  sources: string[] | null
+  tasks: string[] | null
+}
+
+export function toKnownIds(tables: Partial<Tables>): KnownIds {
+  const idsOf = (rows: readonly { id: string }[] | undefined) => rows?.map(({ id }) => id) ?? null
+  return {
+    categories: idsOf(tables.categories),
+    sources: idsOf(tables.sources),
+    tasks: idsOf(tables.tasks),
+  }
+}
+
+/**
+ * What the fields of one listing are held against: its place, the tables, each other. Fields with
+ * faults of their own are absent, and the rest is judged all the same.
+ */
+export function checkListing(listing: PartialListing, known: KnownIds): Fault[] {
+  const { file, yaml, facts } = listing
+  const faults: Fault[] = []
+  const report: Report = (path, message, severity = 'error') => {
+    faults.push({ file, line: findYamlLine(yaml, path), field: toField(path), message, severity })
+  }
+  checkKind(listing, report)
+  checkNames(facts, known, report)
+  checkHost(facts, report)
+  for (const { path, message } of findOperationFaults(facts)) report(path, message)
+  return faults
+}
+
+type Report = (path: (string | number)[], message: string, severity?: Fault['severity']) => void
+
+function checkKind({ id, facts }: PartialListing, report: Report): void {
+  const { kind, pricing, http = [], invoke = [] } = facts
+  if (kind === undefined) return
+  if (pricing !== undefined) {
+    const prefixes = prefixesFor(kind, isPaid(pricing))
+    const what = isPaid(pricing) ? `a paid ${kind}` : `an unpaid ${kind}`
+    if (!prefixes.some((prefix) => id.startsWith(`${prefix}.`)))
+      report(
+        ['kind'],
+        `expected the file under listings/${prefixes.join(' or listings/')} for ${what}`,
+      )
+  }
+  if (facts.first_party === true && kind !== 'kit')
+    report(
+      ['first_party'],
+      'expected first_party on kits only: other listings compete in the results',
+    )
+  if (kind !== 'http_api' && http.length > 0)
+    report(['http'], 'expected http endpoints on http_api listings only')
+  if (kind !== 'mcp_server' && invoke.length > 0)
+    report(['invoke'], 'expected invoke entries on mcp_server listings only')
+}
+
+function checkNames(facts: PartialFacts, known: KnownIds, report: Report): void {
+  const { categories = [], sources = [], http = [] } = facts
+  const hold = (
+    path: (string | number)[],
+    what: string,
+    id: string | undefined,
+    ids: readonly string[] | null,
+  ) => {
+    if (id !== undefined && ids !== null && !ids.includes(id))
+      report(path, toUnknown(what, id, ids))
+  }
+  categories.forEach((id, i) => {
+    hold(['categories', i], 'category', id, known.categories)
+  })
+  sources.forEach(({ source }, i) => {
+    hold(['sources', i, 'source'], 'source', source, known.sources)
+  })
+  http.forEach(({ task }, i) => {
+    hold(['http', i, 'task'], 'task', task, known.tasks)
+  })
+}
+
+const OWN_ADDRESS = 'expected an absolute URL: {base_url} is for first-party listings'
+
+function checkHost({ url = '', first_party, sources = [] }: PartialFacts, report: Report): void {
+  const isForeignOurs = (text: string) =>
+    first_party === false && text.startsWith(BASE_URL_PLACEHOLDER)
+  if (isForeignOurs(url)) report(['url'], OWN_ADDRESS)
+  sources.forEach(({ ref }, i) => {
+    if (isForeignOurs(ref)) report(['sources', i, 'ref'], OWN_ADDRESS)
+  })
+  const host = URL.parse(url)?.hostname ?? ''
+  if (isPlaceholderHost(host))
+    report(['url'], `${host} is a documentation host, not a service`, 'warning')
+  if (isTunnelHost(host)) report(['url'], `${host} is a temporary tunnel`, 'warning')
+}
+
+function toUnknown(what: string, id: string, known: readonly string[]): string {
+  const nearest = findNearestName(id, known)
+  const hint = nearest === null ? `one of ${known.join(', ')}` : `did you mean ${nearest}?`
+  return `expected a known ${what}, got ${JSON.stringify(id)}; ${hint}`
+}

@@ -1,0 +1,106 @@
+import type { Evidence } from '../../domain/trust/evidence.ts'
+import type { Fault } from './fault.ts'
+import { findYamlLine } from './parse-yaml.ts'
+import type { PartialListing } from './read-listings.ts'
+import { toField } from './schema-faults.ts'
+
+/** What a maintainer should look at, though the build takes it. */
+
+type Path = (string | number)[]
+
+/** One thing a buyer chooses is one listing: same URL, endpoint or package is said of the later. */
+export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
+  const first = new Map<string, PartialListing>()
+  return listings.flatMap((listing) =>
+    keysOf(listing).flatMap(({ key, what, path }) => {
+      const other = first.get(key)
+      if (other === undefined) first.set(key, listing)
+      return other === undefined || other.id === listing.id
+        ? []
+        : [
+            toWarning(
+              listing,
+              path,
+              `the same ${what} as ${other.id}; one thing a buyer chooses is one listing`,
+            ),
+          ]
+    }),
+  )
+}
+
+const STALE_DAYS = 365
+const DAY_MS = 86_400_000
+
+/**
+ * Listings that nobody, person or machine, has looked at for a year, and those of the future.
+ *
+ * @param today `YYYY-MM-DD`
+ */
+export function findStale(
+  listings: readonly PartialListing[],
+  evidence: ReadonlyMap<string, Evidence>,
+  today: string,
+): Fault[] {
+  const limit = new Date(Date.parse(today) - STALE_DAYS * DAY_MS).toISOString().slice(0, 10)
+  return listings.flatMap((listing) => {
+    const { added } = listing.facts
+    if (added === undefined) return []
+    if (added > today)
+      return [toWarning(listing, ['added'], `a day to come; expected ${today} or earlier`)]
+    const seen = lastSeen(added, evidence.get(listing.id))
+    return seen < limit
+      ? [toWarning(listing, ['added'], `last looked at on ${seen}, over ${STALE_DAYS} days ago`)]
+      : []
+  })
+}
+
+function lastSeen(
+  added: string,
+  { probes = [], measured, interface: read }: Evidence = {},
+): string {
+  const times = [...probes.map(({ at }) => at), measured?.as_of, read?.at]
+  return [added, ...times.flatMap((time) => time?.slice(0, 10) ?? [])].sort().at(-1) ?? added
+}
+
+interface Key {
+  key: string
+  what: string
+  path: Path
+}
+
+function keysOf({ facts }: PartialListing): Key[] {
+  if (facts.first_party === true) return []
+  const { url, http = [], invoke = [] } = facts
+  return [
+    ...(url === undefined ? [] : [{ key: `url ${toPlain(url)}`, what: 'url', path: ['url'] }]),
+    ...http.map((operation, i) => ({
+      key: `endpoint ${operation.method} ${toPlain(operation.url)}`,
+      what: 'endpoint',
+      path: ['http', i, 'url'],
+    })),
+    ...invoke.map((entry, i) =>
+      entry.kind === 'mcp'
+        ? { key: `endpoint ${toPlain(entry.url)}`, what: 'endpoint', path: ['invoke', i, 'url'] }
+        : {
+            key: `package ${entry.registry} ${toPackage(entry.identifier)}`,
+            what: 'package',
+            path: ['invoke', i, 'identifier'],
+          },
+    ),
+  ]
+}
+
+/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
+function toPlain(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
+}
+
+/** Names compare without case, images without their tag. */
+function toPackage(identifier: string): string {
+  return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
+}
+
+function toWarning({ file, yaml }: PartialListing, path: Path, message: string): Fault {
+  const field = toField(path)
+  return { file, line: findYamlLine(yaml, path), field, message, severity: 'warning' }
+}

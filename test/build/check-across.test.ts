@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { formatFault } from '../../src/compile/content/fault.ts'
+import { findStale } from '../../src/compile/content/listing-warnings.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+
+let folder: ContentFolder | undefined
+afterEach(() => folder?.remove())
+
+function check(files: Record<string, string>): string[] {
+  folder = createContentFolder(files)
+  const { faults } = readContent(folder.dir, { allowPrivate: false })
+  const own = faults.filter(({ field, file }) => field !== '' || !file.endsWith('site.yaml'))
+  return own.map((fault) => formatFault(fault, 'content'))
+}
+
+const SERVER = {
+  kind: 'mcp_server',
+  pricing: null,
+  url: 'https://x.seller.dev/a',
+}
+const server = (changes: Record<string, string | null>) => listingText({ ...SERVER, ...changes })
+
+describe('duplicates are warned about, on the later listing', () => {
+  test.each([
+    [
+      'a url in two spellings',
+      listingText({ url: 'https://www.api.seller.dev/now/' }),
+      listingText({ url: 'https://api.seller.dev/now' }),
+      'content/listings/x402/b.md:4 url: warning, the same url as x402.a; one thing a buyer chooses is one listing',
+    ],
+    [
+      'an operation',
+      listingText({ http: '[{ method: GET, url: "https://api.seller.dev/x" }]' }),
+      listingText({
+        url: 'https://b.seller.dev/',
+        http: '[{ method: GET, url: "https://api.seller.dev/x" }]',
+      }),
+      'http[0].url: warning, the same endpoint as x402.a',
+    ],
+  ])('%s', (_, a, b, message) => {
+    const faults = check({ 'listings/x402/a.md': a, 'listings/x402/b.md': b })
+    expect(faults.filter((fault) => fault.includes('the same'))).toEqual([
+      expect.stringContaining(message),
+    ])
+  })
+
+  test('a package, whatever its tag and case', () => {
+    const image = (tag: string) =>
+      `[{ kind: mcp_package, transport: stdio, registry: oci, identifier: "mcp/weather${tag}" }]`
+    expect(
+      check({
+        'listings/mcp/a.md': server({ invoke: image(':1.0') }),
+        'listings/mcp/b.md': server({ url: 'https://x.seller.dev/b', invoke: image('') }),
+      }),
+    ).toEqual([expect.stringContaining('the same package as mcp.a')])
+  })
+
+  test('one endpoint named twice in one listing is no duplicate of another', () => {
+    const remote = '{ kind: mcp, transport: streamable-http, url: "https://x.seller.dev/a" }'
+    expect(check({ 'listings/mcp/a.md': server({ invoke: `[${remote}]` }) })).toEqual([])
+  })
+})
+
+describe('independent faults of one run', () => {
+  test('a fault in one field hides no fault in another', () => {
+    const faults = check({
+      'listings/x402/a.md': listingText({
+        name: '""',
+        kind: 'mcp_server',
+        categories: '[wether]',
+        http: '[{ method: GET, url: "https://api.seller.dev/{id}", task: serch }]',
+        price: '1',
+      }),
+    }).join('\n')
+    for (const part of [
+      'name: expected text, got nothing',
+      'kind: expected the file under listings/mcp',
+      'categories[0]: expected a known category, got "wether"; did you mean geo_weather?',
+      'http[0].url: expected {id} to be declared in params',
+      'http[0].task: expected a known task, got "serch"; did you mean web_search?',
+      'http: expected http endpoints on http_api listings only',
+      'price: expected a known key; did you mean pricing?',
+    ])
+      expect(faults).toContain(part)
+  })
+
+  test('a broken table hides no fault of a listing, and blames none for its own', () => {
+    const faults = check({
+      'listings/x402/a.md': listingText({ sources: '[{ source: nobody, ref: "https://x.dev/" }]' }),
+      'tables/categories.yaml': '- id: [\n',
+    })
+    expect(faults.some((fault) => fault.startsWith('content/tables/categories.yaml'))).toBe(true)
+    expect(faults.join('\n')).toContain('sources[0].source: expected a known source, got "nobody"')
+    expect(faults.join('\n')).not.toContain('expected a known category')
+  })
+})
+
+describe('what nobody has looked at for a year', () => {
+  const stale = (added: string, evidence: string | null = null) => {
+    folder = createContentFolder({
+      'listings/x402/a.md': listingText({ added, url: 'https://api.seller.dev/' }),
+      ...(evidence !== null && { 'evidence/x402/a.json': evidence }),
+    })
+    const { content } = readContent(folder.dir, { allowPrivate: false })
+    if (content === null) throw new Error('the content is sound')
+    return findStale(content.listings, content.evidence, '2026-11-22').map(({ message }) => message)
+  }
+  const PROBED = '{"probes":[{"at":"2026-11-01T00:00:00Z","protocol":"x402","outcome":"dead"}]}'
+
+  test.each([
+    ['2026-11-22', null, []],
+    ['2025-11-22', null, []],
+    ['2025-11-21', null, ['last looked at on 2025-11-21, over 365 days ago']],
+    ['2024-01-01', PROBED, []],
+    ['2026-11-23', null, ['a day to come; expected 2026-11-22 or earlier']],
+  ])('added %s, evidence %j', (added, evidence, messages) => {
+    expect(stale(added, evidence)).toEqual(messages)
+  })
+})
+
+describe('check --changed-from', () => {
+  function run(dir: string, ...args: string[]): { code: number; output: string } {
+    const env = { PATH: process.env.PATH, CONTENT_DIR: dir }
+    const command = [join(import.meta.dirname, '../../functions/commands/check.ts'), ...args]
+    try {
+      return {
+        code: 0,
+        output: execFileSync(process.execPath, command, { env, encoding: 'utf8', stdio: 'pipe' }),
+      }
+    } catch (error) {
+      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
+      return { code: status, output: `${stdout}${stderr}` }
+    }
+  }
+
+  test('reports the faults of files changed since a ref, and which listings come and go', () => {
+    folder = createContentFolder({
+      'listings/x402/kept.md': listingText({ url: 'https://kept.seller.dev/' }),
+      'listings/x402/gone.md': listingText({ url: 'https://gone.seller.dev/' }),
+      'listings/x402/old-fault.md': listingText({ url: 'https://old.seller.dev/', name: '7' }),
+    })
+    const { dir } = folder
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: dir, stdio: 'ignore' })
+    git('init', '-q')
+    git('add', '-A')
+    git('-c', 'user.name=a', '-c', 'user.email=a@a.example', 'commit', '-qm', 'first')
+    rmSync(join(dir, 'listings/x402/gone.md'))
+    folder.write('listings/x402/new.md', listingText({ url: 'https://kept.seller.dev' }))
+    const { code, output } = run(dir, '--changed-from', 'HEAD')
+    expect(output).toContain('x402/new.md:4 url: warning, the same url as x402.kept')
+    expect(output).not.toContain('old-fault.md')
+    expect(output).toContain('added: x402.new')
+    expect(output).toContain('removed: x402.gone')
+    expect(output).toContain('1 errors in files that did not change')
+    expect(code).toBe(1)
+    expect(run(dir, '--changed-from', 'nowhere')).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('expected a git ref that this repository has, got nowhere'),
+    })
+    expect(run(dir, '--changed-from', '--output=x').code).toBe(2)
+    expect(run(dir, '--what').code).toBe(2)
+  })
+})
