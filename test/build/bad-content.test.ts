@@ -81,6 +81,13 @@ describe('front matter that is no front matter', () => {
     ).toEqual(['content/listings/x402/foo.md:13: expected UTF-8 text'])
   })
 
+  test('lines that end with CR are named as what they are', () => {
+    for (const end of ['\r\n', '\r'])
+      expect(checkOne(listingText().replaceAll('\n', end))).toEqual([
+        'content/listings/x402/foo.md:1: expected lines that end with LF, got CR: save the file with LF (Unix) line ends',
+      ])
+  })
+
   test('a file of 65,537 bytes is one too large', () => {
     expect(checkOne(listingText().padEnd(65_537, 'x'))).toEqual([
       'content/listings/x402/foo.md:1: expected at most 65536 bytes, got 65537',
@@ -340,4 +347,41 @@ describe('comparison pages and tables', () => {
       )
     },
   )
+})
+
+describe('numbers and names that are read as others', () => {
+  test.each(['0x10', '012', '0o17', '-012'])('a price of %s is refused', (price) => {
+    const pricing = `{ model: per_call, min_usd: 0.01, max_usd: ${price}, rails: [x402], networks: [] }`
+    expect(checkField('pricing', pricing)).toEqual([
+      `content/listings/x402/foo.md:7: expected a plain decimal number such as 12 or 0.5, got ${price}: write text in quotes`,
+    ])
+  })
+
+  test.each(['0', '0.5', '12', '1e-3'])('a price of %s is a price', (price) => {
+    const pricing = `{ model: per_call, min_usd: ${price}, max_usd: 20, rails: [x402], networks: [] }`
+    expect(checkField('pricing', pricing)).toEqual([])
+  })
+
+  test.each(['Ｗｅａｔｈｅｒ', 'Weather ２'])('the name %s is refused', (name) => {
+    expect(checkField('name', name)).toEqual([
+      'content/listings/x402/foo.md:2 name: expected ordinary Latin letters and digits, got full-width ones',
+    ])
+  })
+
+  test('a name in Japanese keeps its own signs', () => {
+    expect(checkField('name', '天気（東京）・ウェザー')).toEqual([])
+  })
+})
+
+test('a folder beside listings that nobody reads is named, with the one that was meant', () => {
+  folder = createContentFolder({
+    [FILE]: listingText(),
+    'evidense/x402/foo.json': '{}',
+    '.git/x': '',
+  })
+  const { faults } = readContent(folder.dir, { allowPrivate: false })
+  const lines = faults.map((fault) => formatFault(fault, 'content'))
+  expect(lines.filter((line) => line.includes('nobody reads'))).toEqual([
+    expect.stringMatching(/^content\/evidense.*warning.*did you mean evidence\?$/),
+  ])
 })

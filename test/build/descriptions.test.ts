@@ -18,7 +18,7 @@ function check(description: string): string[] {
 test.each([
   [
     'lines, tabs and code',
-    'One.\n\n```sh\n\tcurl "https://x.example/{id}"\n```\n\n- 天気 👨‍👩‍👧‍👦\r\n- خدمة\n',
+    'One.\n\n```sh\n\tcurl "https://x.example/{id}"\n```\n\n- 天気 👨‍👩‍👧‍👦\n- خدمة\n',
   ],
   ['raw HTML', '<script>alert(1)</script>\n'],
   ['nothing', ''],

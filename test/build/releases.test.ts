@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { startService } from '../support/running-service.ts'
@@ -26,10 +27,18 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const outDirOf = (name: string) => join(root, name)
 
-function build(name: string, flags: string[] = []) {
-  const env = { ...process.env, ...FIXTURE_ENV, CONTENT_DIR: content, OUT_DIR: outDirOf(name) }
-  return spawnSync(process.execPath, ['functions/commands/build.ts', ...flags], {
+/** @param from folder of the project */
+function build(name: string, from = '.') {
+  const env = {
+    ...process.env,
+    ...FIXTURE_ENV,
+    CONTENT_DIR: content,
+    STATE_DIR: join(root, 'no-state'),
+    OUT_DIR: outDirOf(name),
+  }
+  return spawnSync(process.execPath, ['functions/commands/build.ts'], {
     env,
+    cwd: from,
     encoding: 'utf8',
   })
 }
@@ -46,10 +55,26 @@ function filesOf(name: string): Map<string, string> {
   )
 }
 
+/** Hard links, so that every module has another address, those of packages too. */
+function cloneProject(): string {
+  const clone = resolve('.cache/a clone of the project')
+  rmSync(clone, { recursive: true, force: true })
+  mkdirSync(clone, { recursive: true })
+  const parts = ['src', 'public', 'content', 'functions', 'node_modules', 'astro.config.mjs']
+  const files = ['package.json', 'package-lock.json', 'tsconfig.json']
+  const copied = spawnSync('cp', ['-al', ...parts, ...files, clone])
+  if (copied.status !== 0) throw new Error(String(copied.stderr))
+  return clone
+}
+
 describe('a build', () => {
-  test('of the same content gives the same bytes, file by file', { timeout: 120_000 }, () => {
+  test('of the same content gives the same bytes, file by file, in another folder too', {
+    timeout: 120_000,
+  }, () => {
     expect(build('one').status).toBe(0)
-    expect(build('two').status).toBe(0)
+    const clone = cloneProject()
+    expect(build('two', clone).status).toBe(0)
+    rmSync(clone, { recursive: true })
     const [one, two] = [filesOf('one'), filesOf('two')]
     expect([...two.keys()].sort()).toEqual([...one.keys()].sort())
     expect(

@@ -96,7 +96,6 @@ describe('the full listing', () => {
       sources: [{ source: 'mcp_registry', ref: 'https://registry.example/weather' }],
       status: 'unclaimed',
       first_party: false,
-      discovery: {},
       trust: { score: 38, method: 'hub-trust-v0.1', source: 'Data by X402 List (CC BY)' },
       signals: { x402_list_status: 'online', p95_ms: 310 },
       origin: 'https://api.weather.example',

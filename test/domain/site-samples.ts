@@ -8,6 +8,7 @@ export const SITE_TEXTS: SiteTexts = {
   ranking: 'BM25.',
   attribution: [],
   notes: [],
+  security: { contact: 'mailto:security@{host}', expires: '2099-01-01' },
   disclosure: 'Nobody paid.',
   comparison_ranking: 'By trust.',
   business_model: {

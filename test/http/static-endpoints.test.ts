@@ -167,3 +167,43 @@ describe('counts', () => {
     ])
   })
 })
+
+test('the OpenAPI document has a second address, with the same bytes', async () => {
+  const [root, versioned] = await Promise.all(
+    ['/openapi.json', '/api/v1/openapi.json'].map(async (path) => (await get(path)).text()),
+  )
+  expect(versioned).toBe(root)
+  const { paths } = JSON.parse(root ?? '')
+  expect(Object.keys(paths['/api/v1/stats'].get.responses)).toContain('414')
+  expect((await get(`/api/v1/stats?${'x'.repeat(9000)}`)).status).toBe(414)
+})
+
+test('security.txt says where to report a weakness, until when, and where it stands', async () => {
+  const answer = await get('/.well-known/security.txt')
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  const lines = (await answer.text()).trimEnd().split('\n')
+  expect(lines).toEqual([
+    'Contact: mailto:security@waypost.example',
+    expect.stringMatching(/^Expires: \d{4}-\d\d-\d\dT00:00:00\.000Z$/),
+    'Preferred-Languages: en',
+    'Canonical: https://waypost.example/.well-known/security.txt',
+  ])
+})
+
+test('a listing whose seller publishes no discovery files has no such member', async () => {
+  const { results } = await getJson('/api/v1/search?limit=50')
+  const all = await Promise.all(
+    results.map(({ id }: { id: string }) => getJson(`/api/v1/listings/${id}`)),
+  )
+  const found = all.map(({ discovery }) => discovery)
+  expect(found).toContain(undefined)
+  const given = found.filter((discovery) => discovery !== undefined)
+  expect(given.length).toBeGreaterThan(0)
+  for (const discovery of given) expect(Object.keys(discovery)).not.toEqual([])
+})
+
+test('sources fit their published schema where the directory itself is on plain http', () => {
+  const own = { id: 'own', name: 'Own', url: 'http://localhost:4321', license: 'MIT' }
+  const row = { ...own, attribution: '', decision: 'used', reason: 'Ours.', listings: 1 }
+  expect(v.safeParse(SourcesSchema, { sources: [row] }).issues).toBeUndefined()
+})

@@ -149,7 +149,7 @@ describe('as evidence', () => {
     ])
     expect(measured).toEqual({
       source: 'service_verified',
-      as_of: '2026-11-21T00:00:00.000Z',
+      as_of: '2026-11-20T23:59:59.999Z',
       verified_buyers_30d: 2,
       settlements_30d: 3,
       volume_usd_30d: 0.5,
@@ -170,7 +170,7 @@ describe('as evidence', () => {
   })
 
   test('two builds of one day see the same window', () => {
-    expect(windowEnd(Date.UTC(2026, 10, 20))).toBe(Date.UTC(2026, 10, 21))
-    expect(windowEnd(Date.UTC(2026, 10, 21) - 1)).toBe(Date.UTC(2026, 10, 21))
+    expect(windowEnd(Date.UTC(2026, 10, 20))).toBe(Date.UTC(2026, 10, 21) - 1)
+    expect(windowEnd(Date.UTC(2026, 10, 21) - 1)).toBe(Date.UTC(2026, 10, 21) - 1)
   })
 })

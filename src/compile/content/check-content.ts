@@ -9,11 +9,13 @@ import type { PartialListing } from './read-listings.ts'
 /**
  * What no single file can know: ids, tables and other files held against each other. Files and
  * tables with faults of their own take part with what is sound in them.
+ * @param today such as 2026-11-20
  */
 export function checkAcross(
   listings: readonly PartialListing[],
   pages: readonly ComparePage[],
   tables: Partial<Tables>,
+  today: string,
 ): Fault[] {
   const known = toKnownIds(tables)
   const ids = new Set(listings.map(({ id }) => id))
@@ -21,7 +23,7 @@ export function checkAcross(
     ...listings.flatMap((listing) => checkListing(listing, known)),
     ...findDuplicates(listings),
     ...pages.flatMap((page) => checkPage(page, ids)),
-    ...checkTables(tables, ids),
+    ...checkTables(tables, ids, today),
   ]
 }
 
@@ -44,6 +46,7 @@ function checkPage({ file, facts }: ComparePage, ids: ReadonlySet<string>): Faul
 function checkTables(
   { roadmap = [], site, categories = [], sources = [], tasks = [] }: Partial<Tables>,
   ids: ReadonlySet<string>,
+  today: string,
 ): Fault[] {
   const faults: Fault[] = []
   const report = (table: string, message: string, severity: Fault['severity']) =>
@@ -58,6 +61,12 @@ function checkTables(
   for (const id of site?.showcase ?? [])
     if (!ids.has(id))
       report('site', `showcase: ${id} is not in the content and is skipped`, 'warning')
+  if (site !== undefined && site.security.expires <= today)
+    report(
+      'site',
+      `security.expires: expected a date to come, got ${site.security.expires}; see that the contact is still right`,
+      'warning',
+    )
   for (const [table, rows] of [
     ['categories', categories],
     ['sources', sources],

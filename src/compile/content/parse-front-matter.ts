@@ -56,6 +56,11 @@ function findFileFault(text: string): YamlFault | null {
     return { line: lineOf(text, '\u0000'), message: 'expected text, got a NUL character' }
   if (text.includes('\ufffd'))
     return { line: lineOf(text, '\ufffd'), message: 'expected UTF-8 text' }
+  if (text.includes('\r'))
+    return {
+      line: lineOf(text, '\r'),
+      message: 'expected lines that end with LF, got CR: save the file with LF (Unix) line ends',
+    }
   const first = text.split(/\r?\n/, 1)[0]
   if (first !== '---')
     return {

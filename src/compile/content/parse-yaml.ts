@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml'
+import { type Document, LineCounter, parseDocument, visit } from 'yaml'
 
 /**
  * YAML as content may use it: core schema, unique keys, no aliases, no tags, no merge keys. Foreign
@@ -38,7 +38,7 @@ export function parseYaml(text: string): YamlResult {
         message: toMessage(issue.code, issue.message),
       })),
     }
-  const forbidden = findForbidden(text)
+  const forbidden = findForbidden(text) ?? findOddNumber(document, lines)
   if (forbidden !== null) return { ok: false, faults: [forbidden] }
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
@@ -88,6 +88,22 @@ function findForbidden(text: string): YamlFault | null {
     line: text.slice(0, match.index).split('\n').length,
     message: `expected no key ${match[1] ?? match[2]}`,
   }
+}
+
+/** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
+const ODD_NUMBER = /^[-+]?0[xXoO\d]/
+
+function findOddNumber(document: Document, lines: LineCounter): YamlFault | null {
+  let fault: YamlFault | null = null
+  visit(document, {
+    Scalar(_, { value, source = '', range }) {
+      if (typeof value !== 'number' || !ODD_NUMBER.test(source)) return undefined
+      const message = `expected a plain decimal number such as 12 or 0.5, got ${source}: write text in quotes`
+      fault = { line: lines.linePos(range?.[0] ?? 0).line, message }
+      return visit.BREAK
+    },
+  })
+  return fault
 }
 
 function findTooDeep(text: string): YamlFault | null {

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from '../../domain/derived/tables.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
+import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
 import type { Fault } from './fault.ts'
@@ -44,8 +45,16 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
   const { tables, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const across = checkAcross(all, pages, partial)
-  const faults = [...listingFaults, ...evidenceFaults, ...tableFaults, ...pageFaults, ...across]
+  const today = new Date().toISOString().slice(0, 10)
+  const across = checkAcross(all, pages, partial, today)
+  const faults = [
+    ...findUnreadFolders(contentDir),
+    ...listingFaults,
+    ...evidenceFaults,
+    ...tableFaults,
+    ...pageFaults,
+    ...across,
+  ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {
     content: isSound ? { listings, evidence, pages, tables } : null,
@@ -54,6 +63,31 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
     ),
     counts: { listings: listings.length, evidence: evidence.size, pages: pages.length },
   }
+}
+
+/** What a content folder may hold; `schema` is for editors, `seeds` and `tombstones` for importers. */
+const FOLDERS = [
+  'listings',
+  'evidence',
+  'compare',
+  'tables',
+  'prose',
+  'schema',
+  'seeds',
+  'tombstones',
+]
+
+/** A folder that nobody reads is mostly a misspelt one: what lies in it would be missed in silence. */
+function findUnreadFolders(contentDir: string): Fault[] {
+  return readdirSync(contentDir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .filter(({ name }) => !FOLDERS.includes(name))
+    .map(({ name }) => {
+      const nearest = findNearestName(name, FOLDERS)
+      const hint = nearest === null ? '' : `; did you mean ${nearest}?`
+      const message = `nobody reads this folder: expected one of ${FOLDERS.join(', ')}${hint}`
+      return { file: name, line: null, field: '', message, severity: 'warning' }
+    })
 }
 
 /** A listing whose file has faults still exists: its evidence is not blamed too. */

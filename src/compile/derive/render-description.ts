@@ -11,15 +11,36 @@ markdown.renderer.rules.link_open = (tokens, index, options, _env, self) => {
   tokens[index]?.attrSet('rel', 'nofollow ugc noopener')
   return self.renderToken(tokens, index, options)
 }
+/** A wide table or a long line of code scrolls in its own box, with the keyboard too. */
+markdown.renderer.rules.table_open = () =>
+  '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+markdown.renderer.rules.table_close = () => '</table></div>\n'
+for (const rule of ['fence', 'code_block']) {
+  const render = markdown.renderer.rules[rule]
+  if (render !== undefined)
+    markdown.renderer.rules[rule] = (...given) =>
+      render(...given).replace('<pre>', '<pre tabindex="0">')
+}
+
 /** The page's own headings are h1 and h2; a description's start below them. */
 const FIRST_HEADING_LEVEL = 3
-for (const rule of ['heading_open', 'heading_close'])
-  markdown.renderer.rules[rule] = (tokens, index, options, _env, self) => {
-    const token = tokens[index]
-    if (token !== undefined)
-      token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + FIRST_HEADING_LEVEL - 1)}`
-    return self.renderToken(tokens, index, options)
+
+/**
+ * Levels follow each other whatever the source leaves out: a heading goes at most one level deeper
+ * than the one before, and headings that were equal stay equal.
+ */
+markdown.core.ruler.push('heading_levels', ({ tokens }) => {
+  const open: number[] = []
+  for (const token of tokens) {
+    if (token.type !== 'heading_open' && token.type !== 'heading_close') continue
+    const level = Number(token.tag.slice(1))
+    if (token.type === 'heading_open') {
+      while ((open.at(-1) ?? 0) >= level) open.pop()
+      open.push(level)
+    }
+    token.tag = `h${Math.min(6, FIRST_HEADING_LEVEL - 1 + open.length)}`
   }
+})
 
 export function renderDescription(source: string): string {
   return markdown.render(source).trim()

@@ -72,7 +72,8 @@ function toOperation(
 function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown> {
   const responses: Record<string, unknown> = {}
   if (facts.tag !== 'Roadmap stubs') Object.assign(responses, toSuccess(id, facts))
-  for (const code of facts.problems) {
+  // Whatever is asked for, its target may be too long.
+  for (const code of [...facts.problems, 'uri-too-long' as const]) {
     const { status, title } = PROBLEMS[code]
     responses[status] ??= {
       description: title,

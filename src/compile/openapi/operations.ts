@@ -47,7 +47,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
       'Results are ranked by weighted BM25 times payment-verified trust; nothing in their order can be bought, and without q they come by trust.',
     tag: 'Search',
     answer: 'SearchResponse',
-    problems: ['invalid-parameter', 'uri-too-long', 'rate-limited'],
+    problems: ['invalid-parameter', 'rate-limited'],
   },
   listing: {
     summary: 'One listing, whole.',

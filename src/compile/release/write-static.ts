@@ -42,7 +42,9 @@ export function writeStatic(
   endpoint('/api/v1/market/reports', site.market_reports)
   endpoint('/api/v1/compare', toCompareList(site.compare))
   for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
-  writer.writeJson('openapi.json', createOpenApi(site.base_url))
+  writer.write('.well-known/security.txt', toSecurityText(site))
+  const openApi = createOpenApi(site.base_url)
+  for (const file of ['openapi.json', 'api/v1/openapi.json']) writer.writeJson(file, openApi)
   writeDoors(writer, site, listings)
 }
 
@@ -66,4 +68,16 @@ function writeDoors(
       listings.map(({ view }) => view),
     ),
   )
+}
+
+/** RFC 9116: where to report a weakness. Its date is the content's: a build's own would change the bytes. */
+function toSecurityText({ base_url, texts }: CompiledSite): string {
+  const { contact, expires } = texts.security
+  const lines = [
+    `Contact: ${contact.replace('{host}', new URL(base_url).hostname)}`,
+    `Expires: ${expires}T00:00:00.000Z`,
+    'Preferred-Languages: en',
+    `Canonical: ${base_url}/.well-known/security.txt`,
+  ]
+  return `${lines.join('\n')}\n`
 }

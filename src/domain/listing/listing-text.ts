@@ -12,7 +12,17 @@ export const MAX_SUMMARY_LENGTH = 200
 export const MAX_TAG_LENGTH = 60
 const MAX_ENDPOINT_TEXT_LENGTH = 300
 
-export const NameSchema = lineOfText(MAX_NAME_LENGTH)
+/** `A` to `z` and `0` to `9` drawn as wide as a Han character. */
+const FULL_WIDTH = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]/
+
+export const NameSchema = v.pipe(
+  lineOfText(MAX_NAME_LENGTH),
+  // A name in them looks like another listing's and is found by no search for it.
+  v.check(
+    (name) => !FULL_WIDTH.test(name),
+    'expected ordinary Latin letters and digits, got full-width ones',
+  ),
+)
 export const SummarySchema = lineOfText(MAX_SUMMARY_LENGTH)
 export const TagSchema = lineOfText(MAX_TAG_LENGTH)
 /** What one HTTP endpoint does. */

@@ -56,7 +56,7 @@ const READERS: Record<string, Reader> = {
   paid_only: (text) => ({ paid_only: readBoolean(text) }),
   has: (text) => ({ has: readHas(text) }),
   limit: (text) => ({ limit: readWhole(text, 1, MAX_LIMIT) }),
-  offset: (text) => ({ offset: readWhole(text, 0, Number.MAX_SAFE_INTEGER) }),
+  offset: (text) => ({ offset: readOffset(text) }),
 }
 const PARAMETERS = Object.keys(READERS)
 
@@ -144,6 +144,12 @@ function readWhole(text: string, min: number, max: number): number {
   const number = Number(text)
   if (WHOLE_NUMBER.test(text) && number >= min && number <= max) return number
   throw new Refusal(`got ${quote(text)}, expected a whole number from ${min} to ${max}`)
+}
+
+/** Any offset: one past what a number holds exactly is past every end all the same. */
+function readOffset(text: string): number {
+  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+  throw new Refusal(`got ${quote(text)}, expected a whole number from 0 on`)
 }
 
 function readDecimal(text: string, max: number): number {

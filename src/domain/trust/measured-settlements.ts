@@ -53,5 +53,5 @@ export function toMeasured(
  * bytes, and that holds a settlement of a minute ago.
  */
 export function windowEnd(now: number): number {
-  return Math.ceil((now + 1) / DAY_MS) * DAY_MS
+  return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }

@@ -24,8 +24,7 @@ export const ListingViewSchema = v.object({
   pricing: PricingSchema,
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
-  /** `{}` when the seller publishes none. */
-  discovery: DiscoverySchema,
+  discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
   /** Prefixed wire names follow the measured provider's id; `{}` without any measurement. */
   signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
@@ -67,7 +66,7 @@ export function toListingView(
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
-    discovery: facts.discovery,
+    ...(Object.keys(facts.discovery).length > 0 && { discovery: facts.discovery }),
     trust: toTrustView(trust, trustSource),
     signals: toSignalsView(listing.signals, listing.signalsSource),
     origin: new URL(facts.url).origin,

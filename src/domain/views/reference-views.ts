@@ -36,9 +36,12 @@ export function toCategoriesView(
   }
 }
 
+const WebUrlSchema = v.pipe(v.string(), v.regex(/^https?:\/\//))
+
 /** `GET /api/v1/sources`: where data comes from and what was decided about its terms. */
 export const SourcesSchema = v.object({
-  sources: v.array(v.object({ ...SourceRowSchema.entries, listings: count })),
+  // Our own row points at this directory, wherever it is served.
+  sources: v.array(v.object({ ...SourceRowSchema.entries, url: WebUrlSchema, listings: count })),
 })
 export type SourcesView = v.InferOutput<typeof SourcesSchema>
 

@@ -14,7 +14,7 @@ export function toListingStructuredData(view: ListingView, baseUrl: string) {
     sameAs: view.url,
     ...(view.tags.length > 0 && { keywords: view.tags.join(', ') }),
     ...(view.kind !== 'http_api' && { applicationCategory: 'DeveloperApplication' }),
-    ...(view.discovery.openapi !== undefined && { documentation: view.discovery.openapi }),
+    ...(view.discovery?.openapi !== undefined && { documentation: view.discovery.openapi }),
     ...(pricing.model === 'per_call' && {
       offers: {
         '@type': 'AggregateOffer',

@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+
+function run(command: string, env: Record<string, string>) {
+  const done = spawnSync(process.execPath, [`functions/commands/${command}.ts`], {
+    env: { ...process.env, ...FIXTURE_ENV, OUT_DIR: '.cache/never', ...env },
+    encoding: 'utf8',
+  })
+  return { status: done.status, said: done.stdout + done.stderr }
+}
+
+describe.each(['build', 'check', 'start'])('npm run %s', (command) => {
+  test.each([
+    ['BASE_URL', 'not a url', /BASE_URL: got "not a url", expected a URL such as/],
+    ['BASE_URL', 'https://x.example/path', /BASE_URL: .*expected only scheme, host and port/],
+    ['PORT', '99999999', /PORT: got "99999999", expected a whole number from 0 to 65535/],
+    ['CONTENT_DIR', '/nowhere', /CONTENT_DIR \/nowhere: expected a content folder/],
+  ])('with a wrong %s (%s) says what would be right, without a stack', (name, value, message) => {
+    const { status, said } = run(command, { [name]: value })
+    expect(status).toBe(1)
+    expect(said).toMatch(message)
+    expect(said).not.toMatch(/\n\s+at |node:internal/)
+  })
+})
+
+test('npm run build says so when OUT_DIR cannot be written to', () => {
+  const { status, said } = run('build', { OUT_DIR: '/dev/null/dist' })
+  expect(status).toBe(1)
+  expect(said).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
+  expect(said).not.toMatch(/\n\s+at /)
+})
