@@ -13,10 +13,7 @@ export function createFallback({ problem }: Pick<Parts, 'problem'>) {
     if (req.method === 'OPTIONS' && allowed.length > 0)
       return answerPreflight(url.pathname, allowed)
     if (allowed.length > 0 && !allowed.includes(req.method))
-      return problem('method-not-allowed', {
-        detail: `${req.method} is not allowed here; use ${allowed.join(', ')}.`,
-        headers: { Allow: allowed.join(', ') },
-      })
+      return refuseMethod(req.method, allowed, problem)
     if (url.pathname.startsWith(LISTING_PREFIX))
       return problem('listing-not-found', {
         detail:
@@ -28,8 +25,20 @@ export function createFallback({ problem }: Pick<Parts, 'problem'>) {
   }
 }
 
+/** @example refuseMethod('PUT', ['GET', 'HEAD', 'OPTIONS'], problem) → 405 */
+export function refuseMethod(
+  method: string,
+  allowed: readonly string[],
+  problem: Parts['problem'],
+): Response {
+  return problem('method-not-allowed', {
+    detail: `${method} is not allowed here; use ${allowed.join(', ')}.`,
+    headers: { Allow: allowed.join(', ') },
+  })
+}
+
 /** Public reads take any origin; seller routes get no CORS at all, so a browser refuses for us. */
-function answerPreflight(path: string, allowed: readonly string[]): Response {
+export function answerPreflight(path: string, allowed: readonly string[]): Response {
   const methods = allowed.join(', ')
   const cors = {
     'Access-Control-Allow-Origin': '*',

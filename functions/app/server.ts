@@ -1,16 +1,22 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
 import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { hasBody } from '../call/upload.ts'
-import { findRequestFault, splitTarget } from '../http/find-request-fault.ts'
+import { findAllowedMethods } from '../http/allowed-methods.ts'
+import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { sendResponse } from '../http/send-response.ts'
+import { createSlowReaders, type ReadLimits } from '../http/slow-readers.ts'
+import { createTurns, type NodeHandler, type Turns } from '../http/turns.ts'
+import { toRawAnswer, toUnreadable } from '../http/unreadable.ts'
 import type { Parts } from '../parts/parts.ts'
+import type { OnDemandPages } from '../release/on-demand-pages.ts'
 import type { SearchDoor } from '../search/search-doors.ts'
 import { createApp, type DoorHandlers, type Handlers } from './app.ts'
-
-export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
+import { answerPreflight, refuseMethod } from './fallback.ts'
 
 export interface ServerLayers {
   parts: Parts
@@ -22,7 +28,9 @@ export interface ServerLayers {
   /** Searches, which are most of what is asked. */
   search?: SearchDoor
   /** Astro's pages that are rendered for each request. */
-  pages?: (req: IncomingMessage, res: ServerResponse, path: string, next: () => void) => boolean
+  pages?: OnDemandPages
+  /** How fast answers must be read. */
+  readLimits?: ReadLimits
 }
 
 /** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
@@ -35,12 +43,11 @@ const KEEP_ALIVE_TIMEOUT = 65_000
 
 const SEARCH_PATH = ROUTES.search.path
 const RELAY_PREFIX = '/api/v1/call/'
+/** What pages and files take; OPTIONS of a file is answered by the files themselves. */
+const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /** One process, three layers: functions, compiled files, pages rendered on demand. */
 export function createWaypostServer(layers: ServerLayers): Server {
-  const { parts, handlers, relay, search, pages } = layers
-  const { problem, release } = parts
-  const app = toNodeHandler(createApp(parts, handlers, layers.doors))
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
@@ -50,39 +57,52 @@ export function createWaypostServer(layers: ServerLayers): Server {
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
   }
-  /** Doors and files first, then pages on demand, then the app, which knows every error. */
-  function answerRest(req: IncomingMessage, res: ServerResponse, path: string): void {
-    const { files } = release()
-    if (layers.doors !== undefined && isForDoor(req, path)) return void app(req, res)
-    if (files.serve(req, res, path)) return
-    if (pages?.(req, res, path, () => void app(req, res)) === true) return
-    if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return
-    return void app(req, res)
-  }
-  const server = createServer(options, (req, res) => {
-    const fault = findRequestFault(req)
-    if (fault !== null) {
-      res.shouldKeepAlive = false
-      return void sendResponse(res, problem(fault.code, { detail: fault.detail }))
-    }
-    const { path, query } = splitTarget(req.url ?? '/')
-    if (search !== undefined && path === SEARCH_PATH && isPlainGet(req))
-      return void search(req, res, query, () => void app(req, res))
-    if (relay !== undefined && path.startsWith(RELAY_PREFIX)) return void relay(req, res)
-    if (hasBody(req)) cutSlowBody(req)
-    answerRest(req, res, path)
-  })
+  const turns = createTurns(createEntrance(layers), createSlowReaders(layers.readLimits))
+  const server = createServer(options, turns.handle)
   // Their bytes are limited; a line beyond a count would be dropped without a word.
   server.maxHeadersCount = 0
-  server.on('clientError', (error, socket) => {
-    if (!socket.writable || ('code' in error && error.code === 'ECONNRESET'))
-      return void socket.destroy()
-    void writeMalformed(
-      socket,
-      problem('malformed-request', { detail: 'The request could not be read as HTTP/1.1.' }),
-    )
-  })
+  answerUnreadable(server, turns, layers.parts)
   return server
+}
+
+/** The relay's requests to the relay, all others to what answers ourselves; each when it is its turn. */
+function createEntrance(layers: ServerLayers): NodeHandler {
+  const { parts, relay } = layers
+  const answer = createOwnAnswers(layers)
+  const transport = Object.entries(toTransportHeaders(parts.config.BASE_URL))
+  return (req, res) => {
+    const { path, query } = splitTarget(req.url ?? '/')
+    const isCall = path.startsWith(RELAY_PREFIX)
+    const fault = findRequestFault(req)
+    if (fault === null && relay !== undefined && isCall) return void relay(req, res)
+    for (const [name, value] of transport) res.setHeader(name, value)
+    if (fault === null) return answer(req, res, path, query)
+    res.shouldKeepAlive = false
+    void sendResponse(res, toFaultProblem(fault, isCall, parts.problem))
+  }
+}
+
+function createOwnAnswers({ parts, handlers, doors, search, pages }: ServerLayers) {
+  const { problem, release } = parts
+  const app = toNodeHandler(createApp(parts, handlers, doors))
+  /** Files first, then pages on demand, then the app, which knows every error. */
+  function answerRest(req: IncomingMessage, res: ServerResponse, path: string): void {
+    const { files } = release()
+    if (files.serve(req, res, path)) return
+    if (pages?.serve(req, res, path, () => void app(req, res)) === true) return
+    const isThere = files.has(path) || pages?.has(path) === true
+    const refusal = isThere ? toMethodAnswer(req.method ?? '', path, problem) : null
+    if (refusal !== null) return void sendResponse(res, refusal)
+    if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return
+    void app(req, res)
+  }
+  return (req: IncomingMessage, res: ServerResponse, path: string, query: string): void => {
+    if (search !== undefined && path === SEARCH_PATH && isPlainGet(req))
+      return void search(req, res, query, () => void app(req, res))
+    if (hasBody(req)) cutSlowBody(req)
+    if (doors !== undefined && isForDoor(req, path)) return void app(req, res)
+    answerRest(req, res, path)
+  }
 }
 
 /** Doors answer every method and error themselves; a page may be asked for as Markdown. */
@@ -93,6 +113,13 @@ function isForDoor(req: IncomingMessage, path: string): boolean {
   if (req.method !== 'GET' && req.method !== 'HEAD') return false
   req.url = twin
   return true
+}
+
+/** For an address of a file or page: null where a function takes this method there. */
+function toMethodAnswer(method: string, path: string, problem: Parts['problem']): Response | null {
+  const allowed = [...new Set([...READ_METHODS, ...findAllowedMethods(path)])]
+  if (method === 'OPTIONS') return answerPreflight(path, allowed)
+  return allowed.includes(method) ? null : refuseMethod(method, allowed, problem)
 }
 
 function isPlainGet(req: IncomingMessage): boolean {
@@ -121,11 +148,16 @@ function wantsPage(req: IncomingMessage, path: string): boolean {
 }
 
 /** There is no response object for a request that could not be parsed: the answer is written raw. */
-async function writeMalformed(
-  socket: NodeJS.WritableStream & { destroySoon?: () => void },
-  response: Response,
-): Promise<void> {
-  const body = await response.text()
-  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
-  socket.end(head + body)
+function answerUnreadable(server: Server, turns: Turns, { problem, config }: Parts): void {
+  const transport = toTransportHeaders(config.BASE_URL)
+  const limits = { headerBytes: MAX_HEADER_BYTES, headersSeconds: HEADERS_TIMEOUT / 1000 }
+  server.on('clientError', (error, socket) => {
+    if (!socket.writable || ('code' in error && error.code === 'ECONNRESET'))
+      return void socket.destroy()
+    const fault = toUnreadable(error, limits)
+    const response = toFaultProblem(fault, fault.target.startsWith(RELAY_PREFIX), problem)
+    for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
+    // Not into the middle of an answer to a request before it.
+    turns.afterAnswers(socket, () => void toRawAnswer(response).then((bytes) => socket.end(bytes)))
+  })
 }

@@ -16,6 +16,7 @@ import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
 import { createOnDemandPages } from '../release/on-demand-pages.ts'
+import { createPageGate } from '../release/page-gate.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createPageSearch, createReleaseSearch, createSearchDoors } from '../search/search-doors.ts'
 import type { Handlers } from './app.ts'
@@ -100,6 +101,7 @@ function createLayers(parts: Parts): Server {
     pages: createOnDemandPages({
       release: parts.release,
       search: createPageSearch(parts),
+      gate: createPageGate(parts),
       report: createFailureReport(parts),
     }),
   })

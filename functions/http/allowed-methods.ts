@@ -1,6 +1,9 @@
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
-const PATTERNS = Object.values(ROUTES).map(({ path, methods }) => ({
+/** For platforms and balancers; no part of the interface, so not in the route table. */
+const HEALTH = ['/healthz', '/readyz'].map((path) => ({ path, methods: ['GET'] as const }))
+
+const PATTERNS = [...Object.values(ROUTES), ...HEALTH].map(({ path, methods }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
   methods,
 }))

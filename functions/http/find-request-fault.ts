@@ -16,9 +16,10 @@ export interface RequestFault {
  * @returns null for a plain request.
  */
 export function findRequestFault({
+  method,
   url = '',
   rawHeaders,
-}: Pick<IncomingMessage, 'url' | 'rawHeaders'>): RequestFault | null {
+}: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>): RequestFault | null {
   if (url.length > MAX_TARGET_LENGTH)
     return {
       code: 'uri-too-long',
@@ -32,7 +33,10 @@ export function findRequestFault({
   if (!/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(host))
     return malformed('The Host header is not a host name with an optional port.')
   if (url.startsWith('/')) return null
-  if (url === '*') return malformed('The request target * has no meaning here; send a path.')
+  if (url === '*')
+    return method === 'OPTIONS'
+      ? null
+      : malformed('The request target * is for OPTIONS alone; send a path.')
   const target = URL.parse(url)
   return target !== null && target.host === host.toLowerCase()
     ? null

@@ -116,6 +116,8 @@ async function send(
   )
   const headers = {
     ...fixed,
+    // What is wrong now may be right in a moment.
+    ...(status !== 200 && { 'cache-control': 'no-store' }),
     etag: variant.etag,
     ...(vary.length > 0 && { vary: vary.join(', ') }),
   }

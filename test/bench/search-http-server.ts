@@ -63,7 +63,7 @@ const server = createWaypostServer({
   parts: parts as unknown as Parts,
   handlers: { search: route },
   search: door,
-  pages: answerUsage,
+  pages: { has: () => false, serve: answerUsage },
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService
@@ -136,6 +137,97 @@ describe('methods', () => {
       `${method} ${path} HTTP/1.1\r\nHost: waypost.example\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
     )
     expectProblem(answer, 'not-implemented')
+  })
+})
+
+describe('pages and files', () => {
+  test.each([
+    ['POST', '/'],
+    ['PUT', '/search'],
+    ['DELETE', '/problems/not-found'],
+    ['PATCH', '/openapi.json'],
+    ['TRACE', '/robots.txt'],
+    ['POST', '/healthz'],
+    ['DELETE', '/readyz'],
+  ])('%s %s is 405 and says what is allowed', async (method, path) => {
+    const answer = await sendRaw(
+      `${method} ${path} HTTP/1.1\r\nHost: waypost.example\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    )
+    expectProblem(answer, 'method-not-allowed')
+    expect(answer.head.toLowerCase()).toContain('allow: get, head, options')
+  })
+
+  test.each(['/', '/search', '/problems/not-found', '/openapi.json', '/healthz', '/readyz', '*'])(
+    'OPTIONS %s says what is allowed',
+    async (target) => {
+      const answer = await sendRaw(
+        `OPTIONS ${target} HTTP/1.1\r\nHost: waypost.example\r\nConnection: close\r\n\r\n`,
+      )
+      expect(answer.status).toBe(204)
+      expect(answer.head.toLowerCase()).toContain('allow: get, head, options')
+    },
+  )
+
+  test('a method nobody knows at an address nobody has is still a 404', async () => {
+    const answer = await sendRaw(
+      'PUT /nothing-here HTTP/1.1\r\nHost: waypost.example\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
+    )
+    expectProblem(answer, 'not-found')
+  })
+})
+
+describe('an error of ours on the path of calls says that it is ours', () => {
+  const call = '/api/v1/call/x402.weather'
+  test.each([
+    ['a target of over 8 KiB', `GET ${call}?q=${'a'.repeat(9000)} HTTP/1.1\r\nHost: w\r\n`, 414],
+    ['two Host lines', `POST ${call} HTTP/1.1\r\nHost: w\r\nHost: v\r\n`, 400],
+    ['a NUL in a header', `POST ${call} HTTP/1.1\r\nHost: w\r\nX: a\0b\r\n`, 400],
+    [
+      'both framings',
+      `POST ${call} HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n`,
+      400,
+    ],
+  ])('%s', async (_, head, status) => {
+    const answer = await sendRaw(`${head}Connection: close\r\n\r\n`)
+    expect(answer.status).toBe(status)
+    expect(answer.head.toLowerCase()).toContain('proxy-status: waypost; error=http_request_error')
+  })
+
+  test('elsewhere nothing is said of a proxy', async () => {
+    const answer = await get(`/api/v1/search?q=${'a'.repeat(9000)}`)
+    expect(answer.head.toLowerCase()).not.toContain('proxy-status')
+  })
+})
+
+test('header fields that are too large are said to be too large', async () => {
+  const answer = await get('/api/v1/stats', `X-Large: ${'a'.repeat(170 * 1024)}\r\n`)
+  expectProblem(answer, 'headers-too-large')
+  expect(answer.head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
+  expect(answer.body).toContain('163840 bytes')
+})
+
+describe('an answer by https', () => {
+  test.each([
+    '/',
+    '/search',
+    '/api/v1/stats',
+    '/api/v1/search',
+    '/openapi.json',
+    '/nothing',
+    '/healthz',
+  ])('%s forbids plain http from then on', async (path) => {
+    expect((await get(path)).head.toLowerCase()).toContain(
+      'strict-transport-security: max-age=63072000',
+    )
+  })
+
+  test('a malformed request is answered so, too', async () => {
+    const answer = await sendRaw('HELLO there\r\n\r\n')
+    expect(answer.head.toLowerCase()).toContain('strict-transport-security')
+  })
+
+  test('a server of plain http says nothing of the kind', () => {
+    expect(toTransportHeaders('http://localhost:4321')).toEqual({})
   })
 })
 

@@ -43,3 +43,11 @@ export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'x-content-type-options': 'nosniff',
 }
+
+/** Two years, as browsers' own lists ask. Not for subdomains: they are not ours to decide about. */
+const HSTS = 'max-age=63072000'
+
+/** Headers of everything we answer: once reached by https, never again without it (RFC 6797). */
+export function toTransportHeaders(baseUrl: string): Readonly<Record<string, string>> {
+  return baseUrl.startsWith('https:') ? { 'strict-transport-security': HSTS } : {}
+}

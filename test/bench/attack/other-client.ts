@@ -42,7 +42,7 @@ export async function watchAsOther(port: number, seconds: number): Promise<Felt[
 function ask(agent: Agent, port: number, path: string): Promise<number> {
   const started = performance.now()
   return new Promise((resolve) => {
-    get(
+    const asked = get(
       { agent, host: '127.0.0.1', port, path, localAddress: '127.0.0.2', timeout: 60_000 },
       (res) => {
         res.resume()
@@ -52,9 +52,7 @@ function ask(agent: Agent, port: number, path: string): Promise<number> {
         res.on('error', () => resolve(Infinity))
       },
     )
-      .on('timeout', function onTimeout() {
-        this.destroy()
-      })
-      .on('error', () => resolve(Infinity))
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(Infinity))
   })
 }

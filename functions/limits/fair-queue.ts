@@ -1,0 +1,51 @@
+/**
+ * Work done one piece after another, in turns between clients: whoever brings much waits for
+ * himself, not the others for him.
+ */
+export interface FairQueue {
+  /**
+   * @returns when the work is done, or `full` at once where too much waits already.
+   */
+  run(client: string, work: () => Promise<void>): Promise<'done' | 'full'>
+}
+
+/** Pieces that may wait: of one client, and in all. */
+const MAX_WAITING = { perClient: 32, inAll: 512 }
+
+export function createFairQueue(limits = MAX_WAITING): FairQueue {
+  // Clients in the order of their turns; a Map keeps the order in which keys came.
+  const waiting = new Map<string, (() => Promise<void>)[]>()
+  let count = 0
+  let isRunning = false
+  const takeNext = (): (() => Promise<void>) | undefined => {
+    const [turn] = waiting
+    if (turn === undefined) return undefined
+    const [client, pieces] = turn
+    const piece = pieces.shift()
+    waiting.delete(client)
+    if (pieces.length > 0) waiting.set(client, pieces)
+    count -= 1
+    return piece
+  }
+  const runAll = async () => {
+    isRunning = true
+    for (let piece = takeNext(); piece !== undefined; piece = takeNext()) {
+      await piece()
+      // Everything else the process has to do comes between two pieces.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    isRunning = false
+  }
+  return {
+    async run(client, work) {
+      const own = waiting.get(client) ?? []
+      if (own.length >= limits.perClient || count >= limits.inAll) return 'full'
+      const { promise, resolve, reject } = Promise.withResolvers<'done'>()
+      own.push(() => work().then(() => resolve('done'), reject))
+      waiting.set(client, own)
+      count += 1
+      if (!isRunning) void runAll()
+      return promise
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { createSlowReaders, type ReadLimits } from '../../functions/http/slow-readers.ts'
+import { createTurns, type NodeHandler } from '../../functions/http/turns.ts'
+import { listen } from '../call/relay-world.ts'
+
+/** A server whose connections take turns as ours do, around a handler of the test's. */
+export interface Answering {
+  port: number
+  connections(): number
+  /** Bytes of answers that wait in the process for their readers. */
+  heldBytes(): number
+  close(): Promise<void>
+}
+
+export async function startAnswering(
+  handler: NodeHandler,
+  limits?: ReadLimits,
+): Promise<Answering> {
+  const server = createServer(createTurns(handler, createSlowReaders(limits)).handle)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const port = await listen(server)
+  return {
+    port,
+    connections: () => sockets.size,
+    heldBytes: () => [...sockets].reduce((sum, { writableLength }) => sum + writableLength, 0),
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
