@@ -105,6 +105,16 @@ function createOwnAnswers({ parts, handlers, doors, search, pages }: ServerLayer
   }
 }
 
+/** An error of ours on the relay's path says so, however early it comes. */
+function toFaultProblem(
+  { code, detail }: RequestFault,
+  isCall: boolean,
+  problem: Parts['problem'],
+): Response {
+  const proxyStatus = { 'Proxy-Status': `${PROXY_NAME}; error=http_request_error` }
+  return problem(code, { detail, ...(isCall && { headers: proxyStatus }) })
+}
+
 /** Doors answer every method and error themselves; a page may be asked for as Markdown. */
 function isForDoor(req: IncomingMessage, path: string): boolean {
   if (isDoorPath(path)) return true

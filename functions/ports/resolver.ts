@@ -1,5 +1,6 @@
-import { promises as dns, lookup } from 'node:dns'
-import { promisify } from 'node:util'
+import { promises as dns } from 'node:dns'
+import { type AddressLookup, createAddressLookup } from './address-lookup.ts'
+import { createHostsFile, type HostsFile } from './hosts-file.ts'
 
 /** One A or AAAA answer. */
 export interface ResolvedAddress {
@@ -25,15 +26,15 @@ export class ResolversDisagreeError extends Error {
 /** Two tries of two seconds: within the relay's ten seconds to connect. */
 const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
-const lookupAll = promisify(lookup)
-
 /**
- * @param servers `DNS_SERVERS`, or undefined for the system's own way (which also knows its hosts
- *   file; TXT then goes to the system's name servers).
+ * @param servers `DNS_SERVERS`, or undefined for the system's own: its hosts file, then the name
+ *   servers of its resolv.conf.
  */
-export function createResolver(servers: readonly string[] | undefined): Resolver {
-  const resolver = new dns.Resolver(DNS_OPTIONS)
-  if (servers !== undefined) resolver.setServers(servers)
+export function createResolver(
+  servers: readonly string[] | undefined,
+  lookup: AddressLookup = createAddressLookup(servers),
+  hostsFile: HostsFile = servers === undefined ? createHostsFile() : async () => [],
+): Resolver {
   return {
     async addresses(host) {
       // RFC 6761 §6.3: localhost never leaves the machine.
@@ -42,7 +43,8 @@ export function createResolver(servers: readonly string[] | undefined): Resolver
           { address: '127.0.0.1', family: 4 },
           { address: '::1', family: 6 },
         ]
-      return servers === undefined ? systemAddresses(host) : serverAddresses(resolver, host)
+      const own = await hostsFile(host)
+      return own.length > 0 ? [...own] : lookup(host)
     },
     txt: createAgreedTxt(servers),
   }
@@ -100,20 +102,4 @@ function hasRecord(answer: string[][], record: string[]): boolean {
 
 function isLocalhost(host: string): boolean {
   return /^(?:.+\.)?localhost\.?$/i.test(host)
-}
-
-async function systemAddresses(host: string): Promise<ResolvedAddress[]> {
-  const found = await lookupAll(host, { all: true, order: 'verbatim' })
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
-}
-
-async function serverAddresses(resolver: dns.Resolver, host: string): Promise<ResolvedAddress[]> {
-  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const found: ResolvedAddress[] = []
-  if (four.status === 'fulfilled')
-    found.push(...four.value.map((address) => ({ address, family: 4 as const })))
-  if (six.status === 'fulfilled')
-    found.push(...six.value.map((address) => ({ address, family: 6 as const })))
-  if (found.length === 0 && four.status === 'rejected') throw four.reason
-  return found
 }

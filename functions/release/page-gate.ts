@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { MakeProblem } from '../http/problem.ts'
 import { sendResponse } from '../http/send-response.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { createFairQueue } from '../limits/fair-queue.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
-import type { Parts } from '../parts/parts.ts'
+import { type RateLimits, refusalOf } from '../limits/rate-limits.ts'
+import type { Config } from '../ports/config.ts'
+import type { Release } from './release.ts'
 
 /** Lets a page be rendered when its client may, and when it is its turn. Rejects as `render` does. */
 export type PageGate = (
@@ -12,7 +14,12 @@ export type PageGate = (
   render: () => Promise<void>,
 ) => Promise<void>
 
-type GateParts = Pick<Parts, 'limits' | 'config' | 'problem' | 'release'>
+interface GateParts {
+  limits: RateLimits
+  config: Pick<Config, 'TRUST_PROXY'>
+  problem: MakeProblem
+  release: () => Pick<Release, 'files'>
+}
 
 /** The page that says in words what `rate-limited` means. */
 const LIMITED_PAGE = '/problems/rate-limited'

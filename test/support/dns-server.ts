@@ -11,6 +11,10 @@ export interface DnsServer {
   txt: Map<string, (string | string[])[]>
   /** How it answers: properly, with SERVFAIL, or not at all. */
   mood: 'well' | 'servfail' | 'silent'
+  /** Names it never answers for, whatever its mood; it counts what it is asked all the same. */
+  silentFor: Set<string>
+  /** Names it never answers AAAA queries for. */
+  silentAboutIpv6: Set<string>
   queries: string[]
   close(): void
 }
@@ -24,6 +28,8 @@ export async function startDnsServer(): Promise<DnsServer> {
     a: new Map(),
     txt: new Map(),
     mood: 'well',
+    silentFor: new Set(),
+    silentAboutIpv6: new Set(),
     queries: [],
     close: () => socket.close(),
   }
@@ -34,6 +40,10 @@ export async function startDnsServer(): Promise<DnsServer> {
   return server
 }
 
+function isSilent(server: DnsServer, type: string, name: string): boolean {
+  return server.silentFor.has(name) || (type === 'AAAA' && server.silentAboutIpv6.has(name))
+}
+
 const SERVFAIL = 2
 const NXDOMAIN = 3
 
@@ -42,6 +52,7 @@ function answer(server: DnsServer, query: dnsPacket.DecodedPacket): dnsPacket.Pa
   if (question === undefined || server.mood === 'silent') return null
   const name = question.name.toLowerCase()
   server.queries.push(`${question.type} ${name}`)
+  if (isSilent(server, question.type, name)) return null
   const reply: dnsPacket.Packet = {
     type: 'response',
     id: query.id ?? 0,

@@ -1,0 +1,103 @@
+import { promises as dns } from 'node:dns'
+import type { ResolvedAddress } from './resolver.ts'
+
+/** Asks name servers for every A and AAAA record of a name. Rejects with Node's DNS error codes. */
+export type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
+
+export interface LookupLimits {
+  /** A whole look-up, after which it is given up and its queries are cancelled (milliseconds). */
+  deadlineMs: number
+  /** Once one family has answered, the other is waited for no longer than this (RFC 8305 §3). */
+  otherFamilyMs: number
+  /** How long a failure is remembered, so that a name nobody answers for costs little. */
+  failureMs: number
+  /** Failures remembered; the oldest leave first. */
+  failures: number
+}
+
+const LOOKUP_LIMITS: LookupLimits = {
+  deadlineMs: 5000,
+  otherFamilyMs: 500,
+  failureMs: 5000,
+  failures: 10_000,
+}
+
+/** Two tries of two seconds: within the deadline. */
+const DNS_OPTIONS = { timeout: 2000, tries: 2 }
+
+/**
+ * Look-ups by c-ares: sockets, no threads, so that names whose servers are silent hold up nobody
+ * else. (The system's `getaddrinfo` runs in libuv's pool, half of it at most: a handful of such names
+ * stops all others.) A name is asked for once at a time, and everybody who waits for it gets the one
+ * answer, which each judges for himself.
+ *
+ * @param servers `ip:port` each, or undefined for those of the system (resolv.conf)
+ */
+export function createAddressLookup(
+  servers: readonly string[] | undefined,
+  limits: LookupLimits = LOOKUP_LIMITS,
+  now: () => number = Date.now,
+): AddressLookup {
+  const underWay = new Map<string, Promise<ResolvedAddress[]>>()
+  const failed = new Map<string, { error: Error; until: number }>()
+  const remember = (host: string, error: unknown) => {
+    if (!(error instanceof Error)) return
+    failed.set(host, { error, until: now() + limits.failureMs })
+    for (const [oldest] of failed) {
+      if (failed.size <= limits.failures) break
+      failed.delete(oldest)
+    }
+  }
+  return async (name) => {
+    const host = name.toLowerCase()
+    const failure = failed.get(host)
+    if (failure !== undefined && failure.until > now()) throw failure.error
+    failed.delete(host)
+    const asked =
+      underWay.get(host) ??
+      ask(host, servers, limits)
+        .catch((error: unknown) => {
+          remember(host, error)
+          throw error
+        })
+        .finally(() => underWay.delete(host))
+    underWay.set(host, asked)
+    return asked
+  }
+}
+
+/** A resolver for each look-up: cancelling ends all queries of one. */
+async function ask(
+  host: string,
+  servers: readonly string[] | undefined,
+  { deadlineMs, otherFamilyMs }: LookupLimits,
+): Promise<ResolvedAddress[]> {
+  const resolver = new dns.Resolver(DNS_OPTIONS)
+  if (servers !== undefined) resolver.setServers(servers)
+  let isLate = false
+  let timer = setTimeout(() => {
+    isLate = true
+    resolver.cancel()
+  }, deadlineMs)
+  const waitLittle = (found: ResolvedAddress[]) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => resolver.cancel(), otherFamilyMs)
+    return found
+  }
+  const families = [
+    resolver
+      .resolve4(host)
+      .then((all) => waitLittle(all.map((address) => ({ address, family: 4 })))),
+    resolver
+      .resolve6(host)
+      .then((all) => waitLittle(all.map((address) => ({ address, family: 6 })))),
+  ]
+  const answers = await Promise.allSettled(families)
+  clearTimeout(timer)
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  if (found.length > 0) return found
+  if (isLate)
+    throw Object.assign(new Error(`${host} was not resolved in time`), { code: 'ETIMEOUT' })
+  const [failure] = answers
+  throw failure?.status === 'rejected' ? failure.reason : new Error(`${host} has no address`)
+}
