@@ -2,7 +2,8 @@ import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { connect as openTls } from 'node:tls'
 import { Agent, type buildConnector } from 'undici'
 import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import type { ResolvedAddress, Resolver } from '../ports/resolver.ts'
+import type { ResolvedAddress } from '../ports/address-lookup.ts'
+import type { Resolver } from '../ports/resolver.ts'
 
 /**
  * Connections to foreign hosts. The address that was judged is the address that is dialled: names

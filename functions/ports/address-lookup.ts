@@ -1,5 +1,10 @@
 import { promises as dns } from 'node:dns'
-import type { ResolvedAddress } from './resolver.ts'
+
+/** One A or AAAA answer. */
+export interface ResolvedAddress {
+  address: string
+  family: 4 | 6
+}
 
 /** Asks name servers for every A and AAAA record of a name. Rejects with Node's DNS error codes. */
 export type AddressLookup = (host: string) => Promise<ResolvedAddress[]>

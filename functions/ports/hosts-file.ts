@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { ResolvedAddress } from './resolver.ts'
+import type { ResolvedAddress } from './address-lookup.ts'
 
 /** Where the system keeps names of its own. */
 const PATH =

@@ -1,12 +1,6 @@
 import { promises as dns } from 'node:dns'
-import { type AddressLookup, createAddressLookup } from './address-lookup.ts'
+import { type AddressLookup, createAddressLookup, type ResolvedAddress } from './address-lookup.ts'
 import { createHostsFile, type HostsFile } from './hosts-file.ts'
-
-/** One A or AAAA answer. */
-export interface ResolvedAddress {
-  address: string
-  family: 4 | 6
-}
 
 /**
  * Names to addresses and TXT records, as a port. `addresses` gives every A and AAAA answer and

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { type Dispatcher, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGuardedAgent, type GuardOptions } from '../../functions/call/guard.ts'
-import type { ResolvedAddress, Resolver } from '../../functions/ports/resolver.ts'
+import type { ResolvedAddress } from '../../functions/ports/address-lookup.ts'
+import type { Resolver } from '../../functions/ports/resolver.ts'
 
 /** The address a seller answers on, and one on the same port that nothing may ever reach. */
 const SELLER = '127.0.0.2'
