@@ -5,14 +5,13 @@ import {
   type IndexHeader,
   readIndexHeader,
   SearchIndexError,
-} from '../../src/search/index-file.ts'
-import type { BodyStore } from '../../src/search/index-part.ts'
+} from '../../src/search/index/index-file.ts'
+import type { BodyStore, SearchIndex } from '../../src/search/index/index-shape.ts'
 import {
   loadSearchIndexHead,
   verifyBodies,
   verifyLength,
-} from '../../src/search/load-search-index.ts'
-import type { SearchIndex } from '../../src/search/loaded-index.ts'
+} from '../../src/search/index/load-search-index.ts'
 
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 

@@ -1,7 +1,7 @@
-import { findId } from '../../src/search/find-id.ts'
-import type { SearchIndex } from '../../src/search/loaded-index.ts'
-import type { RankedRow } from '../../src/search/ranked-page.ts'
-import { multiplierOf, NO_TRUST } from '../../src/search/standing.ts'
+import { findId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { multiplierOf, NO_TRUST } from '../../src/search/index/standing.ts'
+import type { RankedRow } from '../../src/search/query/sort-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 
 /** The texts of a search response that come from the content. */

@@ -1,6 +1,6 @@
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
-import type { SearchIndex } from '../../src/search/loaded-index.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { StaticFiles } from '../static/static-files.ts'
 import type { PageCode } from './page-code.ts'
 import type { SearchTexts } from './prepare-texts.ts'

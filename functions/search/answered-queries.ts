@@ -1,6 +1,6 @@
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import type { SearchIndex } from '../../src/search/loaded-index.ts'
-import type { SearchOutcome } from '../../src/search/search-index.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { SearchOutcome } from '../../src/search/query/search-index.ts'
 
 /** A query that was answered: what it was read as, which rows it found. */
 export interface AnsweredQuery {

@@ -8,8 +8,8 @@ import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createBatches } from './create-batches.ts'
-import { createResponseMemory, type ResponseMemory, type TakeMemory } from './response-memory.ts'
-import { createSearch, type Search, type SearchReply } from './search.ts'
+import { createResponseMemory, type ResponseMemory } from './response-memory.ts'
+import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
 import { createShownRows } from './shown-rows.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
@@ -39,6 +39,9 @@ export function createSearchDoors(
   }
 }
 
+/** Says that a page asks while somebody types. */
+const TYPING_HEADER = 'waypost-typing'
+
 /** A request the door passes on was counted there; it is not counted twice. */
 type Counted = WeakMap<object, LimitTaken>
 type DoorParts = Omit<SearchParts, 'release' | 'ledger'>
@@ -54,7 +57,8 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
       ))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
-    const reply = search(splitTarget(req.url).query)
+    const isTyping = req.headers.get(TYPING_HEADER) === '1'
+    const reply = search(splitTarget(req.url).query, { isTyping })
     if (reply.status === 200)
       return new HTTPResponse(reply.body, {
         status: 200,
@@ -89,7 +93,8 @@ function createDoor(
     later(() => {
       // Whoever is gone needs no answer, and could not give the memory back.
       if (res.destroyed) return () => {}
-      const reply = searchOrNull(search, query, memory.take)
+      const isTyping = req.headers[TYPING_HEADER] === '1'
+      const reply = searchOrNull(search, query, { take: memory.take, isTyping })
       if (reply?.status !== 200) return pass
       return () => {
         // Not before the last byte was handed to the system, or the connection is gone.
@@ -106,9 +111,9 @@ function createDoor(
 }
 
 /** A failure is the route's to report: it fails there again. */
-function searchOrNull(search: Search, query: string, take: TakeMemory): SearchReply | null {
+function searchOrNull(search: Search, query: string, options: SearchOptions): SearchReply | null {
   try {
-    return search(query, take)
+    return search(query, options)
   } catch {
     return null
   }

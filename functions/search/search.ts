@@ -2,9 +2,9 @@ import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
-import type { SearchIndex } from '../../src/search/loaded-index.ts'
-import type { RankedRow } from '../../src/search/ranked-page.ts'
-import { searchIndex } from '../../src/search/search-index.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import type { RankedRow } from '../../src/search/query/sort-rows.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'
 import type { TakeMemory } from './response-memory.ts'
@@ -25,8 +25,14 @@ export type SearchReply =
   | { status: 200; headers: Readonly<Record<string, string>>; body: Buffer<ArrayBuffer> }
   | { status: 400; problems: readonly ParameterProblem[] }
 
-/** @param take where a response's memory comes from; fresh memory when nothing is said */
-export type Search = (rawQuery: string, take?: TakeMemory) => SearchReply
+export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
+
+export interface SearchOptions {
+  /** Where a response's memory comes from; fresh memory when nothing is said. */
+  take?: TakeMemory
+  /** Asked by a page while somebody types: nothing is counted, and links say they are the page's. */
+  isTyping?: boolean
+}
 
 const HEADERS = {
   'Content-Type': 'application/json',
@@ -43,7 +49,7 @@ export function createSearch(parts: SearchParts): Search {
   const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
   const textsFor = createTextsFor(parts.texts)
-  return function search(rawQuery, take) {
+  return function search(rawQuery, { take, isTyping = false } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
     const answered = known ?? answer(serving, rawQuery)
@@ -54,9 +60,10 @@ export function createSearch(parts: SearchParts): Search {
       index: serving,
       searchId: randomUuid(),
       texts: textsFor(serving),
+      ...(isTyping && { source: 'web' as const }),
     }
     const body = writeSearchResponse(input, take)
-    onShown?.(serving, answered.outcome.organic.rows)
+    if (!isTyping) onShown?.(serving, answered.outcome.organic.rows)
     return { status: 200, headers: HEADERS, body }
   }
 }

@@ -1,12 +1,12 @@
 import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-id.ts'
-import { BODY_START } from '../../src/search/index-rows.ts'
+import { BODY_START } from '../../src/search/index/search-document.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { writeNumber } from './write-number.ts'
 
 /** Every body ends with the closing brackets of `links` and of the summary. */
 const BODY_ENDING_BYTES = 2
 const GO = toBytes(',"go":"/go/')
-const AFTER_SEARCH_ID = toBytes('&src=api"},"relevance":')
+const AFTER_LINKS = toBytes('"},"relevance":')
 const CLOSING_BRACE = 0x7d
 
 /** The most a listing grows by: its id, a search id with a position, two numbers, punctuation. */
@@ -20,6 +20,10 @@ export interface ListingToWrite {
   relevance: number
   /** `?sid=…`, up to where the position stands. */
   searchId: Uint8Array
+  /** `&src=…`: who shows the link. */
+  source: Uint8Array
+  /** Members behind `relevance`, each with a comma before it. */
+  more: Uint8Array
   /** Counts from 1; 0 for a link without a position. */
   position: number
 }
@@ -33,7 +37,7 @@ export interface ListingToWrite {
 export function writeListing(
   memory: Uint8Array,
   start: number,
-  { body, idLength, relevance, searchId, position }: ListingToWrite,
+  { body, idLength, relevance, searchId, position, source, more }: ListingToWrite,
 ): number {
   memory.set(body, start)
   let at = start + body.length - BODY_ENDING_BYTES
@@ -42,8 +46,11 @@ export function writeListing(
   memory.set(searchId, at)
   at += searchId.length
   if (position > 0) at = writeNumber(memory, at, position)
-  memory.set(AFTER_SEARCH_ID, at)
-  at = writeNumber(memory, at + AFTER_SEARCH_ID.length, relevance)
+  memory.set(source, at)
+  memory.set(AFTER_LINKS, at + source.length)
+  at = writeNumber(memory, at + source.length + AFTER_LINKS.length, relevance)
+  memory.set(more, at)
+  at += more.length
   memory[at] = CLOSING_BRACE
   return at + 1
 }

@@ -1,11 +1,14 @@
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import { idLengthIn, readBody, sizeOfBody } from '../../src/search/index-rows.ts'
-import type { PartName, SearchIndex } from '../../src/search/loaded-index.ts'
-import type { RankedRow } from '../../src/search/ranked-page.ts'
-import type { SearchOutcome } from '../../src/search/search-index.ts'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { idLengthIn, readBody, sizeOfBody } from '../../src/search/index/index-rows.ts'
+import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { RowExplanation } from '../../src/search/query/explain-rows.ts'
+import type { SearchOutcome } from '../../src/search/query/search-index.ts'
+import type { RankedRow } from '../../src/search/query/sort-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import type { PreparedTexts } from '../release/prepare-texts.ts'
 import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
+import { MAX_SUFFIX_BYTES, writeCompactListing } from './write-compact-listing.ts'
 import { ADDED_BYTES, writeListing } from './write-listing.ts'
 
 export interface SearchResponseInput {
@@ -14,25 +17,31 @@ export interface SearchResponseInput {
   query: SearchQuery
   outcome: SearchOutcome
   texts: PreparedTexts
+  /** What the links say of who shows them. */
+  source?: ClickSource
 }
 
 /** What a list of listings is written from and into. */
 interface Target {
   memory: Buffer<ArrayBuffer>
   index: SearchIndex
+  source: Uint8Array
 }
 
 const COMMA = 0x2c
 const FEATURED = toBytes('],"featured":[')
+/** What is left of an answer in the compact view: no showcase, no texts. */
+const COMPACT_ENDING = '],"sponsored":[],"payments_enabled":false,"notes":'
 const POSITION = '&pos='
 const NO_NOTES = toBytes('[]')
+const NOTHING = new Uint8Array(0)
 /** The most UTF-8 a UTF-16 unit can become. */
 const MAX_BYTES = 3
 
 /**
  * Puts the response together from the bodies' prepared bytes: nothing is parsed or serialised
- * again. Only `links.go` and `relevance` are added to each listing; `pos` counts within `results`,
- * so that listings of our own rows carry a link without it.
+ * again. Only `links.go` and `relevance` are added to each listing, and what was asked for beside
+ * them; `pos` counts within `results`, so that listings of our own rows carry a link without it.
  *
  * @param take where the body's memory comes from
  */
@@ -40,27 +49,71 @@ export function writeSearchResponse(
   input: SearchResponseInput,
   take: TakeMemory = takeFreshMemory,
 ): Buffer<ArrayBuffer> {
-  const { index, searchId, query, outcome, texts } = input
+  const { searchId, query, outcome } = input
+  const echo = `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${outcome.organic.total},"results":[`
+  return query.view === 'compact' ? writeCompact(input, echo, take) : writeFull(input, echo, take)
+}
+
+function writeFull(input: SearchResponseInput, echo: string, take: TakeMemory) {
+  const { index, searchId, outcome, texts, source = 'api' } = input
   const { organic, firstParty } = outcome
-  const echo = `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${organic.total},"results":[`
+  const explained = explanationsOf(outcome)
   const notes = outcome.notes.length === 0 ? NO_NOTES : toBytes(JSON.stringify(outcome.notes))
-  const memory = take(sizeOf(input) + echo.length * MAX_BYTES + notes.length)
+  const facets = facetsOf(outcome)
+  const bytes = sizeOf(input) + echo.length * MAX_BYTES + notes.length + facets.length
+  const memory = take(bytes + sizeOfAll(explained.organic) + sizeOfAll(explained.firstParty))
   const counted = toBytes(`?sid=${searchId}${POSITION}`)
-  const target = { memory, index }
+  const target = { memory, index, source: toBytes(`&src=${source}`) }
   const own = { part: 'firstParty', searchId: counted.subarray(0, -POSITION.length) } as const
   let at = memory.write(echo)
-  at = writeRows(target, at, { part: 'organic', rows: organic.rows, searchId: counted })
+  const results = { part: 'organic', rows: organic.rows, searchId: counted } as const
+  at = writeRows(target, at, { ...results, explained: explained.organic })
   at = writeBytes(memory, at, FEATURED)
-  at = writeRows(target, at, { ...own, rows: texts.featured })
+  at = writeRows(target, at, { ...own, rows: texts.featured, explained: [] })
   at = writeBytes(memory, at, texts.afterFeatured)
-  at = writeRows(target, at, { ...own, rows: firstParty.rows })
+  at = writeRows(target, at, { ...own, rows: firstParty.rows, explained: explained.firstParty })
   at = writeBytes(memory, at, texts.beforeNotes)
   at = writeBytes(memory, at, notes)
+  at = writeBytes(memory, at, facets)
   at = writeBytes(memory, at, texts.afterNotes)
   return memory.subarray(0, at)
 }
 
-/** The most bytes all but the echo and the notes may take. */
+function writeCompact(input: SearchResponseInput, echo: string, take: TakeMemory) {
+  const { index, outcome } = input
+  const { rows } = outcome.organic
+  const explained = explanationsOf(outcome).organic
+  const ending = toBytes(COMPACT_ENDING + JSON.stringify(outcome.notes))
+  const facets = facetsOf(outcome)
+  const fixed = echo.length * MAX_BYTES + ending.length + facets.length + 1
+  const rowBytes = sizeOfRows(index, 'organic', rows) + rows.length * MAX_SUFFIX_BYTES
+  const memory = take(fixed + rowBytes + sizeOfAll(explained))
+  let at = memory.write(echo)
+  rows.forEach(({ row }, place) => {
+    if (place > 0) at = writeComma(memory, at)
+    at = writeCompactListing(memory, at, { index, row, more: explained[place] ?? NOTHING })
+  })
+  at = writeBytes(memory, at, ending)
+  at = writeBytes(memory, at, facets)
+  at += memory.write('}', at)
+  return memory.subarray(0, at)
+}
+
+function facetsOf({ facets }: SearchOutcome): Uint8Array {
+  return facets === undefined ? NOTHING : toBytes(`,"facets":${JSON.stringify(facets)}`)
+}
+
+function explanationsOf({ explained }: SearchOutcome): Record<PartName, Uint8Array[]> {
+  const members = (explanations: readonly RowExplanation[] = []) =>
+    explanations.map((explanation) => toBytes(`,"explain":${JSON.stringify(explanation)}`))
+  return { organic: members(explained?.organic), firstParty: members(explained?.firstParty) }
+}
+
+function sizeOfAll(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** The most bytes all but the echo, the notes and what was asked for beside them may take. */
 function sizeOf({ index, outcome, texts }: SearchResponseInput): number {
   const own = [texts.featured, outcome.firstParty.rows]
   return (
@@ -82,20 +135,29 @@ function writeBytes(memory: Uint8Array, at: number, bytes: Uint8Array): number {
   return at + bytes.length
 }
 
+interface RowsToWrite {
+  part: PartName
+  rows: readonly RankedRow[]
+  searchId: Uint8Array
+  explained: readonly Uint8Array[]
+}
+
 /** Only organic rows have a position: what is our own competes with nobody. */
 function writeRows(
-  { memory, index }: Target,
+  { memory, index, source }: Target,
   start: number,
-  { part, rows, searchId }: { part: PartName; rows: readonly RankedRow[]; searchId: Uint8Array },
+  { part, rows, searchId, explained }: RowsToWrite,
 ): number {
   let at = start
-  let position = 0
+  let place = 0
   for (const { row, relevance } of rows) {
     if (at > start) at = writeComma(memory, at)
-    if (part === 'organic') position += 1
+    const more = explained[place] ?? NOTHING
+    place += 1
     const body = readBody(index, part, row)
     const idLength = idLengthIn(body)
-    at = writeListing(memory, at, { body, idLength, relevance, searchId, position })
+    const position = part === 'organic' ? place : 0
+    at = writeListing(memory, at, { body, idLength, relevance, searchId, position, source, more })
   }
   return at
 }

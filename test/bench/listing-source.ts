@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { readScaleListings } from './scale-listings.ts'
 import { findSharedDir } from './shared-data.ts'
 import { syntheticListings } from './synthetic-listings.ts'

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { BOOSTS, searchedFields } from './engines/engine.ts'
 
 /** Ids of the best listings for a query, best first. */

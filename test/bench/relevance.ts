@@ -6,13 +6,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildSearchIndex } from '../../src/search/build-search-index.ts'
-import { readId } from '../../src/search/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/load-search-index.ts'
-import type { SearchDocument } from '../../src/search/search-document.ts'
-import { searchIndex } from '../../src/search/search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
 import { createBaselines, type RankIds } from './relevance-baselines.ts'
-import { findSharedDir, readCorpus } from './shared-data.ts'
+import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 const sharedDir = findSharedDir()
 if (sharedDir === null) {
@@ -25,7 +25,7 @@ if (sharedDir === null) {
 }
 
 function createOwn(corpus: readonly SearchDocument[]): RankIds {
-  const index = loadSearchIndex(buildSearchIndex(corpus))
+  const index = loadSearchIndex(buildSearchIndex(corpus, { words: readSearchWords() }))
   return (q) => {
     const { organic } = searchIndex(index, { q, limit: 50, offset: 0 })
     return organic.rows.map(({ row }) => readId(index, 'organic', row))

@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 
 const BASE = 'https://waypost.example'
 
@@ -13,8 +13,8 @@ export function sampleSummary(document: Omit<SearchDocument, 'body'>): Uint8Arra
       id,
       name,
       kind,
-      status: 'unclaimed',
       summary,
+      status: 'unclaimed',
       url,
       categories,
       pricing:

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { DISCOVERY_FILES, type DiscoveryFile, RAILS } from '../../src/domain/wire/vocabulary.ts'
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { sampleSummary } from './sample-summary.ts'
 import { createRandom, type SeededRandom } from './seeded-random.ts'
 import { readJsonLines } from './shared-data.ts'
@@ -60,6 +60,14 @@ function toDocument(
     sources: [...new Set(row.sources.map(({ source }) => source))],
     has: DISCOVERY_FILES.filter((file: DiscoveryFile) => Object.hasOwn(row.discovery, file)),
     minUsd: row.price?.min_usd ?? null,
+    maxUsd: row.price?.min_usd ?? null,
+    auth: 'unknown' as const,
+    runs:
+      row.remotes.length > 0 || row.kind !== 'mcp_server'
+        ? ['remote' as const]
+        : ['local' as const],
+    call: row.rails.includes('x402'),
+    added: null,
     trustScore: trusted ? random.below(101) : null,
     verifiedBuyers: trusted ? random.below(50) : 0,
     liveTested: random.next() < 0.05,

@@ -1,12 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import { readTables } from '../../src/compile/content/read-tables.ts'
+import type { SearchWords } from '../../src/domain/derived/search-words.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 
 /** The folder of real data beside the project, or null where it is absent. */
 export function findSharedDir(): string | null {
   const folder = process.env.SHARED_DIR ?? join(import.meta.dirname, '../../../shared')
   return existsSync(join(folder, 'data/relevance')) ? folder : null
+}
+
+/** The product's own table of words, as every index is built with. */
+export function readSearchWords(): SearchWords {
+  const { tables } = readTables(join(import.meta.dirname, '../../content'))
+  if (tables === null) throw new Error('content/tables has faults: run npm run check')
+  return tables.searchWords
 }
 
 const CorpusRowSchema = v.object({
@@ -39,13 +48,25 @@ export function readCorpus(sharedDir: string): SearchDocument[] {
       sources: ['corpus'],
       has: [],
       minUsd: null,
+      maxUsd: null,
+      auth: 'unknown',
+      runs: ['remote'],
+      call: false,
+      added: null,
       trustScore: null,
       verifiedBuyers: 0,
       liveTested: false,
       remote: true,
       firstParty: false,
       body: new TextEncoder().encode(
-        JSON.stringify({ id, name: row.name, links: { listing: `/api/v1/listings/${id}` } }),
+        JSON.stringify({
+          id,
+          name: row.name,
+          kind: row.kind,
+          summary: row.summary,
+          status: 'unclaimed',
+          links: { listing: `/api/v1/listings/${id}` },
+        }),
       ),
     }
   })

@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { sampleSummary } from './sample-summary.ts'
 import { toSlug } from './scale-listings.ts'
 import { createRandom, type SeededRandom } from './seeded-random.ts'

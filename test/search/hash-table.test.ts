@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildHashTable, findNumber, mayHold } from '../../src/search/hash-table.ts'
+import { buildHashTable, findNumber, mayHold } from '../../src/search/numbers/hash-table.ts'
 
 const hash = fc.oneof(
   fc.integer({ min: 0, max: 2 ** 32 - 1 }),

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildSearchIndex } from '../../src/search/build-search-index.ts'
-import { SearchIndexError } from '../../src/search/index-file.ts'
-import { readBody } from '../../src/search/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/load-search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { SearchIndexError } from '../../src/search/index/index-file.ts'
+import { readBody } from '../../src/search/index/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 
 const documents = ['alpha', 'beta', 'gamma'].map((name) =>

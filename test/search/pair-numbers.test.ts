@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPairNumbers } from '../../src/search/pair-numbers.ts'
+import { createPairNumbers } from '../../src/search/numbers/pair-numbers.ts'
 
 test('each pair has a number of its own, in the order they came, however many there are', () => {
   const pairs = createPairNumbers()

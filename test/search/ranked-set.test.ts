@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildRankedSet, placeOf } from '../../src/search/ranked-set.ts'
+import { buildRankedSet, placeOf } from '../../src/search/numbers/ranked-set.ts'
 
 test('every member is at its place, and every other number at none', () => {
   fc.assert(

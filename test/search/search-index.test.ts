@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import { buildSearchIndex } from '../../src/search/build-search-index.ts'
-import { readId } from '../../src/search/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/load-search-index.ts'
-import type { SearchDocument } from '../../src/search/search-document.ts'
-import { searchIndex } from '../../src/search/search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 
 const page = { limit: 20, offset: 0 }

@@ -1,10 +1,20 @@
-import type { SearchDocument } from '../../src/search/search-document.ts'
+import { join } from 'node:path'
+import { readTables } from '../../src/compile/content/read-tables.ts'
+import { buildSearchIndex, type IndexTables } from '../../src/search/index/build-search-index.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
 
 /** A search document with everything unremarkable but what a test names. */
 export function sampleDocument(given: Partial<SearchDocument> & { id: string }): SearchDocument {
   const summary = {
     id: given.id,
     name: given.name ?? '',
+    kind: given.kind ?? 'http_api',
+    summary: given.summary ?? '',
+    status: 'unclaimed',
     buy: 'link_out',
     links: { listing: `/api/v1/listings/${given.id}` },
   }
@@ -19,6 +29,11 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     sources: [],
     has: [],
     minUsd: null,
+    maxUsd: given.minUsd ?? null,
+    auth: 'unknown',
+    runs: ['remote'],
+    call: false,
+    added: null,
     trustScore: null,
     verifiedBuyers: 0,
     liveTested: false,
@@ -27,4 +42,24 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     body: new TextEncoder().encode(JSON.stringify(summary)),
     ...given,
   }
+}
+
+const { tables: PRODUCT_TABLES } = readTables(join(import.meta.dirname, '../../content'))
+if (PRODUCT_TABLES === null) throw new Error('content/tables has faults: run npm run check')
+
+/** The product's own table of words. */
+export const SEARCH_WORDS = PRODUCT_TABLES.searchWords
+
+/** An index as the product builds it, with its own table of words. */
+export function indexOf(
+  documents: Iterable<SearchDocument>,
+  tables: Partial<IndexTables> = {},
+): SearchIndex {
+  return loadSearchIndex(buildSearchIndex(documents, { words: SEARCH_WORDS, ...tables }))
+}
+
+/** The first organic ids a query finds, and what it is told. */
+export function findIn(index: SearchIndex, q: string, limit = 20) {
+  const { organic, notes } = searchIndex(index, { q, limit, offset: 0 })
+  return { ids: organic.rows.map(({ row }) => readId(index, 'organic', row)), notes }
 }

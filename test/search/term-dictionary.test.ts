@@ -1,18 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildSearchIndex } from '../../src/search/build-search-index.ts'
-import { readId } from '../../src/search/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/load-search-index.ts'
-import { pairTerm } from '../../src/search/pair-term.ts'
-import { searchIndex } from '../../src/search/search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import {
   buildTermDictionary,
   countTerms,
   findPairTerm,
   findTerm,
-  termAt,
-  termsWithPrefix,
-} from '../../src/search/term-dictionary.ts'
+} from '../../src/search/index/term-dictionary.ts'
+import { wordAt, wordsWithPrefix } from '../../src/search/index/word-table.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import { pairTerm } from '../../src/search/words/term-lexicon.ts'
 import { sampleDocument } from './search-samples.ts'
 import { sortedTerms } from './term-samples.ts'
 
@@ -41,7 +40,8 @@ test('a term is found under its place among the sorted terms, another text under
       const dictionary = buildTermDictionary(sortedTerms(terms))
       expect(countTerms(dictionary)).toBe(terms.length)
       expect(terms.map((term) => findTerm(dictionary, term))).toEqual([...terms.keys()])
-      for (const text of words) expect(termAt(dictionary, terms.indexOf(text))).toBe(text)
+      const sorted = words.toSorted()
+      for (const text of words) expect(wordAt(dictionary.words, sorted.indexOf(text))).toBe(text)
       const asked = [...others, ...words.flatMap((a) => others.map((b) => pairTerm(a, b)))]
       for (const text of asked) expect(findTerm(dictionary, text)).toBe(terms.indexOf(text))
     }),
@@ -63,12 +63,13 @@ test('a pair is found by the terms of its words in either order', () => {
   )
 })
 
-test('the terms that start with a text lie together', () => {
+test('the words that start with a text lie together', () => {
   fc.assert(
     fc.property(vocabulary, word, ({ words, terms }, prefix) => {
-      const [first, end] = termsWithPrefix(buildTermDictionary(sortedTerms(terms)), prefix)
+      const dictionary = buildTermDictionary(sortedTerms(terms))
+      const [first, end] = wordsWithPrefix(dictionary.words, prefix)
       const expected = words.filter((text) => text.startsWith(prefix)).sort()
-      expect(terms.slice(first, end)).toEqual(expected)
+      expect(words.toSorted().slice(first, end)).toEqual(expected)
     }),
   )
 })

@@ -1,5 +1,5 @@
-import { type SortedTerms, sortTerms } from '../../src/search/sorted-terms.ts'
-import { createTermLexicon } from '../../src/search/term-lexicon.ts'
+import { type SortedTerms, sortTerms } from '../../src/search/index/term-dictionary.ts'
+import { createTermLexicon } from '../../src/search/words/term-lexicon.ts'
 
 /** Terms given as text, a pair as `pairTerm` writes it, in whatever order. */
 export function sortedTerms(texts: Iterable<string>): SortedTerms {

@@ -19,7 +19,8 @@ export interface TableFiles {
 
 /** Reads `tables/*.yaml`. */
 export function readTables(contentDir: string): TableFiles {
-  const { categories, sources, alsoSearch, roadmap, site, tasks } = TablesSchema.entries
+  const { categories, sources, alsoSearch, roadmap, site, tasks, searchWords } =
+    TablesSchema.entries
   const read = <Schema extends v.GenericSchema>(name: string, schema: Schema) => {
     const file = `tables/${name}.yaml`
     return readYamlFile(existsSync(join(contentDir, file)) ? contentDir : OWN_CONTENT, file, schema)
@@ -31,6 +32,7 @@ export function readTables(contentDir: string): TableFiles {
     roadmap: read('roadmap', roadmap),
     site: read('site', site),
     tasks: read('tasks', tasks),
+    searchWords: read('search-words', searchWords),
   }
   const faults = Object.values(files).flatMap((file): Fault[] => file.faults)
   return { tables: toTables(files), partial: toPartial(files), faults }
@@ -44,9 +46,11 @@ function toPartial(files: Files): Partial<Tables> {
 
 type Files = { [Name in keyof Tables]: YamlFile<Tables[Name]> }
 
-function toTables({ categories, sources, alsoSearch, roadmap, site, tasks }: Files): Tables | null {
+function toTables(files: Files): Tables | null {
+  const { categories, sources, alsoSearch, roadmap, site, tasks, searchWords } = files
   if (categories.value === null || sources.value === null || alsoSearch.value === null) return null
   if (roadmap.value === null || site.value === null || tasks.value === null) return null
+  if (searchWords.value === null) return null
   return {
     categories: categories.value,
     sources: sources.value,
@@ -54,5 +58,6 @@ function toTables({ categories, sources, alsoSearch, roadmap, site, tasks }: Fil
     roadmap: roadmap.value,
     site: site.value,
     tasks: tasks.value,
+    searchWords: searchWords.value,
   }
 }

@@ -1,13 +1,14 @@
 import {
   type DerivedListing,
   hasRemoteEndpoint,
+  runsOf,
   trustScoreOf,
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
-import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import { highestPriceOf, lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
-import type { SearchDocument } from '../../search/search-document.ts'
+import type { SearchDocument } from '../../search/index/search-document.ts'
 
 const encoder = new TextEncoder()
 
@@ -25,6 +26,11 @@ export function toSearchDocument(listing: DerivedListing, baseUrl: string): Sear
     sources: sourceIdsOf(listing),
     has: DISCOVERY_FILES.filter((file) => facts.discovery[file] !== undefined),
     minUsd: lowestPriceOf(facts.pricing),
+    maxUsd: highestPriceOf(facts.pricing),
+    auth: facts.auth.type,
+    runs: runsOf(facts),
+    call: listing.buy.buy === 'relay_x402',
+    added: facts.added,
     trustScore: trustScoreOf(trust),
     verifiedBuyers: verifiedBuyersOf(trust),
     liveTested: listing.isLiveTested,

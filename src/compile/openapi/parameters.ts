@@ -95,7 +95,7 @@ function pathParameters(id: RouteId): Parameter[] {
   }))
 }
 
-/** The query's own schema: what validates is what is published. `has` is a comma list on the wire. */
+/** The query's own schema: what validates is what is published. Lists are comma lists on the wire. */
 function searchParameters(): Parameter[] {
   const { properties } = toOpenApiSchema(SearchQuerySchema)
   return Object.entries(properties ?? {}).map(([name, { description, ...schema }]) => ({
@@ -104,7 +104,7 @@ function searchParameters(): Parameter[] {
     description: describedBy(description, `search parameter ${name}`),
     required: false,
     schema: { ...schema, ...DEFAULTS[name] },
-    ...(name === 'has' && { style: 'form', explode: false }),
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
   }))
 }
 

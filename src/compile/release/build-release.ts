@@ -5,7 +5,7 @@ import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
 import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
-import { buildSearchIndex } from '../../search/build-search-index.ts'
+import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { toSearchDocument } from '../derive/search-documents.ts'
@@ -116,6 +116,7 @@ function toSearchIndex({ listings, tables, baseUrl }: Catalogue): Uint8Array {
     {
       categories: tables.categories.map(({ id }) => id),
       sources: tables.sources.map(({ id }) => id),
+      words: tables.searchWords,
     },
   )
 }

@@ -5,7 +5,7 @@ import { type Surface, toSurface } from '../operation/surface.ts'
 import { type Evidence, MEASURED_PROVIDER, type Measured, type Signals } from '../trust/evidence.ts'
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
-import type { BadgeId, Status } from '../wire/vocabulary.ts'
+import type { BadgeId, Runs, Status } from '../wire/vocabulary.ts'
 import { earnBadges } from './badges.ts'
 import { isLiveTested } from './live-tested.ts'
 import { type EarnedTiers, earnTiers } from './tiers.ts'
@@ -93,6 +93,15 @@ export function verifiedBuyersOf(trust: TrustVerdict): number {
 export function hasRemoteEndpoint(facts: ListingFacts): boolean {
   if (facts.kind === 'http_api' || facts.kind === 'a2a_agent') return true
   return facts.kind === 'mcp_server' && facts.invoke.some((entry) => entry.kind === 'mcp')
+}
+
+/** Where a listing runs: at the seller's, as a package, or both; a kit runs nowhere by itself. */
+export function runsOf(facts: ListingFacts): Runs[] {
+  const isLocal = facts.invoke.some((entry) => entry.kind === 'mcp_package')
+  return [
+    ...(hasRemoteEndpoint(facts) ? ['remote' as const] : []),
+    ...(isLocal ? ['local' as const] : []),
+  ]
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { SearchWordsSchema } from './search-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
 /** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */
@@ -83,6 +84,7 @@ export const TablesSchema = v.strictObject({
   roadmap: v.array(RoadmapRowSchema),
   site: SiteTextsSchema,
   tasks: v.array(TaskRowSchema),
+  searchWords: SearchWordsSchema,
 })
 
 export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>

@@ -1,4 +1,13 @@
-import { DISCOVERY_FILES, KINDS, RAILS } from '../wire/vocabulary.ts'
+import {
+  AUTH_TYPES,
+  DISCOVERY_FILES,
+  KINDS,
+  RAILS,
+  RUNS,
+  SEARCH_FACETS,
+  SEARCH_SORTS,
+  SEARCH_VIEWS,
+} from '../wire/vocabulary.ts'
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
@@ -54,7 +63,13 @@ const READERS: Record<string, Reader> = {
   max_price_usd: (text) => ({ max_price_usd: readDecimal(text, Number.MAX_SAFE_INTEGER) }),
   min_trust: (text) => ({ min_trust: readDecimal(text, MAX_TRUST) }),
   paid_only: (text) => ({ paid_only: readBoolean(text) }),
-  has: (text) => ({ has: readHas(text) }),
+  has: (text) => ({ has: someOf(text, DISCOVERY_FILES) }),
+  auth: (text) => ({ auth: oneOf(text, AUTH_TYPES) }),
+  runs: (text) => ({ runs: oneOf(text, RUNS) }),
+  sort: (text) => ({ sort: oneOf(text, SEARCH_SORTS) }),
+  facets: (text) => ({ facets: someOf(text, SEARCH_FACETS) }),
+  view: (text) => ({ view: oneOf(text, SEARCH_VIEWS) }),
+  explain: (text) => ({ explain: readBoolean(text) }),
   limit: (text) => ({ limit: readWhole(text, 1, MAX_LIMIT) }),
   offset: (text) => ({ offset: readOffset(text) }),
 }
@@ -128,10 +143,10 @@ function oneOf<const T extends string>(text: string, allowed: readonly T[]): T {
   return found
 }
 
-function readHas(text: string): SearchQuery['has'] {
-  const files = text.split(',')
-  const asked = new Set(files.map((file) => oneOf(file, DISCOVERY_FILES)))
-  return DISCOVERY_FILES.filter((file) => asked.has(file))
+/** Each once, in the order of the closed list. */
+function someOf<const T extends string>(text: string, allowed: readonly T[]): T[] {
+  const asked = new Set(text.split(',').map((value) => oneOf(value, allowed)))
+  return allowed.filter((value) => asked.has(value))
 }
 
 function readBoolean(text: string): boolean {

@@ -1,5 +1,14 @@
 import * as v from 'valibot'
-import { DISCOVERY_FILES, KINDS, RAILS } from '../wire/vocabulary.ts'
+import {
+  AUTH_TYPES,
+  DISCOVERY_FILES,
+  KINDS,
+  RAILS,
+  RUNS,
+  SEARCH_FACETS,
+  SEARCH_SORTS,
+  SEARCH_VIEWS,
+} from '../wire/vocabulary.ts'
 
 /** Characters of `q` a caller may send; the same number is the most the engine looks at. */
 export const MAX_QUERY_CHARACTERS = 512
@@ -38,6 +47,30 @@ export const SearchQuerySchema = v.object({
   has: described(
     v.array(v.picklist(DISCOVERY_FILES)),
     'Only listings whose seller publishes all of these discovery files, separated by commas.',
+  ),
+  auth: described(
+    v.picklist(AUTH_TYPES),
+    'Only listings whose callers prove themselves this way; unknown where the listing does not say.',
+  ),
+  runs: described(
+    v.picklist(RUNS),
+    'Only listings that run at the seller (remote), or that come as a package to run yourself (local).',
+  ),
+  sort: described(
+    v.picklist(SEARCH_SORTS),
+    'Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance.',
+  ),
+  facets: described(
+    v.array(v.picklist(SEARCH_FACETS)),
+    'Count the matches by these, separated by commas; each is counted with every filter but its own.',
+  ),
+  view: described(
+    v.picklist(SEARCH_VIEWS),
+    'How results are written: full summaries (the default), or compact rows.',
+  ),
+  explain: described(
+    v.boolean(),
+    'If true, each result says which words matched where, and how its relevance is made up.',
   ),
   limit: v.pipe(
     v.number(),

@@ -1,6 +1,7 @@
 /**
- * The specified ranking, as numbers (spec: GET /api/v1/search). Text score: BM25 summed over three
- * fields, each with its own lengths and document frequencies. Paid and first-party tiers are not an input of anything in this file.
+ * The specified ranking, as numbers (spec: GET /api/v1/search). Text score: BM25F (Robertson,
+ * Zaragoza and Taylor 2004), BM25 over weighted fields, the same at every size of index. Paid and
+ * first-party tiers are not an input of anything in this file.
  */
 export const BM25_K1 = 1.2
 export const BM25_B = 0.75
@@ -10,26 +11,40 @@ export const FIELD_WEIGHTS = { name: 3, labels: 2, summary: 1 } as const
 export type SearchField = keyof typeof FIELD_WEIGHTS
 export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
 
+/** What a term of a query counts: 1 for what was asked, less for what analysis put beside it. */
+export const TERM_WEIGHTS = { asked: 1, part: 0.3, pair: 0.5, related: 0.3 } as const
+
 export const LIVE_TESTED_FACTOR = 1.1
 
 /** Scores are compared and printed at this many steps a unit, so that ties are what a reader sees. */
 export const RELEVANCE_STEPS = 1e6
 
-/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, n rows of which df hold the term. */
+/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, n rows of which df hold the term in any field. */
 export function inverseDocumentFrequency(rows: number, documentFrequency: number): number {
   return Math.log(1 + (rows - documentFrequency + 0.5) / (documentFrequency + 0.5))
 }
 
-/** The BM25 factor of one term in one field, before idf and weight. `length` counts tokens. */
-export function termSaturation(frequency: number, length: number, averageLength: number): number {
+/** A field's share of a term's frequency: `w · tf / (1 − b + b · len/avglen)`. Lengths count tokens. */
+export function fieldShare(
+  field: SearchField,
+  { frequency, length, averageLength }: Record<'frequency' | 'length' | 'averageLength', number>,
+): number {
   const norm = averageLength > 0 ? 1 - BM25_B + (BM25_B * length) / averageLength : 1
-  return (frequency * (BM25_K1 + 1)) / (frequency + BM25_K1 * norm)
+  return (FIELD_WEIGHTS[field] * frequency) / norm
+}
+
+/** `tf' · (k1 + 1)/(k1 + tf')`, for tf' the sum of the shares of all fields. */
+export function saturate(weightedFrequency: number): number {
+  return (weightedFrequency * (BM25_K1 + 1)) / (BM25_K1 + weightedFrequency)
 }
 
 /** `(1 + 0.5 × trust/100)` where a payment-based score exists, × 1.1 for Live-Tested. */
 export function rankMultiplier(trustScore: number | null, liveTested: boolean): number {
-  const trust = trustScore === null ? 1 : 1 + (0.5 * trustScore) / 100
-  return liveTested ? trust * LIVE_TESTED_FACTOR : trust
+  return trustFactor(trustScore) * (liveTested ? LIVE_TESTED_FACTOR : 1)
+}
+
+export function trustFactor(trustScore: number | null): number {
+  return trustScore === null ? 1 : 1 + (0.5 * trustScore) / 100
 }
 
 /** What ranking may look at besides the text. */

@@ -1,17 +1,60 @@
 import * as v from 'valibot'
 import { AlsoSearchSchema } from '../derived/tables.ts'
 import { ListingSummarySchema } from '../views/summary-view.ts'
+import { AUTH_TYPES, KINDS, RAILS, SEARCH_FACETS } from '../wire/vocabulary.ts'
 import { SearchQuerySchema } from './search-query.ts'
+import { SEARCH_FIELDS } from './search-rank.ts'
+
+const ExplanationSchema = v.object({
+  /** Set where the query is the listing's id, host or whole name, which puts it first. */
+  exact: v.optional(v.picklist(['id', 'host', 'name'])),
+  matched: v.array(
+    v.object({
+      /** The words of the query, and the word or pair of the listing they matched as. */
+      term: v.string(),
+      as: v.string(),
+      fields: v.array(v.picklist(SEARCH_FIELDS)),
+      score: v.number(),
+    }),
+  ),
+  /** The sum of the scores; times both factors it is `relevance`. */
+  text: v.number(),
+  trust_factor: v.number(),
+  live_tested_factor: v.number(),
+})
+
+const ResultSchema = v.object({
+  ...ListingSummarySchema.entries,
+  explain: v.optional(ExplanationSchema),
+})
+
+const FacetSchema = v.optional(
+  v.array(v.object({ id: v.string(), count: v.pipe(v.number(), v.integer(), v.minValue(1)) })),
+)
+
+/** With `view=compact`, an element of `results`. */
+export const CompactRowSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  kind: v.picklist(KINDS),
+  summary: v.string(),
+  price: v.nullable(v.object({ min_usd: v.number(), max_usd: v.number() })),
+  rails: v.array(v.picklist(RAILS)),
+  auth: v.picklist(AUTH_TYPES),
+  trust: v.nullable(v.number()),
+  call: v.boolean(),
+  explain: v.optional(ExplanationSchema),
+})
 
 /** spec: GET /api/v1/search, response 200. */
 export const SearchResponseSchema = v.object({
   search_id: v.pipe(v.string(), v.uuid()),
   query: SearchQuerySchema,
   total: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  results: v.array(ListingSummarySchema),
+  results: v.array(ResultSchema),
   featured: v.array(ListingSummarySchema),
   featured_label: v.string(),
-  featured_first_party: v.array(ListingSummarySchema),
+  featured_first_party: v.array(ResultSchema),
   /** Always empty: placements are not sold. */
   sponsored: v.pipe(v.array(v.any()), v.maxLength(0)),
   sponsored_policy: v.string(),
@@ -19,5 +62,19 @@ export const SearchResponseSchema = v.object({
   ranking: v.string(),
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
+  /** For each facet asked for, its values with the number of matches, the most frequent first. */
+  facets: v.optional(v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))),
   attribution: v.array(v.string()),
+})
+
+/** The same with `view=compact`: short rows, no showcase, no texts. */
+export const CompactResponseSchema = v.object({
+  search_id: SearchResponseSchema.entries.search_id,
+  query: SearchQuerySchema,
+  total: SearchResponseSchema.entries.total,
+  results: v.array(CompactRowSchema),
+  sponsored: SearchResponseSchema.entries.sponsored,
+  payments_enabled: v.literal(false),
+  notes: v.array(v.string()),
+  facets: SearchResponseSchema.entries.facets,
 })

@@ -121,3 +121,25 @@ export type ClickSource = (typeof CLICK_SOURCES)[number]
 export const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as const
 
 export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
+
+/** How a search may be ordered, what it may be counted by, and how its rows may be written. */
+export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest'] as const
+export type SearchSort = (typeof SEARCH_SORTS)[number]
+export const SEARCH_FACETS = [
+  'kind',
+  'category',
+  'rail',
+  'source',
+  'price',
+  'auth',
+  'runs',
+] as const
+export type SearchFacet = (typeof SEARCH_FACETS)[number]
+/** Where a listing runs: at the seller's, or from a package. */
+export const RUNS = ['remote', 'local'] as const
+export type Runs = (typeof RUNS)[number]
+/** Lowest prices in US dollars, as a facet counts them. */
+export const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unknown'] as const
+export type PriceBucket = (typeof PRICE_BUCKETS)[number]
+export const SEARCH_VIEWS = ['full', 'compact'] as const
+export type SearchView = (typeof SEARCH_VIEWS)[number]

@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../../src/search/search-document.ts'
+import type { SearchDocument } from '../../../src/search/index/search-document.ts'
 
 export interface BuiltIndex {
   /** From the first document asked for to the finished index, making the documents included. */

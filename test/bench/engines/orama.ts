@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { create, insertMultiple, load, type RawData, save, search } from '@orama/orama'
-import type { SearchDocument } from '../../../src/search/search-document.ts'
+import type { SearchDocument } from '../../../src/search/index/search-document.ts'
 import { BOOSTS, type Engine } from './engine.ts'
 
 /** Stock Orama with the fields to search and the filters our index has too. */

@@ -1,8 +1,8 @@
 import { openSearchIndex } from '../../../functions/release/open-search-index.ts'
 import { writeBytes } from '../../../src/compile/files/write-bytes.ts'
-import { buildSearchIndex } from '../../../src/search/build-search-index.ts'
-import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index-file.ts'
-import { searchIndex } from '../../../src/search/search-index.ts'
+import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
+import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
+import { searchIndex } from '../../../src/search/query/search-index.ts'
 import type { Engine } from './engine.ts'
 
 export const waypost: Engine = {

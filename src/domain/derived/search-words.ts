@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+
+/**
+ * `content/tables/search-words.yaml`: words the search treats differently from others. They choose
+ * which terms are searched for; how terms are scored is the formula's (`search-rank.ts`).
+ */
+const MAX_RELATED = 6
+const WORD = /^[a-z0-9]+$/
+
+const wordList = v.pipe(
+  v.string('expected words with a space between them'),
+  v.transform((text) => text.split(/\s+/).filter((word) => word !== '')),
+  v.check(
+    (words) => words.every((word) => WORD.test(word)),
+    'expected plain lower-case words with a space between them',
+  ),
+  v.check((words) => new Set(words).size === words.length, 'expected each word once'),
+)
+
+/** Words, or a phrase, that sound like a filter; `use` is the parameter that is one. */
+const FilterWordsSchema = v.strictObject({
+  words: v.pipe(v.array(v.string(), 'expected a list of words or phrases'), v.minLength(1)),
+  use: v.pipe(
+    v.string(),
+    v.regex(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
+  ),
+})
+
+/** What is asked, to what listings say that offer it: `fly plane: flight airline`. */
+const RelatedSchema = v.pipe(
+  v.record(v.string(), v.pipe(wordList, v.minLength(1), v.maxLength(MAX_RELATED))),
+  v.rawTransform(({ dataset, addIssue }) =>
+    Object.entries(dataset.value).map(([key, meant]) => {
+      const asked = key.split(' ')
+      const own = meant.filter((word) => asked.includes(word))
+      const path = {
+        type: 'object',
+        origin: 'value',
+        input: dataset.value,
+        key,
+        value: meant,
+      } as const
+      if (!asked.every((word) => WORD.test(word)))
+        addIssue({ message: 'expected plain lower-case words before the colon', path: [path] })
+      if (own.length > 0)
+        addIssue({ message: `“${own.join(' ')}” cannot be related to itself`, path: [path] })
+      return { asked, meant }
+    }),
+  ),
+)
+
+export const SearchWordsSchema = v.strictObject({
+  /** Words that carry no task; names keep theirs, so that a search for nothing else finds them. */
+  stop: wordList,
+  /** Words nearly every listing of such a directory could carry. */
+  generic: wordList,
+  /** Words people wrap a task in. */
+  filler: wordList,
+  /** Words of time, degree and manner, each also part of somebody's name. */
+  aside: wordList,
+  /** Stretches of time, which are such words behind one of `span_starts`. */
+  spans: wordList,
+  span_starts: wordList,
+  /** Words and names that are no slips, though no listing may have them. */
+  everyday: wordList,
+  filters: v.array(FilterWordsSchema),
+  related: RelatedSchema,
+})
+
+export type SearchWords = v.InferOutput<typeof SearchWordsSchema>
+
+/** No word is treated differently from others. */
+export const NO_SEARCH_WORDS: SearchWords = {
+  stop: [],
+  generic: [],
+  filler: [],
+  aside: [],
+  spans: [],
+  span_starts: [],
+  everyday: [],
+  filters: [],
+  related: [],
+}

@@ -1,0 +1,76 @@
+import type { CodedColumn } from '../numbers/coded-column.ts'
+import type { WordSets } from '../words/word-sets.ts'
+import type { ExactTable } from './exact-table.ts'
+import type { PostingPlaces } from './postings.ts'
+import type { TermDictionary } from './term-dictionary.ts'
+import type { SpellingTable } from './word-table.ts'
+
+export type PartName = 'organic' | 'firstParty'
+
+/** The known categories and sources of an index; a filter for any other is a caller's mistake. */
+export interface FilterVocabulary {
+  categories: readonly string[]
+  sources: readonly string[]
+}
+
+/** A loaded search index; nothing in it changes. */
+export interface SearchIndex {
+  filters: FilterVocabulary
+  /** Where the bit set of each filter value lies, counted in bit sets. */
+  filterPlaces: ReadonlyMap<string, number>
+  words: WordSets
+  /** How the organic listings write words. */
+  spellings: SpellingTable
+  organic: IndexPart
+  firstParty: IndexPart
+  /** Bodies of the organic rows, then of our own. */
+  bodies: BodyStore
+  /** Whether bodies are verified as they are read; not needed once all were. */
+  verifyReads: boolean
+}
+
+/** A stretch of listing bodies that can be read by position: memory, or a file. */
+export interface BodyStore {
+  /** What it answers may be overwritten by the next read. */
+  read(at: number, length: number): Uint8Array
+}
+
+/** The searchable words of a set of rows. */
+export interface TermIndex {
+  dictionary: TermDictionary
+  postings: PostingPlaces
+  /** `saturate` of each posting number: the score of a posting before idf and the term's weight. */
+  palette: Float64Array
+  /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
+  paletteFields: Uint8Array
+  /** Organic rows: what idf is computed over. */
+  scoredRows: number
+}
+
+/**
+ * Rows that are ranked together: the organic ones, or our own. Rows are numbered in the order of
+ * ties (trust, buyers, id), so that of two equal scores the lower row number wins.
+ */
+export interface IndexPart extends TermIndex {
+  rows: number
+  exact: ExactTable
+  /** Rows in the order of a search without words. */
+  browseOrder: Uint32Array
+  /** Trust and Live-Tested of each row, see `toStanding`. */
+  standings: Uint8Array
+  highestMultiplier: number
+  /** Lowest and highest price of each row, and the day it was added; NaN for none. */
+  minUsd: CodedColumn
+  maxUsd: CodedColumn
+  added: CodedColumn
+  /** A bit for each row and filter value; the words of a value lie together. */
+  filterBits: Uint32Array
+  bodyStarts: Uint32Array
+  /** `checksum` of each body, looked at when it is read. */
+  bodyChecksums: Uint32Array
+}
+
+/** 32-bit words a bit set over all rows takes. */
+export function bitWords(rows: number): number {
+  return (rows + 31) >>> 5
+}

@@ -1,0 +1,88 @@
+import * as v from 'valibot'
+import { isListingId } from '../../domain/listing/listing-id.ts'
+import { AUTH_TYPES, DISCOVERY_FILES, KINDS, RAILS, RUNS } from '../../domain/wire/vocabulary.ts'
+
+/**
+ * What the build hands to the search index, one for each listing.
+ *
+ * `body` is the UTF-8 JSON of the listing summary as the interface specification describes it,
+ * written once at build time so that a response only copies bytes. Two members differ in every
+ * response and are added then, so the builder leaves both out: `relevance`, and `go` inside
+ * `links`. For that to be a plain append, `links` is the **last** member of the object and is not
+ * empty. `id`, `name`, `kind`, `summary` and `status` are the **first**, written without spaces:
+ * `{"id":"…","name":"…","kind":"…","summary":"…","status":"…",…,"links":{"listing":"…",…}}`, so that
+ * a compact row is the start of it. `buildSearchIndex` refuses anything else. Key order means nothing in JSON, so readers see the specified object.
+ */
+export const SearchDocumentSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  kind: v.picklist(KINDS),
+  summary: v.string(),
+  url: v.string(),
+  tags: v.array(v.string()),
+  categories: v.array(v.string()),
+  rails: v.array(v.picklist(RAILS)),
+  sources: v.array(v.string()),
+  has: v.array(v.picklist(DISCOVERY_FILES)),
+  /** Lowest listed price in USD; null where it is unknown. */
+  minUsd: v.nullable(v.number()),
+  maxUsd: v.nullable(v.number()),
+  auth: v.picklist(AUTH_TYPES),
+  runs: v.array(v.picklist(RUNS)),
+  /** Whether the relay calls it. */
+  call: v.boolean(),
+  /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */
+  added: v.nullable(v.string()),
+  /** 0 to 100; null without payment evidence. */
+  trustScore: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
+  /** Independent paying buyers in 30 days; 0 where nothing is known. */
+  verifiedBuyers: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  liveTested: v.boolean(),
+  /** Can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
+  remote: v.boolean(),
+  firstParty: v.boolean(),
+  body: v.instance(Uint8Array),
+})
+
+export type SearchDocument = v.InferOutput<typeof SearchDocumentSchema>
+
+/** How every body starts; the id follows, up to the next quotation mark. */
+export const BODY_START = '{"id":"'
+/** What follows `summary`, the last of the members that a compact row takes as they are. */
+export const SUMMARY_END = ',"status":"'
+/** Inside a string of JSON a quotation mark has a backslash before it. */
+const STARTS =
+  /^\{"id":"[^"]*","name":"(?:[^"\\]|\\.)*","kind":"\w+","summary":"(?:[^"\\]|\\.)*","status":"/
+const LINKS_START = ',"links":'
+const decoder = new TextDecoder()
+
+/** @throws Error naming the listing when an id comes twice or a body cannot be completed */
+export function checkDocuments(documents: readonly SearchDocument[]): void {
+  const seen = new Set<string>()
+  for (const { id, body } of documents) {
+    if (!isListingId(id)) throw new Error(`${id}: expected a listing id such as x402.example`)
+    if (seen.has(id)) throw new Error(`${id} comes twice: every listing has an id of its own`)
+    seen.add(id)
+    const text = decoder.decode(body)
+    if (STARTS.test(text) && text.startsWith(`${BODY_START}${id}"`) && endsWithLinks(text)) continue
+    throw new Error(
+      `${id}: the body's first members must be id, name, kind, summary and status, and its last a filled \`links\` object, so that a response can complete it; got the members ${Object.keys(JSON.parse(text)).join(', ')}`,
+    )
+  }
+}
+
+/**
+ * Parsing a million bodies takes longer than indexing their words, and they were written by
+ * `JSON.stringify`: only the end is parsed. A quotation mark inside a string is escaped, so what
+ * is found here is a member, and what follows an object that is closed right before the body is.
+ */
+function endsWithLinks(text: string): boolean {
+  const start = text.lastIndexOf(LINKS_START)
+  if (start < 0 || !text.endsWith('"}}')) return false
+  try {
+    const links: unknown = JSON.parse(text.slice(start + LINKS_START.length, -1))
+    return typeof links === 'object'
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,38 @@
+import { rankMultiplier } from '../../domain/search/search-rank.ts'
+
+/**
+ * What a row's score is multiplied by, as one byte: the trust score (`NO_TRUST` for none), and
+ * above it a bit for Live-Tested.
+ */
+export const NO_TRUST = 127
+const LIVE_TESTED = 128
+
+/** The multiplier of each standing. */
+const MULTIPLIERS = Float64Array.from({ length: 256 }, (_, standing) => {
+  const trust = standing & NO_TRUST
+  return rankMultiplier(trust === NO_TRUST ? null : trust, standing >= LIVE_TESTED)
+})
+
+export function toStanding(trustScore: number | null, liveTested: boolean): number {
+  return (trustScore ?? NO_TRUST) | (liveTested ? LIVE_TESTED : 0)
+}
+
+/** The trust score of a standing, `NO_TRUST` for none. */
+export function trustOf(standing: number): number {
+  return standing & NO_TRUST
+}
+
+export function isLiveTested(standing: number): boolean {
+  return standing >= LIVE_TESTED
+}
+
+export function multiplierOf(standing: number): number {
+  return MULTIPLIERS[standing] ?? 1
+}
+
+/** The highest multiplier any of the rows has. */
+export function highestMultiplier(standings: Uint8Array): number {
+  const seen = new Uint8Array(MULTIPLIERS.length)
+  for (const standing of standings) seen[standing] = 1
+  return MULTIPLIERS.reduce((most, value, at) => (seen[at] === 1 ? Math.max(most, value) : most), 1)
+}

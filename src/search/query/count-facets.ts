@@ -1,0 +1,69 @@
+import type { SearchQuery } from '../../domain/search/search-query.ts'
+import type { SearchFacet } from '../../domain/wire/vocabulary.ts'
+import { bitWords, type IndexPart, type SearchIndex } from '../index/index-shape.ts'
+import { countRows, filterRows, toRowFilter } from './filter-rows.ts'
+
+export interface FacetCount {
+  id: string
+  count: number
+}
+
+export type FacetCounts = Partial<Record<SearchFacet, readonly FacetCount[]>>
+
+/** The filter that each facet is an offer of: the facet is counted without it. */
+const OWN_FILTER = {
+  kind: 'kind',
+  category: 'category',
+  rail: 'rail',
+  source: 'source',
+  price: 'max_price_usd',
+  auth: 'auth',
+  runs: 'runs',
+} as const satisfies Record<SearchFacet, keyof SearchQuery>
+
+/**
+ * Counts the organic matches of a query by the facets asked for. Values that nothing matches are
+ * left out; the most frequent come first.
+ * @param rows what matches the words, whatever the filters; null for all
+ */
+export function countFacets(
+  index: SearchIndex,
+  query: SearchQuery,
+  rows: Iterable<number> | null,
+): FacetCounts {
+  const { organic, filterPlaces } = index
+  const matched = toBits(organic, rows)
+  return Object.fromEntries(
+    (query.facets ?? []).map((facet) => {
+      const { [OWN_FILTER[facet]]: _own, ...others } = query
+      const passing = filterRows(organic, toRowFilter(others), filterPlaces)
+      const base = passing === null ? matched : passing.map((word, at) => word & (matched[at] ?? 0))
+      return [facet, countValues(index, facet, base)]
+    }),
+  )
+}
+
+function toBits({ rows: all }: IndexPart, rows: Iterable<number> | null): Uint32Array {
+  const bits = new Uint32Array(bitWords(all))
+  if (rows === null) return bits.fill(0xffffffff)
+  for (const row of rows) bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31))
+  return bits
+}
+
+function countValues(
+  { organic, filterPlaces }: SearchIndex,
+  facet: SearchFacet,
+  base: Uint32Array,
+): FacetCount[] {
+  const words = bitWords(organic.rows)
+  const counts = [...filterPlaces].flatMap(([value, place]) => {
+    if (!value.startsWith(`${facet}:`)) return []
+    const own = organic.filterBits.subarray(place * words, (place + 1) * words)
+    const count = countRows(
+      own.map((word, at) => word & (base[at] ?? 0)),
+      organic.rows,
+    )
+    return count === 0 ? [] : [{ id: value.slice(facet.length + 1), count }]
+  })
+  return counts.sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
+}

@@ -1,0 +1,65 @@
+import type { SearchIndex } from '../index/index-shape.ts'
+import { rowsOf } from '../index/postings.ts'
+import { findPairTerm, findTerm } from '../index/term-dictionary.ts'
+import { wordAt, wordsWithPrefix } from '../index/word-table.ts'
+import { stemWord } from '../words/stem-word.ts'
+import { pairTerm } from '../words/term-lexicon.ts'
+
+/** A term as the organic rows know it, looked up once. Only their words decide what is searched for. */
+export interface KnownTerm {
+  text: string
+  /** A word it stands for, as it is written: a term is a stem. */
+  written: string
+  /** Its number among the organic terms, or -1. */
+  number: number
+  /** How many organic rows hold it. */
+  rows: number
+}
+
+/** The term of a word; stop words, which are kept in names, are terms as they are written. */
+export function lookUpWord({ organic, words }: SearchIndex, word: string): KnownTerm {
+  const text = words.stop.has(word) ? word : stemWord(word)
+  const number = findTerm(organic.dictionary, text)
+  return { text, written: word, number, rows: rowsOf(organic, number) }
+}
+
+/** The pair of two terms as a term, in either order. */
+export function lookUpPair({ organic }: SearchIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
+  const number = findPairTerm(organic.dictionary, a.number, b.number)
+  return {
+    text: pairTerm(a.text, b.text),
+    written: `${a.written} ${b.written}`,
+    number,
+    rows: rowsOf(organic, number),
+  }
+}
+
+/** The words listings write that start with `prefix`, as terms: the most frequent first. */
+export function completions(index: SearchIndex, prefix: string, most: number): KnownTerm[] {
+  const { words, rows } = index.spellings
+  const [first, end] = wordsWithPrefix(words, prefix)
+  const found: number[] = []
+  for (let at = first; at < end; at += 1) {
+    const place = found.findIndex((other) => (rows[other] ?? 0) < (rows[at] ?? 0))
+    found.splice(place < 0 ? found.length : place, 0, at)
+    if (found.length > 2 * most) found.pop()
+  }
+  const terms = found.map((at) => lookUpWord(index, wordAt(words, at)))
+  const firstOfEach = new Map(terms.toReversed().map((term) => [term.text, term]))
+  return terms.filter((term) => firstOfEach.get(term.text) === term).slice(0, most)
+}
+
+/** The terms that start with a character of an unspaced script. */
+export function unspacedCompletions(
+  { organic }: SearchIndex,
+  prefix: string,
+  most: number,
+): KnownTerm[] {
+  const { words } = organic.dictionary
+  const [first, end] = wordsWithPrefix(words, prefix)
+  return Array.from({ length: Math.min(end - first, most) }, (_, at) => {
+    const text = wordAt(words, first + at)
+    const number = findTerm(organic.dictionary, text)
+    return { text, written: text, number, rows: rowsOf(organic, number) }
+  })
+}

@@ -1,0 +1,213 @@
+/**
+ * Orama over the loaded index. Every text query goes through Orama's own `search()`.
+ *
+ * Orama does: the check of the query's shape, the order of the steps (filters, then scores, then
+ * order, then the page), the cut of the page and the hits. Ours, in its component slots: which rows
+ * pass a `where` (`searchByWhereClause`), which match and what they score (`index.search`), their
+ * order (`sorter`), and the documents behind the hits (`documentsStore`). Not used of Orama: its
+ * stock index and tokenizer, whose score is not the published BM25, and its way to save, a JSON that
+ * must be parsed; nothing is inserted, the rows lie in the index file.
+ *
+ * Asked directly, the component answers every match, as Orama expects. `searchPart` says beforehand
+ * how many rows the page can show, and only those are made.
+ */
+import {
+  type AnyDocumentStore,
+  type AnyIndexStore,
+  create,
+  type IDocumentsStore,
+  type IIndex,
+  type ISorter,
+  search,
+  type TokenScore,
+} from '@orama/orama'
+import { SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
+import { readId } from '../index/index-rows.ts'
+import type { PartName, SearchIndex } from '../index/index-shape.ts'
+import { exactRows } from './exact-rows.ts'
+import { filterRows, type RowFilter } from './filter-rows.ts'
+import type { QueryPlan } from './plan-query.ts'
+import { rankRows } from './rank-rows.ts'
+import { placesFor, type RankedRow, type RankedRows } from './sort-rows.ts'
+
+/** What a listing is to Orama: its words, the filter values that hold for it, price and trust. */
+const SCHEMA = { words: 'string', values: 'enum[]', min_usd: 'number', trust: 'number' } as const
+
+export interface ListingDatabase {
+  /** Orama's own: `search(database, { term, where, sortBy, limit, offset })`. */
+  orama: ReturnType<typeof createOrama>
+  plan: (text: string) => QueryPlan
+  searchPart(asked: PartRequest): RankedRows
+}
+
+export interface PartRequest {
+  text: string
+  where: RowFilter
+  sort: SearchSort
+  limit: number
+  offset: number
+}
+
+/** One search at work: what is known of it before Orama asks, and found beside what it is told. */
+interface Work {
+  asked: { sort: SearchSort; most: number } | null
+  text: string
+  total: number
+}
+
+/** Rows as Orama numbers them: from 1. */
+class RowSet extends Set<number> {
+  readonly bits: Uint32Array | null
+  constructor(bits: Uint32Array | null) {
+    super()
+    this.bits = bits
+  }
+}
+
+export function createListingDatabase(
+  index: SearchIndex,
+  name: PartName,
+  plan: (text: string) => QueryPlan,
+): ListingDatabase {
+  const work: Work = { asked: null, text: '', total: 0 }
+  const orama = createOrama(index, name, { work, plan })
+  return {
+    orama,
+    plan,
+    searchPart({ text, where, sort, limit, offset }) {
+      work.asked = { sort, most: offset + limit }
+      try {
+        const order = { property: sort, order: 'ASC' } as const
+        const found = search(orama, { term: text, where, sortBy: order, limit, offset })
+        if (!('hits' in found)) throw new Error('Orama answered later; no hook may make it')
+        const rows = found.hits.map(({ document, score }) => toRanked(document, score))
+        return { total: work.total, rows }
+      } finally {
+        work.asked = null
+      }
+    },
+  }
+}
+
+function toRanked(document: unknown, relevance: number): RankedRow {
+  const row =
+    typeof document === 'object' && document !== null ? Reflect.get(document, 'row') : undefined
+  if (typeof row !== 'number') throw new Error('a hit without its row')
+  return { row, relevance }
+}
+
+function createOrama(
+  index: SearchIndex,
+  name: PartName,
+  { work, plan }: { work: Work; plan: (text: string) => QueryPlan },
+) {
+  const orama = create({
+    schema: SCHEMA,
+    components: {
+      index: createListingIndex(index, name, { work, plan }),
+      documentsStore: createRowStore(index, name),
+      sorter: createRowSorter(index, name, work),
+      formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
+    },
+  })
+  // Orama keeps every id in a list; ours are read from the row when a hit shows them.
+  orama.internalDocumentIDStore.internalIdToId = new Proxy<string[]>([], {
+    get: (_, key) =>
+      key === 'length' ? index[name].rows : readId(index, name, Number(String(key))),
+  })
+  return orama
+}
+
+function createListingIndex(
+  index: SearchIndex,
+  name: PartName,
+  { work, plan }: { work: Work; plan: (text: string) => QueryPlan },
+): IIndex<AnyIndexStore> {
+  const part = index[name]
+  const unused = (method: string) => () => {
+    throw new Error(`The listings have no ${method}: build the search index again instead.`)
+  }
+  return {
+    create: () => ({ vectorIndexes: {} }),
+    search(_store, text, _tokenizer, _language, _properties, _exact, _tolerance, ...others) {
+      const passing = others[3]
+      const { total, rows } = rankRows(index, part, {
+        text,
+        plan: plan(text),
+        bits: passing instanceof RowSet ? passing.bits : null,
+        sort: work.asked?.sort ?? 'relevance',
+        most: work.asked?.most ?? part.rows,
+      })
+      work.text = text
+      work.total = total
+      return rows.map(({ row, relevance }): TokenScore => [row + 1, relevance])
+    },
+    searchByWhereClause: (_store, _tokenizer, where) =>
+      // Orama hands on what `search` was given, typed for any schema.
+      new RowSet(filterRows(part, where as RowFilter, index.filterPlaces)),
+    getSearchableProperties: () => ['words'],
+    getSearchablePropertiesWithTypes: () => ({ ...SCHEMA }),
+    insert: unused('insert'),
+    remove: unused('remove'),
+    insertDocumentScoreParameters: unused('insertDocumentScoreParameters'),
+    insertTokenScoreParameters: unused('insertTokenScoreParameters'),
+    removeDocumentScoreParameters: unused('removeDocumentScoreParameters'),
+    removeTokenScoreParameters: unused('removeTokenScoreParameters'),
+    calculateResultScores: unused('calculateResultScores'),
+    load: unused('load'),
+    save: unused('save'),
+  }
+}
+
+/** The documents are rows of the index file. */
+function createRowStore(index: SearchIndex, name: PartName): IDocumentsStore<AnyDocumentStore> {
+  const unused = () => {
+    throw new Error('The rows of the index file cannot be changed: build it again instead.')
+  }
+  const get = (_store: AnyDocumentStore, id: string | number) => ({ row: Number(id) - 1 })
+  return {
+    create: () => ({ docs: {} }),
+    get,
+    getMultiple: (store, ids) => ids.map((id) => get(store, id)),
+    getAll: unused,
+    count: () => index[name].rows,
+    store: unused,
+    remove: unused,
+    load: unused,
+    save: unused,
+  }
+}
+
+/** The orders of a search; the rows of a page, which come in order, keep it. */
+function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorter<object> {
+  const part = index[name]
+  const unused = () => {
+    throw new Error('The order of rows follows from the index file.')
+  }
+  return {
+    create: () => ({}),
+    sortBy(_store, scores, { property }) {
+      const sort = SEARCH_SORTS.find((known) => known === property)
+      if (sort === undefined) throw new Error(`There is no order ${String(property)}.`)
+      if (work.asked !== null) return scores
+      const { placeOf } = placesFor(part, sort)
+      const exact = exactRows(index, part, { text: work.text, bits: null })
+      const first = sort === 'relevance' ? exact.order : () => 0
+      const row = (id: string | number) => Number(id) - 1
+      return scores.sort(
+        ([a, left], [b, right]) =>
+          first(row(a), row(b)) ||
+          placeOf(row(a)) - placeOf(row(b)) ||
+          right - left ||
+          row(a) - row(b),
+      )
+    },
+    getSortableProperties: () => [...SEARCH_SORTS],
+    getSortablePropertiesWithTypes: () =>
+      Object.fromEntries(SEARCH_SORTS.map((sort) => [sort, 'number'])),
+    insert: unused,
+    remove: unused,
+    load: unused,
+    save: unused,
+  }
+}

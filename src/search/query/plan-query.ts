@@ -1,0 +1,161 @@
+import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
+import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
+import { splitText, type Word } from '../words/split-text.ts'
+import { stemWord } from '../words/stem-word.ts'
+import { type KnownTerm, lookUpPair, lookUpWord } from './known-term.ts'
+import { leaveOut } from './left-out.ts'
+import { type QueryUnit, unitsOf } from './query-units.ts'
+import { closestWords } from './repair-word.ts'
+
+/** What a query text is searched as: terms, each once, and what the caller should be told. */
+export interface QueryPlan {
+  terms: readonly PlanTerm[]
+  notes: readonly string[]
+  /** For a note where nothing is found. */
+  closest: () => readonly string[]
+}
+
+export interface PlanTerm extends KnownTerm {
+  /** The words of the query it is searched for. */
+  asked: string
+  /** What it counts, see `TERM_WEIGHTS`. */
+  weight: number
+}
+
+/** Words of a query that are looked at, and terms that are searched for. */
+const MAX_QUERY_WORDS = 32
+const MAX_TERMS = 96
+/** A query with more slips than this is none that would be the better for guessing. */
+const MAX_REPAIRS = 4
+export const NO_WORD = 'The query has no word to search for.'
+/** Words a note names. */
+const MAX_LISTED = 6
+/** So many listings must write two words as one. */
+const MIN_JOINED_ROWS = 2
+
+/**
+ * Reads a query: which words the listings have, which were slips, which belong together. All of it
+ * chooses terms; how terms are scored is the formula's.
+ */
+export function planQuery(index: SearchIndex, query: string): QueryPlan {
+  const words = splitText(firstCharacters(query)).slice(0, MAX_QUERY_WORDS)
+  const { kept, notes } = leaveOut(joinWords(index, words), index.words)
+  const units: QueryUnit[] = []
+  kept.forEach((word, at) => {
+    const slips = units.filter((unit) => unit.repaired !== undefined).length
+    units.push(
+      ...unitsOf(index, word, { isLast: at === kept.length - 1, maySlip: slips < MAX_REPAIRS }),
+    )
+  })
+  const related = units.map((unit) => relatedTerms(index, unit))
+  const terms = [
+    ...units.flatMap(({ asked, terms: own }) => own.map((term) => ({ ...term, asked }))),
+    ...pairTerms(index, units),
+    ...related.flat(),
+  ]
+  return {
+    terms: withoutRepeats(terms).slice(0, MAX_TERMS),
+    notes: [...notes, ...unitNotes(units, related)],
+    closest: () =>
+      units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
+  }
+}
+
+function firstCharacters(text: string): string {
+  if (text.length <= MAX_QUERY_CHARACTERS) return text
+  return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
+}
+
+/**
+ * `power point` is one word where listings write it as one more often than side by side; `speech to
+ * text` is not `text to speech`: listings write them with hyphens, so they have a term.
+ */
+function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
+  const joined: Word[] = []
+  for (let at = 0; at < words.length; ) {
+    const found =
+      joinNext(index, words.slice(at, at + 3)) ?? joinNext(index, words.slice(at, at + 2))
+    const next = found ?? words[at]
+    if (next !== undefined) joined.push(next)
+    at += found === null ? 1 : found.length
+  }
+  return joined
+}
+
+function joinNext(index: SearchIndex, words: readonly Word[]): (Word & { length: number }) | null {
+  const { length } = words
+  const parts = words.map(({ whole }) => whole)
+  const whole = parts.join('')
+  const [left, middle, right] = parts
+  if (left === undefined || middle === undefined) return null
+  if (!words.every(({ style }) => style === 'plain')) return null
+  const { rows } = lookUpWord(index, whole)
+  if (right !== undefined)
+    return rows > 0 && index.words.stop.has(middle)
+      ? { whole, parts, style: 'hyphen', length }
+      : null
+  const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
+  return rows >= Math.max(MIN_JOINED_ROWS, apart)
+    ? { whole, parts: [], style: 'plain', length }
+    : null
+}
+
+/** Neighbours that listings have side by side. */
+function pairTerms(index: SearchIndex, units: readonly QueryUnit[]): PlanTerm[] {
+  const named = units.flatMap(({ asked, term }) => (term === undefined ? [] : [{ asked, term }]))
+  return named.slice(1).flatMap(({ asked, term }, at) => {
+    const before = named[at]
+    if (before === undefined || before.term.text === term.text) return []
+    const pair = lookUpPair(index, before.term, term)
+    const both = before.asked === asked ? asked : `${before.asked} ${asked}`
+    return pair.rows === 0 ? [] : [{ ...pair, asked: both, weight: TERM_WEIGHTS.pair }]
+  })
+}
+
+/** What listings may write where the query has this word. */
+function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryUnit): PlanTerm[] {
+  if (term === undefined) return []
+  const of = repaired?.text ?? stemWord(asked)
+  return index.words
+    .relatedTo(of)
+    .map((word) => ({ ...lookUpWord(index, word), asked, weight: TERM_WEIGHTS.related }))
+    .filter(({ rows }) => rows > 0)
+}
+
+/** Each term once, as the heaviest it comes as. */
+function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
+  const heaviest = new Map<string, PlanTerm>()
+  for (const term of terms) {
+    const other = heaviest.get(term.text)
+    if (other === undefined || other.weight < term.weight) heaviest.set(term.text, term)
+  }
+  return [...heaviest.values()]
+}
+
+/** Whoever gets the listings of other words should know that nobody has the one asked for. */
+function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]): string[] {
+  if (units.length === 0) return [NO_WORD]
+  const notes = units.flatMap(({ asked, repaired, unknown }, at) => {
+    if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
+    const used = related[at] ?? []
+    if (unknown === undefined || used.length === 0) return []
+    return [
+      `No listing has “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
+    ]
+  })
+  const missing = units.flatMap(({ asked, unknown }, at) =>
+    unknown && related[at]?.length === 0 ? asked : [],
+  )
+  return [
+    ...new Set(notes),
+    ...(missing.length > 0 ? [`No listing has ${listOf([...new Set(missing)])}.`] : []),
+  ]
+}
+
+/** Words for a note; nobody reads more than a few. */
+export function listOf(words: readonly string[]): string {
+  const shown = words.slice(0, MAX_LISTED).map((word) => `“${word}”`)
+  const more = words.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}

@@ -1,0 +1,179 @@
+import { isListingId } from '../../domain/listing/listing-id.ts'
+import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
+import { hasSingleLetter, type Word } from '../words/split-text.ts'
+import {
+  completions,
+  type KnownTerm,
+  lookUpPair,
+  lookUpWord,
+  unspacedCompletions,
+} from './known-term.ts'
+import { repairWord } from './repair-word.ts'
+
+/** One thing a query asks for, in its place among the others. */
+export interface QueryUnit {
+  /** As it was written. */
+  asked: string
+  /** What its neighbours form pairs with, and what has related words; absent for what has neither. */
+  term?: KnownTerm
+  /** All terms that are searched for it, with what each counts. */
+  terms: readonly (KnownTerm & { weight: number })[]
+  /** What it was taken for, when it was read as a slip. */
+  repaired?: KnownTerm
+  /** Set when no listing has it. */
+  unknown?: true
+}
+
+const MAX_COMPLETIONS = 8
+const MIN_COMPLETED_CHARACTERS = 2
+const MIN_SPLIT_CHARACTERS = 3
+/** A word in more listings than this is surely one word. */
+const WELL_KNOWN_ROWS = 100
+/** A word in this many listings or fewer, and of so many letters, may be a slip others made too. */
+const RARE_ROWS = 2
+const LONG_ENOUGH = 6
+/** What such a word is taken for, too, must be this frequent. */
+const FREQUENT_ROWS = 20
+/** `gpt4` is also looked for as `gpt`. */
+const NUMBERED = /^([a-z]{2,})\d+$/
+
+const { asked: ASKED, part: PART } = TERM_WEIGHTS
+
+/** What may be guessed about a word that no listing has. */
+interface Guess {
+  /** The last word may be the start of one. */
+  isLast: boolean
+  maySlip: boolean
+}
+
+/** Reads a word of a query as units, with the words of the listings to go by. */
+export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
+  switch (word.style) {
+    case 'plain':
+      return plainUnits(index, word.whole, guess)
+    case 'camel':
+      return camelUnits(index, word, guess)
+    case 'hyphen':
+      return hyphenUnits(index, word, guess)
+    case 'dotted':
+      return dottedUnits(index, word)
+    case 'unspaced':
+      return [unspacedUnit(index, word)]
+  }
+}
+
+/** One thing where listings know it as one; its parts then only find more of the like. */
+function hyphenUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
+  const whole = lookUpWord(index, word.whole)
+  const parts = word.parts.filter((part) => !index.words.stop.has(part))
+  if (hasSingleLetter(word) && whole.rows > 0) return [unitOf(word.whole, whole)]
+  if (!isOneWord(index, word, whole)) {
+    const units = parts.flatMap((part) => plainUnits(index, part, { ...guess, isLast: false }))
+    return whole.rows > 0 ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...units] : units
+  }
+  const known = parts.map((part) => lookUpWord(index, part))
+  return [
+    { ...unitOf(word.whole, whole), terms: [...weigh(ASKED, [whole]), ...weigh(PART, known)] },
+  ]
+}
+
+function camelUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
+  const whole = lookUpWord(index, word.whole)
+  return isOneWord(index, word, whole)
+    ? [unitOf(word.whole, whole)]
+    : word.parts.flatMap((part) => plainUnits(index, part, guess))
+}
+
+/** `WhatsApp` is one word where listings have it at least as often as any two of its parts. */
+function isOneWord(index: SearchIndex, { parts }: Word, whole: KnownTerm): boolean {
+  const terms = parts.map((part) => lookUpWord(index, part))
+  const apart = terms.slice(1).map((term, at) => lookUpPair(index, terms[at] ?? term, term).rows)
+  return whole.rows >= Math.max(1, ...apart)
+}
+
+/** An id or a domain is known as a whole; its pieces then need no guessing. */
+function dottedUnits(index: SearchIndex, { whole, parts }: Word): QueryUnit[] {
+  const own = lookUpWord(index, whole)
+  const pieces = parts
+    .filter((part) => !index.words.stop.has(part))
+    .map((part) => lookUpWord(index, part))
+    .filter(({ rows }) => rows > 0)
+  const isKnown = own.rows > 0 || pieces.length > 0 || isListingId(whole)
+  return [
+    { asked: whole, terms: weigh(ASKED, [own]), ...(!isKnown && { unknown: true }) },
+    ...pieces.map((term) => unitOf(term.written, term)),
+  ]
+}
+
+function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[] {
+  const term = lookUpWord(index, word)
+  const halves = term.rows > WELL_KNOWN_ROWS ? null : splitWord(index, word, term.rows)
+  if (halves !== null) {
+    const terms = weigh(ASKED, [term, lookUpPair(index, ...halves)])
+    return [
+      { asked: word, term: halves[0], terms },
+      { asked: word, term: halves[1], terms: [] },
+    ]
+  }
+  if (term.rows > 0) return [knownUnit(index, term, guess)]
+  const isEveryday = index.words.isEveryday(word)
+  const found =
+    guess.isLast && !isEveryday && word.length >= MIN_COMPLETED_CHARACTERS
+      ? completions(index, word, MAX_COMPLETIONS)
+      : []
+  const rows = found.reduce((sum, completion) => sum + completion.rows, 0)
+  const right = guess.maySlip && rows <= RARE_ROWS ? repairWord(index, word) : null
+  if (right !== null)
+    return [{ asked: word, term: right, terms: weigh(ASKED, [...found, right]), repaired: right }]
+  if (found.length > 0) return [{ asked: word, terms: weigh(ASKED, found) }]
+  const [, letters] = NUMBERED.exec(word) ?? []
+  const bare = letters === undefined ? term : lookUpWord(index, letters)
+  return [{ ...unitOf(word, bare), ...(bare.rows === 0 && { term, unknown: true }) }]
+}
+
+/** A known word is never given up; a rare one that may be a slip is only joined by the other. */
+function knownUnit(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): QueryUnit {
+  const { written, rows } = term
+  const unit = unitOf(written, term)
+  if (rows > RARE_ROWS || written.length < LONG_ENOUGH || !maySlip) return unit
+  const right = repairWord(index, written)
+  if (right === null || right.rows < FREQUENT_ROWS || right.text === term.text) return unit
+  return { ...unit, term: right, terms: weigh(ASKED, [term, right]), repaired: right }
+}
+
+/** `realestate` is read as two words where listings have them side by side more often. */
+function splitWord(index: SearchIndex, word: string, rows: number): [KnownTerm, KnownTerm] | null {
+  let best: [KnownTerm, KnownTerm] | null = null
+  let most = rows / 2
+  for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
+    const left = lookUpWord(index, word.slice(0, at))
+    // Hardly any start of a word is one too: its rest then needs no looking up.
+    if (left.rows === 0) continue
+    const right = lookUpWord(index, word.slice(at))
+    const together = lookUpPair(index, left, right).rows
+    if (together <= most) continue
+    most = together
+    best = [left, right]
+  }
+  return best
+}
+
+/** A single character of an unspaced script stands at the start of its pairs. */
+function unspacedUnit(index: SearchIndex, { whole, parts }: Word): QueryUnit {
+  const terms = parts.flatMap((pair) => {
+    const term = lookUpWord(index, pair)
+    const isSingle = term.rows === 0 && [...pair].length === 1
+    return isSingle ? unspacedCompletions(index, pair, MAX_COMPLETIONS) : [term]
+  })
+  const isKnown = terms.some(({ rows }) => rows > 0)
+  return { asked: whole, terms: weigh(ASKED, terms), ...(!isKnown && { unknown: true }) }
+}
+
+function unitOf(asked: string, term: KnownTerm): QueryUnit {
+  return { asked, term, terms: weigh(ASKED, [term]) }
+}
+
+function weigh(weight: number, terms: readonly KnownTerm[]) {
+  return terms.map((term) => ({ ...term, weight }))
+}

@@ -1,0 +1,72 @@
+import type { SearchWords } from '../../domain/derived/search-words.ts'
+import { stemWord } from './stem-word.ts'
+
+/** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
+export interface WordSets {
+  stop: ReadonlySet<string>
+  generic: ReadonlySet<string>
+  filler: ReadonlySet<string>
+  aside: ReadonlySet<string>
+  spans: ReadonlySet<string>
+  spanStarts: ReadonlySet<string>
+  /** Whether a word is no slip, whether or not a listing has it. */
+  isEveryday(word: string): boolean
+  /** Phrases that sound like a filter, longest first. */
+  filters: readonly FilterPhrase[]
+  /** What listings may write where a query has this term. */
+  relatedTo(term: string): readonly string[]
+}
+
+export interface FilterPhrase {
+  words: readonly string[]
+  /** The parameter that does what the phrase sounds like: `runs=local`. */
+  use: string
+}
+
+const NONE: readonly string[] = []
+
+export function createWordSets(words: SearchWords): WordSets {
+  // Made when the first query asks: a start needn't wait for them.
+  let related: ReadonlyMap<string, readonly string[]> | undefined
+  let everyday: ReadonlySet<string> | undefined
+  return {
+    stop: new Set(words.stop),
+    generic: new Set(words.generic),
+    filler: new Set(words.filler),
+    aside: new Set(words.aside),
+    spans: new Set(words.spans),
+    spanStarts: new Set(words.span_starts),
+    isEveryday: (word) => {
+      everyday ??= everydayWords(words)
+      return everyday.has(word)
+    },
+    filters: words.filters
+      .flatMap(({ words: phrases, use }) =>
+        phrases.map((phrase) => ({ words: phrase.split(' '), use })),
+      )
+      .sort((a, b) => b.words.length - a.words.length),
+    relatedTo: (term) => {
+      related ??= relatedWords(words)
+      return related.get(term) ?? NONE
+    },
+  }
+}
+
+function relatedWords(words: SearchWords): Map<string, readonly string[]> {
+  const related = new Map<string, readonly string[]>()
+  for (const { asked, meant } of words.related)
+    for (const term of new Set(asked.map(stemWord)))
+      related.set(term, [...(related.get(term) ?? []), ...meant])
+  return related
+}
+
+function everydayWords(words: SearchWords): Set<string> {
+  const { everyday, filler, aside, spans, related } = words
+  return new Set([
+    ...everyday,
+    ...filler,
+    ...aside,
+    ...spans,
+    ...related.flatMap(({ asked, meant }) => [...asked, ...meant]),
+  ])
+}

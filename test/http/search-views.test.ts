@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { createSearch } from '../../functions/search/search.ts'
+import { CompactResponseSchema } from '../../src/domain/search/search-response.ts'
+import { indexOf, sampleDocument } from '../search/search-samples.ts'
+
+const documents = [
+  sampleDocument({
+    id: 'x402.rain',
+    name: 'Rain radar',
+    summary: 'Weather forecast by radar.',
+    categories: ['data_weather'],
+    rails: ['x402'],
+    minUsd: 0.005,
+    maxUsd: 0.02,
+    trustScore: 80,
+    liveTested: true,
+    call: true,
+    added: '2026-03-01',
+    auth: 'payment',
+  }),
+  sampleDocument({
+    id: 'api.sun',
+    name: 'Sun',
+    summary: 'Weather of the “sunny” kind: \\ "clear".',
+    categories: ['data_weather'],
+    minUsd: 0,
+    maxUsd: 0,
+    trustScore: 20,
+    added: '2026-05-01',
+    auth: 'none',
+  }),
+  sampleDocument({
+    id: 'mcp.wind',
+    name: 'Wind and weather',
+    kind: 'mcp_server',
+    summary: 'Forecasts.',
+    minUsd: 2,
+    maxUsd: 3,
+    added: '2026-04-01',
+    runs: ['local'],
+    remote: false,
+  }),
+  sampleDocument({
+    id: 'mcp.fog',
+    name: 'Fog',
+    kind: 'mcp_server',
+    summary: 'Weather.',
+    runs: ['remote', 'local'],
+  }),
+  sampleDocument({ id: 'api.cake', name: 'Cake', summary: 'Recipes.', categories: ['food'] }),
+  sampleDocument({ id: 'kit.ours', name: 'Weather kit', kind: 'kit', firstParty: true, runs: [] }),
+]
+const index = indexOf(documents)
+const search = createSearch({
+  index: () => index,
+  texts: () => ({
+    featured: ['kit.ours'],
+    featured_label: 'Showcase',
+    sponsored_policy: 'None',
+    also_search: [],
+    ranking: 'BM25F',
+    attribution: [],
+  }),
+  randomUuid: randomUUID,
+})
+
+function answer(rawQuery: string) {
+  const reply = search(rawQuery)
+  if (reply.status !== 200) throw new Error(`400: ${JSON.stringify(reply.problems)}`)
+  return JSON.parse(new TextDecoder().decode(reply.body))
+}
+const idsOf = (rawQuery: string) => answer(rawQuery).results.map(({ id }: { id: string }) => id)
+
+describe('sort', () => {
+  test.each([
+    ['q=weather&sort=price', ['api.sun', 'x402.rain', 'mcp.wind', 'mcp.fog']],
+    ['q=weather&sort=trust', ['x402.rain', 'api.sun', 'mcp.wind', 'mcp.fog']],
+    ['q=weather&sort=newest', ['api.sun', 'mcp.wind', 'x402.rain', 'mcp.fog']],
+    ['sort=price', ['api.sun', 'x402.rain', 'mcp.wind', 'api.cake', 'mcp.fog']],
+    ['sort=newest', ['api.sun', 'mcp.wind', 'x402.rain', 'api.cake', 'mcp.fog']],
+    ['q=weather&sort=price&limit=2&offset=1', ['x402.rain', 'mcp.wind']],
+    ['q=weather&sort=price&kind=mcp_server', ['mcp.wind', 'mcp.fog']],
+  ])('%s', (rawQuery, ids) => {
+    expect(idsOf(rawQuery)).toEqual(ids)
+  })
+
+  test('relevance is the default, said or not', () => {
+    const plain = idsOf('q=weather')
+    expect(idsOf('q=weather&sort=relevance')).toEqual(plain)
+    expect(answer('q=weather&sort=price').total).toBe(plain.length)
+  })
+})
+
+describe('facets', () => {
+  test('count the matches by each of their values, the most frequent first', () => {
+    const { facets } = answer('q=weather&facets=kind,category,rail,source,price,auth,runs')
+    expect(facets).toEqual({
+      kind: [
+        { id: 'http_api', count: 2 },
+        { id: 'mcp_server', count: 2 },
+      ],
+      category: [{ id: 'data_weather', count: 2 }],
+      rail: [{ id: 'x402', count: 1 }],
+      source: [],
+      price: [
+        { id: 'free', count: 1 },
+        { id: 'ge_1', count: 1 },
+        { id: 'lt_0.01', count: 1 },
+        { id: 'unknown', count: 1 },
+      ],
+      auth: [
+        { id: 'unknown', count: 2 },
+        { id: 'none', count: 1 },
+        { id: 'payment', count: 1 },
+      ],
+      runs: [
+        { id: 'remote', count: 3 },
+        { id: 'local', count: 2 },
+      ],
+    })
+  })
+
+  test('each is counted with every filter but its own', () => {
+    const { facets, total } = answer('q=weather&kind=mcp_server&runs=local&facets=kind,runs')
+    expect(total).toBe(2)
+    expect(facets.kind).toEqual([{ id: 'mcp_server', count: 2 }])
+    expect(facets.runs).toEqual([
+      { id: 'local', count: 2 },
+      { id: 'remote', count: 1 },
+    ])
+  })
+
+  test('are counted over everything where there are no words, and absent where nobody asked', () => {
+    expect(answer('facets=category').facets.category).toEqual([
+      { id: 'data_weather', count: 2 },
+      { id: 'food', count: 1 },
+    ])
+    expect(answer('q=weather')).not.toHaveProperty('facets')
+  })
+})
+
+test.each([
+  ['auth=none', ['api.sun']],
+  ['auth=unknown', ['api.cake', 'mcp.fog', 'mcp.wind']],
+  ['runs=local', ['mcp.fog', 'mcp.wind']],
+  ['runs=remote&kind=mcp_server', ['mcp.fog']],
+])('the filter %s', (rawQuery, ids) => {
+  expect(idsOf(rawQuery).toSorted()).toEqual(ids)
+})
+
+describe('explain', () => {
+  test.each(['q=weather+forecast', 'q=rain+radar', 'q=forcast', 'q=Sun', 'sort=price'])(
+    '%s: its parts give the relevance of each row',
+    (rawQuery) => {
+      const { results, featured_first_party: own } = answer(`${rawQuery}&explain=true`)
+      expect(results.length).toBeGreaterThan(0)
+      for (const { relevance, explain } of [...results, ...own]) {
+        const factors = explain.trust_factor * explain.live_tested_factor
+        const sum = explain.matched.reduce(
+          (total: number, { score }: { score: number }) => total + score,
+          0,
+        )
+        expect(explain.text).toBeCloseTo(sum, 9)
+        const text = rawQuery.startsWith('q=') ? explain.text : 1
+        expect(Math.abs(text * factors - relevance)).toBeLessThanOrEqual(1e-6)
+      }
+    },
+  )
+
+  test('names what was asked, as what it matched, and where', () => {
+    const [first] = answer('q=rain+forcast&explain=true').results
+    expect(first.explain).toMatchObject({ trust_factor: 1.4, live_tested_factor: 1.1 })
+    const matched = first.explain.matched.map(
+      ({ term, as, fields }: { term: string; as: string; fields: string[] }) => [term, as, fields],
+    )
+    expect(matched).toContainEqual(['rain', 'rain', ['name']])
+    expect(matched).toContainEqual(['forcast', 'forecast', ['summary']])
+  })
+
+  test.each([
+    ['q=mcp.fog', 'id'],
+    ['q=Sun', 'name'],
+  ])('%s says what it is exactly', (rawQuery, exact) => {
+    expect(answer(`${rawQuery}&explain=1`).results[0].explain.exact).toBe(exact)
+  })
+
+  test('is absent where nobody asked', () => {
+    expect(answer('q=weather').results[0]).not.toHaveProperty('explain')
+    expect(answer('q=weather&explain=false').results[0]).not.toHaveProperty('explain')
+  })
+})
+
+describe('the compact view', () => {
+  test('has short rows with what an agent chooses by', () => {
+    const { results } = answer('q=weather&view=compact&sort=price')
+    expect(results.slice(0, 2)).toEqual([
+      {
+        id: 'api.sun',
+        name: 'Sun',
+        kind: 'http_api',
+        summary: 'Weather of the “sunny” kind: \\ "clear".',
+        price: { min_usd: 0, max_usd: 0 },
+        rails: [],
+        auth: 'none',
+        trust: 20,
+        call: false,
+      },
+      {
+        id: 'x402.rain',
+        name: 'Rain radar',
+        kind: 'http_api',
+        summary: 'Weather forecast by radar.',
+        price: { min_usd: 0.005, max_usd: 0.02 },
+        rails: ['x402'],
+        auth: 'payment',
+        trust: 80,
+        call: true,
+      },
+    ])
+    expect(results.at(-1)).toMatchObject({ id: 'mcp.fog', price: null, trust: null })
+  })
+
+  test('is what its schema says, with facets and explanations too, and without a showcase', () => {
+    const found = answer('q=weather&view=compact&facets=kind&explain=true')
+    expect(v.parse(v.strictObject(CompactResponseSchema.entries), found)).toEqual(found)
+    expect(found).not.toHaveProperty('featured')
+    expect(found.query.view).toBe('compact')
+  })
+
+  test('finds the same as the full view, which view=full asks for by name', () => {
+    expect(idsOf('q=weather&view=compact')).toEqual(idsOf('q=weather'))
+    expect(answer('q=weather&view=full').featured).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['sort=cheapest', 'sort'],
+  ['sort=', 'sort'],
+  ['facets=kind,colour', 'facets'],
+  ['facets=', 'facets'],
+  ['view=tiny', 'view'],
+  ['explain=yes', 'explain'],
+  ['auth=password', 'auth'],
+  ['runs=both', 'runs'],
+  ['view=compact&view=compact', 'view'],
+])('%s is refused by name, with what is allowed', (rawQuery, name) => {
+  const reply = search(rawQuery)
+  if (reply.status !== 400) throw new Error(`expected a refusal, got ${reply.status}`)
+  expect(reply.problems.map((problem) => problem.name)).toEqual([name])
+  if (rawQuery.split('&').length === 1) expect(reply.problems[0]?.allowed).toBeDefined()
+})
+
+test('a search while somebody types counts nothing, and its links say they are a page’s', () => {
+  const shown: number[] = []
+  const typing = createSearch({
+    index: () => index,
+    texts: () => ({
+      featured: [],
+      featured_label: '',
+      sponsored_policy: '',
+      also_search: [],
+      ranking: '',
+      attribution: [],
+    }),
+    randomUuid: randomUUID,
+    onShown: (_index, rows) => shown.push(rows.length),
+  })
+  const reply = typing('q=weather', { isTyping: true })
+  if (reply.status !== 200) throw new Error('refused')
+  const { results } = JSON.parse(reply.body.toString())
+  expect(results[0].links.go).toMatch(/&pos=1&src=web$/)
+  expect(shown).toEqual([])
+  typing('q=weather')
+  expect(shown).toEqual([4])
+})
