@@ -102,9 +102,15 @@ describe('search parameters', () => {
     schema: { enum?: string[]; type: string; maximum?: number; items?: { enum: string[] } }
   }[] = Reflect.get(Object(document.paths), '/api/v1/search').get.parameters
 
-  test('are the specification’s', () => {
+  test('are the specification’s, and those the contract adds', () => {
     expect(described.map(({ name }) => name).sort()).toEqual(
       [
+        'auth',
+        'explain',
+        'facets',
+        'runs',
+        'sort',
+        'view',
         'q',
         'kind',
         'category',

@@ -83,7 +83,7 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   return responses
 }
 
-function toSuccess(id: RouteId, { answer }: OperationFacts): Record<string, unknown> {
+function toSuccess(id: RouteId, { answer, otherAnswer }: OperationFacts): Record<string, unknown> {
   if (id === 'go')
     return {
       302: {
@@ -103,13 +103,14 @@ function toSuccess(id: RouteId, { answer }: OperationFacts): Record<string, unkn
   return {
     200: {
       description: 'OK',
-      ...(answer !== null && { content: jsonContent(answer) }),
+      ...(answer !== null && { content: jsonContent(answer, otherAnswer) }),
     },
   }
 }
 
-function jsonContent(name: SchemaName) {
-  return { 'application/json': { schema: toRef(name) } }
+function jsonContent(name: SchemaName, other?: SchemaName) {
+  const schema = other === undefined ? toRef(name) : { anyOf: [toRef(name), toRef(other)] }
+  return { 'application/json': { schema } }
 }
 
 function isRouteId(id: string): id is RouteId {

@@ -10,6 +10,8 @@ export interface OperationFacts {
   tag: 'Search' | 'Listings' | 'Calls' | 'Service' | 'Sellers' | 'Roadmap stubs'
   /** Name of the 200 body; null where the body is the seller's, or there is none. */
   answer: SchemaName | null
+  /** What the answer is instead where a parameter asks for it. */
+  otherAnswer?: SchemaName
   body?: SchemaName
   /** Cookie session needed. */
   isForSellers?: boolean
@@ -44,9 +46,10 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
   search: {
     summary: 'Search listings by task or keywords, with filters.',
     description:
-      'Results are ranked by weighted BM25 times payment-verified trust; nothing in their order can be bought, and without q they come by trust.',
+      'Results are ranked by BM25F times payment-verified trust; nothing in their order can be bought, and without q they come by trust. With view=compact the answer is CompactSearchResponse.',
     tag: 'Search',
     answer: 'SearchResponse',
+    otherAnswer: 'CompactSearchResponse',
     problems: ['invalid-parameter', 'rate-limited'],
   },
   listing: {

@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
-import { SearchResponseSchema } from '../../domain/search/search-response.ts'
+import { CompactResponseSchema, SearchResponseSchema } from '../../domain/search/search-response.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
 import { CompareListSchema, CompareSchema } from '../../domain/views/compare-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
@@ -29,6 +29,7 @@ import { ProblemSchema } from '../../domain/wire/problem-schema.ts'
 /** Every body the interface sends or takes, by its name in `#/components/schemas`. */
 export const SCHEMAS = {
   SearchResponse: SearchResponseSchema,
+  CompactSearchResponse: CompactResponseSchema,
   Listing: ListingViewSchema,
   Kit: KitViewSchema,
   Categories: CategoriesSchema,

@@ -54,7 +54,7 @@ export const SearchQuerySchema = v.object({
   ),
   runs: described(
     v.picklist(RUNS),
-    'Only listings that run at the seller (remote), or that come as a package to run yourself (local).',
+    'Only listings that run remote, at the seller, or that come as a package to run in a local process.',
   ),
   sort: described(
     v.picklist(SEARCH_SORTS),
