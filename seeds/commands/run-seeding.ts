@@ -12,8 +12,10 @@ import { type ContentWriter, openContent } from '../content/content-writer.ts'
 import { recoverMemory } from '../content/recover-lock.ts'
 import { renderLock, type SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal } from '../facts/refusal.ts'
+import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 import { createProgress, type Progress, type ProgressStream } from '../fetch/progress.ts'
+import { createSellerReader } from '../fetch/read-sellers.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
 import { findSuspicion } from '../plan/find-suspicion.ts'
 import { planSeeding } from '../plan/plan-seeding.ts'
@@ -29,6 +31,8 @@ export interface SeedingPorts {
   retryMs: number
   /** For trials with fictional sellers. */
   allowPlaceholders: boolean
+  /** Lets rows name sellers on this machine; for trials. */
+  allowPrivate?: boolean
 }
 
 export interface SeedingResult {
@@ -38,6 +42,7 @@ export interface SeedingResult {
   refused: Refusal[]
   dropped: Refusal[]
   plan: SeedingPlan
+  seeds: readonly Seed[]
   /** Why nothing was written although the source could be read. */
   suspicion: string | null
   /** Listed from an earlier run, refused by this one: for people to look at. */
@@ -60,7 +65,7 @@ export async function runSeeding(options: RunOptions, ports: SeedingPorts): Prom
   const writer = options.dryRun ? null : await openContent(contentDir)
   try {
     const content = await readContentState(contentDir, source.id)
-    const { rows, chosen, from } = await readChosen(source, options, ports)
+    const { rows, chosen, from } = await readChosen(source, options, ports, content)
     const result = judge(source, { rows, chosen, options, content, from })
     if (writer !== null && result.suspicion === null)
       await writePlan(writer, source.id, result.plan, (label, total) =>
@@ -89,16 +94,39 @@ async function readContentState(contentDir: string, importer: string) {
 
 type ContentState = Awaited<ReturnType<typeof readContentState>>
 
-async function readChosen(source: SeedSource, options: RunOptions, ports: SeedingPorts) {
+async function readChosen(
+  source: SeedSource,
+  options: RunOptions,
+  ports: SeedingPorts,
+  content: ContentState,
+) {
   const { contentDir, limit, now } = options
   const tables = await readTables(contentDir)
   const from = sourceAddress(source, options)
   const progress = createProgress('read', limit, { stream: ports.progress, now: ports.now })
-  const rows = await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
+  const listed = from === '' ? source.fromContent?.(content.existing.values()) : undefined
+  const first =
+    listed === undefined
+      ? await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
+      : { values: limit === null ? listed : listed.slice(0, limit), refused: [] }
   progress.end()
+  const rows = source.follow === undefined ? first : await followRows(source, first, ports)
   const { allowPlaceholders } = ports
   const chosen = source.choose(rows.values, { ...tables, allowPlaceholders, now })
   return { rows, chosen, from }
+}
+
+/** What rows name is read through the guard, whatever the operator may name himself. */
+async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPorts) {
+  const reader = createSellerReader({ allowPrivate: ports.allowPrivate ?? false })
+  try {
+    const followed = await source.follow?.(rows.values, reader)
+    return followed === undefined
+      ? rows
+      : { values: followed.values, refused: [...rows.refused, ...followed.refused] }
+  } finally {
+    await reader.close()
+  }
 }
 
 function sourceAddress(source: SeedSource, { from, since }: RunOptions): string {
@@ -145,6 +173,7 @@ function judge(
     refused,
     dropped: chosen.dropped,
     plan,
+    seeds: chosen.seeds,
     suspicion: options.force
       ? null
       : findSuspicion({

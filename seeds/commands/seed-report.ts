@@ -6,6 +6,7 @@ import type { SeedingResult } from './run-seeding.ts'
 import { countSeeding } from './seed-counts.ts'
 
 const EXAMPLES = 3
+const MOST_OPERATORS = 10
 
 const KEPT: Record<KeptListing['why'], string> = {
   removed_by_people: 'removed by people, not brought back',
@@ -31,7 +32,7 @@ export function formatSeedReport(result: SeedingResult, options: { dryRun: boole
     ...some(listings.withdrawn, `listings ${would}withdrawn to the tombstones`),
     ...some(listings.returned, `listings ${would}brought back from the tombstones`),
     ...formatNotes(result),
-    ...formatOperators(plan),
+    ...formatOperators(result),
     ...(suspicion === null
       ? []
       : [`Nothing was written: ${suspicion}. --force writes it all the same.`]),
@@ -71,12 +72,14 @@ function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
 }
 
 /** One wallet's or one domain's many listings, so that a person sees who fills a category. */
-function formatOperators({ writes }: SeedingResult['plan']): string[] {
-  const groups = groupByOperator(writes)
+function formatOperators({ seeds }: SeedingResult): string[] {
+  const groups = groupByOperator(seeds)
   return section(
     groups.length,
     `operators have ${MANY_LISTINGS} or more of these listings:`,
-    groups.map(({ operator, files }) => `  ${String(files).padStart(7)}  ${toPrintable(operator)}`),
+    groups
+      .slice(0, MOST_OPERATORS)
+      .map(({ operator, listings }) => line(listings, toPrintable(operator))),
   )
 }
 

@@ -1,8 +1,20 @@
 import type { SeedSource } from '../facts/seed-source.ts'
+import { a2a } from '../sources/a2a/a2a.ts'
+import { discovery } from '../sources/discovery/discovery.ts'
 import { mcpRegistry } from '../sources/mcp-registry/mcp-registry.ts'
+import { mpp } from '../sources/mpp/mpp.ts'
+import { x402Bazaar } from '../sources/x402-bazaar/x402-bazaar.ts'
+import { x402List } from '../sources/x402-list/x402-list.ts'
 
 /** Every importer, in the order in which `all` runs them. */
-export const SOURCES: readonly SeedSource[] = [mcpRegistry]
+export const SOURCES: readonly SeedSource[] = [
+  mcpRegistry,
+  mpp,
+  x402Bazaar,
+  x402List,
+  a2a,
+  discovery,
+]
 
 export const SOURCE_IDS = SOURCES.map(({ id }) => id)
 

@@ -8,6 +8,8 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'source',
   'method',
   'model',
+  'cost',
+  'tags',
   'rail',
   'rails',
   'in',

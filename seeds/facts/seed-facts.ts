@@ -4,6 +4,7 @@ import {
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
 /**
@@ -17,9 +18,12 @@ export const OWNED_FIELDS = [
   'categories',
   'tags',
   'pricing',
-  'payout',
+  'cost',
+  'auth',
   'http',
   'invoke',
+  'registry_name',
+  'version',
   'discovery',
   'sources',
 ] as const
@@ -43,12 +47,16 @@ export interface Seed {
   facts: SeedFacts
   /** Day it was first published, `2026-11-20`, or null where the source doesn't tell. */
   published: string | null
+  /** The file of the listing it belongs to, where it only adds to one that is there. */
+  into?: string
   /** How many of the source's rows it was made from. */
   rows: number
   /** What belongs into the evidence file beside the listing. */
   evidence?: SeedEvidence
+  /** Wallets it is paid to: whose the listing is, never what a payment counts for. */
+  wallets?: readonly string[]
   /** Words in the source's text that a person should look at before they are believed. */
-  suspicious?: string
+  suspicious?: string | undefined
 }
 
 const schema = createListingFactsSchema({ allowPrivate: false })
@@ -58,7 +66,10 @@ export function findSeedFault(seed: Pick<Seed, 'prefix' | 'slug' | 'facts'>): st
   const id = `${seed.prefix}.${seed.slug}`
   if (!isListingId(id)) return `id: expected <prefix>.<slug> of at most 120 characters, got ${id}`
   const result = v.safeParse(schema, { ...seed.facts, added: '2000-01-01' })
-  if (result.success) return null
+  if (result.success) {
+    const [fault] = findOperationFaults(result.output)
+    return fault === undefined ? null : `${fault.path.join('.')}: ${fault.message}`
+  }
   const [issue] = result.issues
   return `${v.getDotPath(issue) ?? 'listing'}: ${issue.message}`
 }

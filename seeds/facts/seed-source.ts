@@ -2,6 +2,13 @@ import type { SourceRow } from '../../src/domain/derived/source-table.ts'
 import type { HostRules } from './callable-url.ts'
 import type { Refusal } from './refusal.ts'
 import type { Seed } from './seed-facts.ts'
+import type { SellerReader } from './seller-reader.ts'
+
+/** A file that is there, as far as its front matter can be read. */
+export interface ListedFields {
+  file: string
+  fields: ReadonlyMap<string, unknown> | null
+}
 
 /** What a source's rows are held against while they are mapped. */
 export interface MapRules extends HostRules {
@@ -45,6 +52,13 @@ export interface SeedSource {
   /** @throws Error when the text is not the source's shape: it may be an error page. */
   parse(text: string, address: URL | null): SourcePage
   choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
+  /** Reads on where rows are addresses: cards, sellers' own files. Never throws for one of them. */
+  follow?(
+    values: readonly unknown[],
+    reader: SellerReader,
+  ): Promise<{ values: unknown[]; refused: Refusal[] }>
+  /** Rows from what is listed, for a source that reads the listings' sellers. */
+  fromContent?(listings: Iterable<ListedFields>): unknown[]
   /** Address for rows changed since an instant, where the source can tell. */
   since?(liveUrl: URL, instant: string): URL
 }

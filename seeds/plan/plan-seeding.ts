@@ -1,6 +1,12 @@
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import type { ExistingListing } from '../content/existing-listing.ts'
 import { findHandsOff } from '../content/hands-off.ts'
-import { parseListingFields, renderListing } from '../content/listing-text.ts'
+import {
+  hasComment,
+  parseListingFields,
+  renderListing,
+  replaceField,
+} from '../content/listing-text.ts'
 import { membersOf, tombstoneFileOf } from '../content/machine-files.ts'
 import { hashValue, type LockEntry, NO_MEMORY } from '../content/seed-lock.ts'
 import { OWNED_FIELDS, type Seed } from '../facts/seed-facts.ts'
@@ -66,6 +72,10 @@ function toPlan(draft: Draft, taken: number | null): SeedingPlan {
 function planSeed(draft: Draft, seed: Seed): void {
   const { handsOff, existing } = draft.input
   const entry = draft.listings.get(seed.key)
+  if (seed.into !== undefined) {
+    planInto(draft, seed, seed.into)
+    return
+  }
   const rule = findHandsOff(handsOff, seed)
   if (rule?.rule === 'never_list') {
     const listed = entry !== undefined && existing.has(entry.file)
@@ -168,6 +178,30 @@ function planJoined(draft: Draft, seed: Seed, file: string): void {
     wrote: { sources: hashValue(seed.facts.sources) },
     joined: true,
   })
+  settle(draft, seed, there, text, 'merged')
+}
+
+/** Adds what a seller publishes about itself to its listing; what people wrote stands. */
+function planInto(draft: Draft, seed: Seed, file: string): void {
+  const there = draft.input.existing.get(file)
+  if (there === undefined || there.text === null || there.fields === null) {
+    keep(draft, seed, file, 'left_as_is')
+    return
+  }
+  const listed: unknown = there.fields.get('discovery')
+  const known = draft.listings.get(seed.key)?.wrote ?? {}
+  const kept = isJsonObject(listed) ? listed : {}
+  // A file that a person took out again stays out.
+  const added = Object.entries(seed.facts.discovery ?? {}).filter(
+    ([name]) => !(name in kept) && known[name] === undefined,
+  )
+  const isLocked = hasComment(there.text, 'discovery')
+  const text =
+    added.length === 0 || isLocked
+      ? there.text
+      : replaceField(there.text, 'discovery', { ...kept, ...Object.fromEntries(added) })
+  const wrote = Object.fromEntries(added.map(([name, url]) => [name, hashValue(url)]))
+  draft.listings.set(seed.key, { file, wrote: { ...known, ...wrote }, joined: true })
   settle(draft, seed, there, text, 'merged')
 }
 

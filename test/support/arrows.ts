@@ -73,6 +73,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
+  'functions/discovery': { ours: ['src/domain', 'functions'], packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/doors': {
     ours: LIVE,
@@ -100,6 +101,13 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'undici', 'valibot'] },
   'functions/static': { ours: LIVE, packages: ['node:*'] },
   'functions/store': { ours: ['src/domain', 'functions'], packages: ['node:*', 'kysely*', 'pg'] },
-  seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'undici', 'valibot', 'yaml'] },
+  // Sellers are read through the guard that the relay and the probes use.
+  'seeds/facts': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: ['valibot'] },
+  'seeds/fetch': {
+    ours: ['src/domain', 'functions/discovery', 'functions/ports', 'functions/probe', 'seeds'],
+    packages: ['node:*'],
+  },
+  'seeds/sources/discovery': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: [] },
+  seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },
   test: { ours: [''], packages: ['*'] },
 }

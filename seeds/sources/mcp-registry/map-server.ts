@@ -28,7 +28,7 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
     published: row.published,
     rows: 1,
     facts: listed,
-    ...(suspicious === undefined ? {} : { suspicious }),
+    suspicious,
   }
   return finishSeed(
     seed,

@@ -85,6 +85,7 @@ const LOOKALIKES = {
 
 /** A Latin word with one Cyrillic or Greek letter is how a name is forged (UTS 39). */
 function findMixedScript(text: string): string | null {
+  if (!/[\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}\p{sc=Cher}]/u.test(text)) return null
   for (const word of text.match(/[\p{L}\p{M}]+/gu) ?? []) {
     if (!/\p{sc=Latn}/u.test(word)) continue
     for (const [script, { letter, harmless }] of Object.entries(LOOKALIKES))

@@ -1,0 +1,78 @@
+import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi-operations.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
+import type { Asker } from '../probe/ask.ts'
+
+/** Where sellers describe themselves, by kind of file, the preferred place first. */
+const PLACES: Record<DiscoveryFile, readonly string[]> = {
+  openapi: ['/openapi.json', '/.well-known/openapi.json'],
+  llms_txt: ['/llms.txt'],
+  x402_manifest: ['/.well-known/x402', '/.well-known/x402.json'],
+  agent_card: ['/.well-known/agent-card.json', '/.well-known/agent.json'],
+}
+
+const MAX_TITLE = 300
+
+/** What a seller publishes about itself, at the places where it is looked for. */
+export interface FoundSeller {
+  origin: string
+  /** Addresses of the files that are there and are what they should be. */
+  files: Partial<Record<DiscoveryFile, string>>
+  api: DescribedApi | null
+  card: Record<string, unknown> | null
+  /** First heading of its llms.txt. */
+  title: string | null
+  /** Why nothing was found, of the first request that failed. */
+  fault: string | null
+}
+
+/**
+ * Reads a seller's own files: at most one request for each place, one after the other, nothing
+ * followed. The asker guards every address.
+ */
+export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
+  const found: FoundSeller = { origin, files: {}, api: null, card: null, title: null, fault: null }
+  for (const kind of ['openapi', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
+    for (const path of PLACES[kind]) {
+      const reply = await asker.ask({
+        method: 'GET',
+        url: origin + path,
+        headers: { accept: 'application/json, text/plain' },
+      })
+      if (!reply.answered) {
+        // A host that can't be reached for one file can't be for the next.
+        found.fault = reply.detail
+        return found
+      }
+      const { status, body, cut } = reply.answer
+      if (status === 200 && cut === null && take(found, kind, body)) {
+        found.files[kind] = origin + path
+        break
+      }
+      found.fault ??=
+        status === 200 ? `${path} is not what it should be` : `${path}: status ${status}`
+    }
+  if (Object.keys(found.files).length > 0) found.fault = null
+  return found
+}
+
+/** @returns whether the text is such a file: many hosts answer 200 with a page for everything. */
+function take(found: FoundSeller, kind: DiscoveryFile, text: string): boolean {
+  if (kind === 'llms_txt') {
+    const [, title] = /^\s*# (.+)/.exec(text) ?? []
+    if (title === undefined || /^\s*</.test(text)) return false
+    found.title = title.trim().slice(0, MAX_TITLE)
+    return true
+  }
+  const value = parseJson(text)
+  if (kind === 'openapi') {
+    found.api = readOpenApi(value, found.origin)
+    return found.api !== null
+  }
+  if (!isJsonObject(value)) return false
+  if (kind === 'x402_manifest')
+    return 'x402Version' in value || 'resources' in value || 'endpoints' in value
+  if (typeof value.name !== 'string' || (!('skills' in value) && !('url' in value))) return false
+  found.card = value
+  return true
+}

@@ -1,0 +1,114 @@
+import type { Operation } from '../../src/domain/listing/operation.ts'
+import type { Pricing } from '../../src/domain/listing/pricing.ts'
+import { HTTP_METHODS, type HttpMethod } from '../../src/domain/wire/vocabulary.ts'
+import { findCallableUrlFault, type HostRules, type UrlFault } from './callable-url.ts'
+import { type Offer, pricingOf } from './price.ts'
+
+/** More than these say nothing more about what a buyer chooses. */
+const MAX_OPERATIONS = 60
+
+export function toMethod(text: unknown): HttpMethod | null {
+  const name = typeof text === 'string' ? text.toUpperCase() : ''
+  return HTTP_METHODS.find((known) => known === name) ?? null
+}
+
+export interface OperationAddress {
+  url: string
+  /** Names of what the path leaves open. */
+  places: string[]
+}
+
+/**
+ * An address as front matter writes it: `:id`, `[id]` and `*` become `{id}`, each name once.
+ *
+ * @returns why nobody could call it, where that is so
+ */
+export function toOperationAddress(text: string, rules: HostRules): OperationAddress | UrlFault {
+  const [, start = '', path = '', rest = ''] =
+    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
+  const places: string[] = []
+  const filled = path.replace(
+    /\/(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|\[([A-Za-z_]\w*)\]|(\*{1,2}))(?=\/|$)/g,
+    (_, colon?: string, brace?: string, bracket?: string) => {
+      const wanted = colon ?? brace ?? bracket ?? 'path'
+      const name = places.includes(wanted) ? `${wanted}_${places.length + 1}` : wanted
+      places.push(name)
+      return `/{${name}}`
+    },
+  )
+  const sample = start + filled.replace(/\{\w+\}/g, 'x') + rest
+  return findCallableUrlFault(sample, rules) ?? { url: start + filled + rest, places }
+}
+
+/** What stands in the path must be filled in by every caller. */
+export function toPathParams(places: readonly string[]): NonNullable<Operation['params']> {
+  return places.map((name) => ({
+    name,
+    in: 'path' as const,
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+/** One way to pay a chain once: the dearest of several amounts is what a caller must reckon with. */
+export function toOffers(offers: readonly Offer[]): NonNullable<Operation['offers']> {
+  const byPlace = new Map<string, NonNullable<Operation['offers']>[number]>()
+  for (const { rail, network, min_usd, max_usd } of offers) {
+    const key = `${rail} ${network ?? ''}`
+    const known = byPlace.get(key)
+    byPlace.set(key, {
+      rail,
+      ...(network === null ? {} : { network }),
+      min_usd: Math.min(min_usd, known?.min_usd ?? min_usd),
+      max_usd: Math.max(max_usd, known?.max_usd ?? max_usd),
+    })
+  }
+  return [...byPlace.values()]
+}
+
+/** The price that covers every offer of one operation. */
+export function toPrice(
+  offers: readonly Offer[],
+  per: NonNullable<Operation['price']>['per'] = 'call',
+): Pick<Operation, 'price' | 'offers'> {
+  const pricing = pricingOf(offers)
+  if (pricing.model === 'unknown') return {}
+  const { min_usd, max_usd } = pricing
+  return { price: { min_usd, max_usd, per }, offers: toOffers(offers) }
+}
+
+export interface CollapsedOperations {
+  http: Operation[]
+  pricing: Pricing
+  /** How many were left out because a listing holds no more. */
+  left: number
+}
+
+/** Endpoints of one thing to buy: each address and method once, in a fixed order. */
+export function collapseOperations(operations: readonly Operation[]): CollapsedOperations {
+  const byCall = new Map<string, Operation>()
+  for (const operation of operations) {
+    const key = `${operation.url} ${operation.method}`
+    if (!byCall.has(key)) byCall.set(key, operation)
+  }
+  const all = [...byCall].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
+  const http = all.slice(0, MAX_OPERATIONS)
+  const offersOf = (operations: readonly Operation[]): Offer[] =>
+    operations.flatMap(({ offers = [] }) =>
+      offers.map((offer) => ({ ...offer, network: offer.network ?? null })),
+    )
+  const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
+  const every = offersOf(all)
+  // Where nothing is priced by the call, a page's or a minute's price is the least one pays.
+  const bounds = pricingOf(calls.length > 0 ? calls : every)
+  const places = pricingOf(every)
+  const pricing =
+    bounds.model === 'per_call' && places.model === 'per_call'
+      ? { ...bounds, rails: places.rails, networks: places.networks }
+      : bounds
+  return {
+    http,
+    pricing,
+    left: all.length - http.length,
+  }
+}

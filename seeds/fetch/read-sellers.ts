@@ -1,0 +1,59 @@
+import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
+import { createResolver } from '../../functions/ports/resolver.ts'
+import { createAsker } from '../../functions/probe/ask.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import type { SellerAnswer, SellerReader } from '../facts/seller-reader.ts'
+
+/** Sellers read at once; each host only once at a time. */
+const AT_ONCE = 8
+const USER_AGENT = 'waypost-seed/0.1 (+https://github.com/waypost/waypost)'
+
+/** @param allowPrivate for trials with sellers on this machine */
+export function createSellerReader({ allowPrivate }: { allowPrivate: boolean }): SellerReader {
+  const asker = createAsker({
+    resolver: createResolver(undefined),
+    allowPrivate,
+    userAgent: USER_AGENT,
+  })
+  const busy = new Map<string, Promise<unknown>>()
+  const inTurn = <Result>(url: string, work: () => Promise<Result>): Promise<Result> => {
+    const host = URL.parse(url)?.host ?? ''
+    const turn = (busy.get(host) ?? Promise.resolve()).then(work)
+    busy.set(host, turn)
+    return turn
+  }
+  return {
+    async read(url) {
+      const fault = findUrlFault(url, { allowPrivate })
+      if (fault !== null) return { ok: false, detail: fault }
+      return toAnswer(await inTurn(url, () => asker.ask({ method: 'GET', url })))
+    },
+    async find(origin) {
+      const fault = findUrlFault(`${origin}/`, { allowPrivate })
+      return fault === null
+        ? inTurn(origin, () => findSeller(origin, asker))
+        : toNothing(origin, fault)
+    },
+    async each(items, work) {
+      const results: Awaited<ReturnType<typeof work>>[] = new Array(items.length)
+      const queue = items.entries()
+      const workers = Array.from({ length: AT_ONCE }, async () => {
+        for (const [at, item] of queue) results[at] = await work(item)
+      })
+      await Promise.all(workers)
+      return results
+    },
+    close: () => asker.close(),
+  }
+}
+
+function toAnswer(reply: Awaited<ReturnType<ReturnType<typeof createAsker>['ask']>>): SellerAnswer {
+  if (!reply.answered) return { ok: false, detail: reply.detail }
+  const { status, body, cut } = reply.answer
+  if (status !== 200) return { ok: false, detail: `expected status 200, got ${status}` }
+  return cut ? { ok: false, detail: 'expected a shorter answer' } : { ok: true, text: body }
+}
+
+function toNothing(origin: string, fault: string): FoundSeller {
+  return { origin, files: {}, api: null, card: null, title: null, fault }
+}

@@ -1,0 +1,73 @@
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { gatherSeeds } from '../../facts/gather-seeds.ts'
+import type { Refusal } from '../../facts/refusal.ts'
+import type { SeedSource } from '../../facts/seed-source.ts'
+import type { SellerReader } from '../../facts/seller-reader.ts'
+import { nextByOffset } from '../../fetch/next-page.ts'
+import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { parseAgentCard } from './agent-card.ts'
+import { CARD_SOURCE, mapCard, REGISTRY_SOURCE } from './map-card.ts'
+
+const SHAPE: RowShape = {
+  lists: ['agents', 'cards'],
+  expected: 'an agent card, a list of cards or of their addresses',
+  isRow: (value) => typeof value.name === 'string',
+}
+
+/** Marks a card that was read at its own address. */
+interface FetchedCard {
+  card: unknown
+  address: string
+}
+
+/** A2A agents, from a registry's list, from cards, or from the addresses of cards. */
+export const a2a: SeedSource = {
+  id: 'a2a',
+  title: 'A2A agents, by their cards (0.3 and 1.0)',
+  liveUrl: 'https://a2aregistry.org/api/agents?limit=100',
+  promisesAll: false,
+  sourceIds: [REGISTRY_SOURCE, CARD_SOURCE],
+  parse(text, address) {
+    const lines = text.split('\n').map((line) => line.trim())
+    if (lines[0]?.startsWith('https://'))
+      return { values: lines.filter((line) => line !== ''), refused: [], next: null }
+    const { values, refused, page } = parseRows(text, SHAPE)
+    return { values, refused, next: nextByOffset(address, page, values.length) }
+  },
+  follow,
+  choose(values, rules) {
+    const refused: Refusal[] = []
+    const mapped = values.flatMap((value) => {
+      const fetched = isFetched(value) ? value : null
+      const parsed = parseAgentCard(fetched === null ? value : fetched.card)
+      if ('detail' in parsed) {
+        const name = fetched?.address ?? parsed.name
+        refused.push({ reason: 'invalid_row', name, detail: parsed.detail })
+        return []
+      }
+      const card = fetched === null ? parsed : { ...parsed, cardUrl: fetched.address }
+      return [mapCard(card, rules, fetched !== null)]
+    })
+    return gatherSeeds(mapped, refused)
+  },
+}
+
+/** Addresses become the cards that are there. */
+async function follow(values: readonly unknown[], reader: SellerReader) {
+  const refused: Refusal[] = []
+  const followed = await reader.each(values, async (value) => {
+    if (typeof value !== 'string') return value
+    const answer = await reader.read(value)
+    if (!answer.ok) {
+      refused.push({ reason: 'unreadable_seller', name: value, detail: answer.detail })
+      return null
+    }
+    const card: FetchedCard = { card: parseJson(answer.text), address: value }
+    return card
+  })
+  return { values: followed.filter((value) => value !== null), refused }
+}
+
+function isFetched(value: unknown): value is FetchedCard {
+  return isJsonObject(value) && 'card' in value && typeof value.address === 'string'
+}

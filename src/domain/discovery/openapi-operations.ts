@@ -1,0 +1,145 @@
+import * as v from 'valibot'
+import { createOperationSchema, type Operation, placeholdersOf } from '../listing/operation.ts'
+import { findOperationFaults } from '../operation/operation-faults.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import { HTTP_METHODS } from '../wire/vocabulary.ts'
+
+/** What a listing's evidence holds at most; a longer description is cut and says so. */
+const MAX_OPERATIONS = 100
+const MAX_PARAMS = 30
+const MAX_TEXT = 300
+
+export interface DescribedApi {
+  title: string | null
+  description: string | null
+  operations: Operation[]
+  truncated: boolean
+}
+
+const schema = createOperationSchema({ allowPrivate: false })
+
+/**
+ * A seller's OpenAPI document (3.x, JSON) as operations on its own origin: what stands elsewhere is
+ * another seller's, and references are left unresolved, local ones included, since only parameters
+ * written out are needed for a first call.
+ *
+ * @returns null for a text that is no OpenAPI document
+ */
+export function readOpenApi(document: unknown, origin: string): DescribedApi | null {
+  if (!isJsonObject(document) || typeof document.openapi !== 'string') return null
+  if (!isJsonObject(document.paths)) return null
+  const base = findBase(document, origin)
+  const found = Object.entries(document.paths).flatMap(([path, item]) =>
+    base === null || !isJsonObject(item) ? [] : readPath(base + path, item),
+  )
+  const operations = found.filter(isSound)
+  const info = isJsonObject(document.info) ? document.info : {}
+  return {
+    title: textOf(info.title),
+    description: textOf(info.description),
+    operations: operations.slice(0, MAX_OPERATIONS),
+    truncated: operations.length > MAX_OPERATIONS,
+  }
+}
+
+/** The first server on the seller's own origin; the origin itself where none is named. */
+function findBase({ servers }: Record<string, unknown>, origin: string): string | null {
+  const list = Array.isArray(servers) ? servers.filter(isJsonObject) : []
+  if (list.length === 0) return origin
+  for (const { url } of list) {
+    const base = typeof url === 'string' ? URL.parse(url, origin) : null
+    if (base?.origin === origin) return base.href.replace(/\/+$/, '')
+  }
+  return null
+}
+
+function readPath(url: string, item: Record<string, unknown>): Operation[] {
+  const shared = listOf(item.parameters)
+  return HTTP_METHODS.flatMap((method) => {
+    const operation = item[method.toLowerCase()]
+    if (!isJsonObject(operation)) return []
+    const params = [...shared, ...listOf(operation.parameters)].flatMap(readParam)
+    const description = textOf(operation.summary) ?? textOf(operation.description)
+    const body = method === 'GET' ? undefined : readBody(operation.requestBody)
+    return [
+      {
+        method,
+        url,
+        ...(description === null ? {} : { description }),
+        ...readPrice(operation['x-payment-info']),
+        ...withPlaces(url, params),
+        ...(body === undefined ? {} : { body }),
+      },
+    ]
+  })
+}
+
+type Params = NonNullable<Operation['params']>
+
+function readParam(value: unknown): Params {
+  if (!isJsonObject(value)) return []
+  const { name, in: place } = value
+  if (typeof name !== 'string' || (place !== 'query' && place !== 'path' && place !== 'header'))
+    return []
+  const description = textOf(value.description)
+  const own = isJsonObject(value.schema) ? value.schema : {}
+  const example = value.example ?? own.example
+  const isExample = ['string', 'number', 'boolean'].includes(typeof example)
+  return [
+    {
+      name,
+      in: place,
+      ...(value.required === true || place === 'path' ? { required: true } : {}),
+      ...(description === null ? {} : { description }),
+      ...(typeof own.type === 'string' ? { schema: { type: own.type } } : {}),
+      // Judged by the schema below; a value of another type was filtered here.
+      ...(isExample ? { example: example as string | number | boolean } : {}),
+    },
+  ]
+}
+
+/** A place in the path that the document forgot to declare is still a place. */
+function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
+  const byKey = new Map(params.map((param) => [`${param.in} ${param.name}`, param]))
+  for (const name of placeholdersOf(url))
+    if (!byKey.has(`path ${name}`)) byKey.set(`path ${name}`, { name, in: 'path', required: true })
+  const all = [...byKey.values()].slice(0, MAX_PARAMS)
+  return all.length === 0 ? {} : { params: all }
+}
+
+function readBody(value: unknown): Operation['body'] {
+  const content = isJsonObject(value) && isJsonObject(value.content) ? value.content : {}
+  const media = content['application/json']
+  if (!isJsonObject(media)) return undefined
+  const { schema: shape, example } = media
+  const isPlain = isJsonObject(shape) && !JSON.stringify(shape).includes('"$ref"')
+  return {
+    content_type: 'application/json',
+    ...(isPlain ? { schema: shape } : {}),
+    ...(isJsonObject(example) ? { example } : {}),
+  }
+}
+
+/** Dollars as the x402 dialect writes them: fixed, or bounds. */
+function readPrice(info: unknown): Pick<Operation, 'price'> {
+  const price = isJsonObject(info) && isJsonObject(info.price) ? info.price : {}
+  if (price.currency !== undefined && price.currency !== 'USD') return {}
+  const min = Number(price.amount ?? price.min)
+  const max = Number(price.amount ?? price.max)
+  const isPrice = [min, max].every((each) => Number.isFinite(each) && each >= 0) && min <= max
+  return isPrice && max <= 1000 ? { price: { min_usd: min, max_usd: max, per: 'call' } } : {}
+}
+
+function isSound(operation: Operation): boolean {
+  return v.is(schema, operation) && findOperationFaults({ http: [operation] }).length === 0
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()
+  return line === '' ? null : [...line].slice(0, MAX_TEXT).join('').trim()
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readOpenApi } from '../../../src/domain/discovery/openapi-operations.ts'
+import { createContentFixture } from '../content-fixture.ts'
+import { createRegistryServer, sendJson } from '../registry-server.ts'
+
+const OPENAPI = (origin: string) => ({
+  openapi: '3.1.0',
+  info: { title: 'Harbour Tides', description: 'Tides of harbours.' },
+  servers: [{ url: `${origin}/v1` }],
+  paths: {
+    '/tide/{harbour}': {
+      get: {
+        summary: 'Tide for a harbour',
+        parameters: [
+          { name: 'harbour', in: 'path', required: true, schema: { type: 'string' } },
+          { name: 'day', in: 'query', schema: { type: 'string' }, example: '2026-11-20' },
+        ],
+        'x-payment-info': {
+          protocols: ['x402'],
+          price: { mode: 'fixed', currency: 'USD', amount: '0.05' },
+        },
+      },
+    },
+  },
+})
+
+let content: ReturnType<typeof createContentFixture>
+let seller: Awaited<ReturnType<typeof createRegistryServer>>
+beforeEach(async () => {
+  content = createContentFixture()
+  seller = await createRegistryServer((request, response) => {
+    if (request.url === '/openapi.json') return sendJson(response, OPENAPI(seller.origin))
+    if (request.url === '/llms.txt') return response.end('# Harbour Tides\n\n> Tides.\n')
+    // A page for everything: what many hosts answer to any address.
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><h1>Hello</h1>')
+  })
+  content.write(
+    'listings/x402/tides.md',
+    `---\nname: Tides\nkind: http_api\nurl: ${seller.origin}/v1/tide\nsummary: By hand.\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n`,
+  )
+})
+afterEach(async () => {
+  content.cleanUp()
+  await seller.close()
+})
+
+const discover = (ports: object = { allowPrivate: true }) =>
+  content.seed({ importer: 'discovery', from: null, ports })
+
+describe('discovery', () => {
+  test('a seller’s own files become the listing’s discovery, its operations evidence', async () => {
+    const result = await discover()
+    expect(result.plan.outcomes).toMatchObject([{ outcome: 'merged' }])
+    expect(content.read('listings/x402/tides.md')).toContain(
+      `discovery: { openapi: "${seller.origin}/openapi.json", llms_txt: "${seller.origin}/llms.txt" }`,
+    )
+    expect(content.read('listings/x402/tides.md')).toContain('name: Tides\n')
+    // The operations stand on this machine, which content does not take; the reading is tested below.
+    expect(seller.asked.filter((path) => path === '/openapi.json')).toHaveLength(1)
+  })
+
+  test('a page of HTML at a well-known address is no such file', async () => {
+    await discover()
+    expect(content.read('listings/x402/tides.md')).not.toContain('agent_card')
+    expect(content.read('listings/x402/tides.md')).not.toContain('x402_manifest')
+  })
+
+  test('a second run changes nothing, and what a person took out stays out', async () => {
+    await discover()
+    const before = content.snapshot()
+    await discover()
+    expect(content.snapshot()).toEqual(before)
+    const file = 'listings/x402/tides.md'
+    content.write(file, content.read(file).replace(/^discovery: .*\n/m, ''))
+    await discover()
+    expect(content.read(file)).not.toContain('discovery')
+  })
+
+  test('sellers on this machine are not read: the guard names why, and nothing is asked', async () => {
+    const result = await discover({})
+    expect(result.refused).toMatchObject([
+      { reason: 'nothing_found', name: 'listings/x402/tides.md' },
+    ])
+    expect(seller.asked).toEqual([])
+  })
+})
+
+describe('an OpenAPI document', () => {
+  const ORIGIN = 'https://tides.example'
+
+  test('gives operations with places, parameters and price', () => {
+    expect(readOpenApi(OPENAPI(ORIGIN), ORIGIN)).toEqual({
+      title: 'Harbour Tides',
+      description: 'Tides of harbours.',
+      operations: [
+        {
+          method: 'GET',
+          url: `${ORIGIN}/v1/tide/{harbour}`,
+          description: 'Tide for a harbour',
+          price: { min_usd: 0.05, max_usd: 0.05, per: 'call' },
+          params: [
+            { name: 'harbour', in: 'path', required: true, schema: { type: 'string' } },
+            { name: 'day', in: 'query', schema: { type: 'string' }, example: '2026-11-20' },
+          ],
+        },
+      ],
+      truncated: false,
+    })
+  })
+
+  test('of another origin gives none of its operations', () => {
+    expect(readOpenApi(OPENAPI('https://elsewhere.example'), ORIGIN)?.operations).toEqual([])
+  })
+
+  test('with more operations than a listing holds is cut, and says so', () => {
+    const paths = Object.fromEntries(
+      Array.from({ length: 300 }, (_, i) => [`/p${i}`, { get: { summary: `Path ${i}` } }]),
+    )
+    const api = readOpenApi({ openapi: '3.1.0', paths }, ORIGIN)
+    expect(api?.operations).toHaveLength(100)
+    expect(api?.truncated).toBe(true)
+  })
+
+  test.each([[null], ['text'], [[]], [{ swagger: '2.0', paths: {} }], [{ openapi: '3.1.0' }]])(
+    '%j is none',
+    (document) => {
+      expect(readOpenApi(document, ORIGIN)).toBeNull()
+    },
+  )
+})

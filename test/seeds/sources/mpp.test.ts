@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseListingFields } from '../../../seeds/content/listing-text.ts'
+import { createContentFixture } from '../content-fixture.ts'
+
+const COIN = '0x20c000000000000000000000b9537d11c60e8b50'
+const service = (id: string, endpoints: readonly object[], change: object = {}) => ({
+  id,
+  name: 'Harbour Data',
+  serviceUrl: `https://${id}.example`,
+  description: 'Depths and tides of harbours.',
+  categories: ['data'],
+  tags: ['harbours'],
+  docs: {
+    llmsTxt: `https://${id}.example/llms.txt`,
+    apiReference: `https://${id}.example/openapi.json`,
+  },
+  payments: [{ method: 'tempo', currency: COIN, decimals: 6 }],
+  endpoints,
+  ...change,
+})
+
+let content: ReturnType<typeof createContentFixture>
+beforeEach(() => {
+  content = createContentFixture()
+})
+afterEach(() => content.cleanUp())
+
+const seed = (rows: readonly unknown[], more: object = {}) =>
+  content.seed({ importer: 'mpp', from: content.save(rows), ...more })
+const fieldsOf = (id: string) => parseListingFields(content.read(`listings/x402/${id}.md`))
+
+describe('the MPP directory', () => {
+  test('a service becomes a listing whose operations carry their prices', async () => {
+    await seed([
+      service('depths', [
+        {
+          route: 'GET /v1/depth',
+          desc: 'Depth of a harbour',
+          amount: '100000',
+          unitType: 'request',
+        },
+        { route: 'GET /v1/depth/:id', desc: 'One harbour', amount: '25000', unitType: 'record' },
+        { route: 'POST /v1/fax', desc: 'A page', amount: '50000', unitType: 'page' },
+        { route: 'GET /v1/free', desc: 'Free of charge' },
+      ]),
+    ])
+    const fields = fieldsOf('depths')
+    expect(fields?.get('pricing')).toEqual({
+      model: 'per_call',
+      min_usd: 0.025,
+      max_usd: 0.1,
+      rails: ['mpp'],
+      networks: ['eip155:4217'],
+    })
+    expect(fields?.get('http')).toMatchObject([
+      { url: 'https://depths.example/v1/depth', price: { min_usd: 0.1, per: 'call' } },
+      {
+        url: 'https://depths.example/v1/depth/{id}',
+        params: [{ name: 'id', in: 'path', required: true }],
+      },
+      { url: 'https://depths.example/v1/fax', price: { per: 'other' } },
+      { url: 'https://depths.example/v1/free' },
+    ])
+    expect(fields?.get('discovery')).toEqual({
+      openapi: 'https://depths.example/openapi.json',
+      llms_txt: 'https://depths.example/llms.txt',
+    })
+    expect(fields?.get('auth')).toEqual({ type: 'payment' })
+  })
+
+  test('the live API’s shape says the same as the file’s', async () => {
+    const payment = {
+      method: 'tempo',
+      intent: 'charge',
+      amount: '100000',
+      currency: COIN,
+      decimals: 6,
+    }
+    await seed([
+      service('live', [{ method: 'GET', path: '/v1/depth', description: 'Depth', payment }]),
+    ])
+    expect(fieldsOf('live')?.get('http')).toMatchObject([
+      { method: 'GET', description: 'Depth', price: { min_usd: 0.1 }, offers: [{ rail: 'mpp' }] },
+    ])
+  })
+
+  test.each([
+    ['$0.01 – $2.00', { min_usd: 0.01, max_usd: 2, per: 'call' }],
+    ['$0.006', { min_usd: 0.006, max_usd: 0.006, per: 'call' }],
+    ['$0.20/page', { min_usd: 0.2, max_usd: 0.2, per: 'other' }],
+    ['$0.007 – $0.015 per request', { min_usd: 0.007, max_usd: 0.015, per: 'call' }],
+    ['$0.025+ (scales with text length)', undefined],
+    ['Varies by TLD', undefined],
+    ['$5000', undefined],
+  ])('a dynamic price said as %j', async (amountHint, price) => {
+    await seed([
+      service('hints', [
+        { route: 'GET /a', desc: 'A', dynamic: true, amountHint },
+        { route: 'GET /b', desc: 'B', amount: '1000' },
+      ]),
+    ])
+    const [first]: unknown[] = Object(fieldsOf('hints')?.get('http'))
+    expect(Object(first).price).toEqual(price)
+  })
+
+  test('cards only: cents, and no chain', async () => {
+    await seed([
+      service('cards', [{ route: 'GET /a', desc: 'A', amount: '4' }], {
+        payments: [{ method: 'stripe', currency: 'usd', decimals: 2 }],
+      }),
+    ])
+    expect(fieldsOf('cards')?.get('pricing')).toMatchObject({ min_usd: 0.04, networks: [] })
+  })
+
+  test('a coin nobody knows, and decimals that are not the coin’s, are no price', async () => {
+    const result = await seed([
+      service('odd', [{ route: 'GET /a', desc: 'A', amount: '4' }], {
+        payments: [{ method: 'tempo', currency: COIN, decimals: 2 }],
+      }),
+    ])
+    expect(result.dropped).toMatchObject([{ reason: 'unknown_asset', name: 'odd GET /a' }])
+    expect(fieldsOf('odd')?.get('pricing')).toEqual({ model: 'unknown' })
+  })
+
+  test('what two whole runs a day apart do not have is withdrawn, and comes back', async () => {
+    const rows = ['one', 'two', 'three'].map((id) =>
+      service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
+    )
+    await seed(rows)
+    const before = content.read('listings/x402/two.md')
+    const without = rows.filter(({ id }) => id !== 'two')
+    await seed(without, { now: '2026-11-21T00:00:00.000Z' })
+    await seed(without, { now: '2026-11-21T09:00:00.000Z' })
+    expect(content.read('listings/x402/two.md')).toBe(before)
+    const gone = await seed(without, { now: '2026-11-22T00:00:00.000Z' })
+    expect(gone.plan.withdrawn).toMatchObject([{ key: 'two', how: 'tombstone' }])
+    expect(() => content.read('listings/x402/two.md')).toThrow()
+    expect(JSON.parse(content.read('tombstones/x402/two.json'))).toMatchObject({
+      id: 'x402.two',
+      at: '2026-11-22T00:00:00.000Z',
+      reason: 'withdrawn',
+      by: 'mpp',
+      listing: before,
+    })
+    const back = await seed(rows, { now: '2026-11-23T00:00:00.000Z' })
+    expect(back.plan.outcomes.find(({ key }) => key === 'two')).toMatchObject({
+      outcome: 'returned',
+    })
+    expect(content.read('listings/x402/two.md')).toBe(before)
+    expect(() => content.read('tombstones/x402/two.json')).toThrow()
+  })
+
+  test('one that people edited stays with a notice, and the review queue asks', async () => {
+    const rows = ['one', 'two', 'three'].map((id) =>
+      service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
+    )
+    await seed(rows)
+    const file = 'listings/x402/two.md'
+    content.write(file, content.read(file).replace('---\n', '---\n# checked by hand\n'))
+    const without = rows.filter(({ id }) => id !== 'two')
+    await seed(without, { now: '2026-11-21T00:00:00.000Z' })
+    const result = await seed(without, { now: '2026-11-22T00:00:00.000Z' })
+    expect(result.plan.withdrawn).toMatchObject([{ how: 'notice' }])
+    expect(content.read(file)).toContain('# checked by hand')
+    expect(JSON.parse(content.read('evidence/x402/two.json')).notices).toMatchObject([
+      { id: 'withdrawn_at_source' },
+    ])
+    const reviews = Object.entries(content.snapshot()).filter(([name]) => name.includes('/review/'))
+    expect(reviews).toHaveLength(1)
+    expect(reviews[0]?.[1]).toContain('x402.two')
+    await seed(rows, { now: '2026-11-23T00:00:00.000Z' })
+    expect(() => content.read('evidence/x402/two.json')).toThrow()
+  })
+
+  test('one that another source lists too is handed over to it', async () => {
+    const rows = ['one', 'two', 'three'].map((id) =>
+      service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
+    )
+    await seed(rows)
+    const resource = {
+      resource: 'https://two.example/a',
+      accepts: [
+        {
+          scheme: 'exact',
+          network: 'base',
+          asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+          amount: '5000',
+        },
+      ],
+    }
+    await content.seed({ importer: 'x402-bazaar', from: content.save([resource]) })
+    expect(parseListingFields(content.read('listings/x402/two.md'))?.get('sources')).toMatchObject([
+      { source: 'mpp_services' },
+      { source: 'cdp_bazaar' },
+    ])
+    const without = rows.filter(({ id }) => id !== 'two')
+    await seed(without, { now: '2026-11-21T00:00:00.000Z' })
+    await seed(without, { now: '2026-11-22T00:00:00.000Z' })
+    expect(parseListingFields(content.read('listings/x402/two.md'))?.get('sources')).toMatchObject([
+      { source: 'cdp_bazaar' },
+    ])
+    await content.seed({ importer: 'x402-bazaar', from: content.save([resource]) })
+    expect(parseListingFields(content.read('listings/x402/two.md'))?.get('pricing')).toMatchObject({
+      rails: ['x402'],
+    })
+  })
+
+  test.each([
+    ['invalid_row', { id: 'no url', endpoints: [] }],
+    ['invalid_row', service('x', [], { endpoints: 'many' })],
+    ['no_invoke', service('none', [])],
+    ['private_url', service('inner', [], { serviceUrl: 'https://169.254.169.254' })],
+    ['deprecated', service('old', [], { status: 'deprecated' })],
+  ])('%s is refused', async (reason, bad) => {
+    const good = service('good', [{ route: 'GET /a', desc: 'A', amount: '4' }])
+    expect((await seed([bad, good])).refused).toMatchObject([{ reason }])
+  })
+})
