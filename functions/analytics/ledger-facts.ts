@@ -12,13 +12,13 @@ export async function readLedgerFacts(
 ): Promise<Omit<LedgerFacts, 'settlements'>> {
   const claims = await store.db
     .selectFrom('claim')
-    .select('listing_id')
+    .select(['listing_id', 'host'])
     .where('state', '=', 'verified')
     .execute()
-  const removals = await store.db.selectFrom('opt_out').select('listing_id').execute()
+  const removals = await store.db.selectFrom('opt_out').select(['listing_id', 'host']).execute()
   return {
-    claimed: new Set(claims.map(({ listing_id }) => listing_id)),
-    optedOut: new Set(removals.map(({ listing_id }) => listing_id)),
+    claimed: new Map(claims.map(({ listing_id, host }) => [listing_id, host])),
+    optedOut: new Map(removals.map(({ listing_id, host }) => [listing_id, host])),
     demand: await readDemand(store, toDay(now) - DEMAND_DAYS + 1),
   }
 }

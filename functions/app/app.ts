@@ -7,6 +7,7 @@ import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createFallback } from './fallback.ts'
 import { mountHealth } from './health.ts'
+import { mountSecurityText } from './security-text.ts'
 import { createStub } from './stubs.ts'
 
 /** A handler for each live door. */
@@ -48,6 +49,7 @@ export function createApp(
   for (const [id, handler] of Object.entries(doors))
     if (isLiveDoor(id)) app.all(DOORS[id].path, handler)
   mountHealth(app, parts)
+  mountSecurityText(app, parts)
   app.all('/**', createFallback(parts))
   app.use(async (event, next) => {
     const response = await next()

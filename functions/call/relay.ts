@@ -84,7 +84,7 @@ function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCall
         }),
         onHead: (head) => {
           status = head.status
-          ledger.settlements.note(plan.listing, req.rawHeaders, head.headers)
+          ledger.settlements.note(plan.listing, req.rawHeaders, head.headers, startedAt)
         },
       })
     } finally {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
 import {
   findRelease,
@@ -9,6 +10,7 @@ import {
   switchTo,
 } from '../../src/compile/release/publish-release.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
+import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { LedgerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { lockBuilds } from '../operations/build-lock.ts'
@@ -68,9 +70,13 @@ async function readLedger(
   read: () => ReturnType<typeof readContent>,
 ): Promise<LedgerFacts> {
   const log = createLog((line) => process.stderr.write(line), Date.now)
-  const findPayouts = (listingId: string) =>
-    read().content?.listings.find(({ id }) => id === listingId)?.facts.payout ?? []
-  return readFactsForBuild(config, log, findPayouts).catch((error: unknown) => {
+  const readStandings = (facts: Pick<LedgerFacts, 'optedOut'>) => {
+    const { content } = read()
+    return content === null
+      ? new Map<string, PayoutStanding>()
+      : readPayoutStandings(content, facts, config.BASE_URL)
+  }
+  return readFactsForBuild(config, log, readStandings).catch((error: unknown) => {
     if (error instanceof OperatorError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)

@@ -43,7 +43,7 @@ function describe(task: ClaimMailTask): { subject: string; body: string } {
     case 'claim_superseded':
       return {
         subject: `Somebody else now owns the listing ${listing_id}`,
-        body: `another seller has proved control of ${host} after you did, so the listing ${listing_id} is theirs now and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for ${host}, then claim the listing again.`,
+        body: `another seller has proved control of the listing's host after you proved ${host}, so the listing ${listing_id} is theirs now and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for that host, then claim the listing again.`,
       }
     case 'claim_failing':
       return {
@@ -53,7 +53,13 @@ function describe(task: ClaimMailTask): { subject: string; body: string } {
     case 'claim_lapsed':
       return {
         subject: `Your claim on ${listing_id} has lapsed`,
-        body: `your proof for ${host} could not be found for 7 days:\n${task.reason}\nThe listing ${listing_id} becomes unclaimed at the next build. Claim it again whenever you like; a new token will be given.`,
+        body: `${whyLapsed(task)}\nThe listing ${listing_id} becomes unclaimed at the next build. Claim it again whenever you like; a new token will be given.`,
       }
   }
+}
+
+function whyLapsed({ host, reason }: Extract<ClaimMailTask, { kind: 'claim_lapsed' }>): string {
+  return reason === 'host_changed'
+    ? `the listing has moved away from ${host}, and your proof covers that host alone.`
+    : `your proof for ${host} could not be found for 7 days:\n${reason}`
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import type { Config } from '../ports/config.ts'
@@ -11,12 +12,12 @@ import { SQLITE_FILE } from '../store/sqlite/store.ts'
 /**
  * What the ledger says to a build; nothing where there is no ledger yet.
  *
- * @param payoutsOf a listing's published payout addresses; asked only for listings with settlements
+ * @param standingsOf which payouts count for which listing; asked only where there are settlements
  */
 export async function readFactsForBuild(
   config: Config,
   log: Log,
-  payoutsOf: (listingId: string) => readonly string[],
+  standingsOf: (ledger: Omit<LedgerFacts, 'settlements'>) => ReadonlyMap<string, PayoutStanding>,
 ): Promise<LedgerFacts> {
   const hasLedger =
     config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
@@ -24,10 +25,9 @@ export async function readFactsForBuild(
   const store = await openStore(config, log)
   try {
     const now = Date.now()
-    return {
-      ...(await readLedgerFacts(store, now)),
-      settlements: await readVerifiedSettlements(store, payoutsOf, now),
-    }
+    const facts = await readLedgerFacts(store, now)
+    const settlements = await readVerifiedSettlements(store, () => standingsOf(facts), now)
+    return { ...facts, settlements }
   } finally {
     await store.close()
   }

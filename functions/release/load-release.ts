@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
-import { LiveListingSchema } from '../../src/domain/listing/live-listing.ts'
+import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { StaticFileSchema, toUrlPath } from '../../src/domain/wire/static-file.ts'
@@ -58,6 +58,11 @@ export async function loadRelease(
     LiveListingSchema,
     (row) => row.id,
   )
+  const optedOut = await readRows(
+    await read('data/opted-out.ndjson'),
+    OptedOutListingSchema,
+    (row) => row.id,
+  )
   const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, (row) =>
     toUrlPath(row.file),
   )
@@ -67,6 +72,8 @@ export async function loadRelease(
     release: {
       name: file.name,
       listings,
+      optedOut,
+      sharedHosts: file.shared_hosts,
       search,
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,

@@ -1,5 +1,6 @@
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
+import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { StaticFiles } from '../static/static-files.ts'
 import type { PageCode } from './page-code.ts'
@@ -10,6 +11,10 @@ export interface Release {
   /** Digest of everything the build was made from. */
   name: string
   listings: ReadonlyMap<string, LiveListing>
+  /** Out of the directory by their seller's wish; never among `listings`. */
+  optedOut: ReadonlyMap<string, OptedOutListing>
+  /** Who shares a host with whom: what claims are judged by. */
+  sharedHosts: SharedHosts
   search: SearchIndex
   searchTexts: SearchTexts
   searchChoices: SearchChoices

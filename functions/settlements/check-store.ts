@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
+import type { CallTimes, Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
 import type { SettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
@@ -11,13 +11,16 @@ const LEASE_MS = 120_000
 const MAX_WAITING = 20_000
 const MAX_WAITING_A_LISTING = 2_000
 
+export interface NewCheck extends CallTimes {
+  claim: SettlementClaim
+  payouts: readonly string[]
+}
+
 /** @returns false when so many wait already that this one is dropped. */
 export async function insertCheck(
   { db }: Store,
   listingId: string,
-  claim: SettlementClaim,
-  payouts: readonly string[],
-  now: number,
+  { claim, payouts, startedAt, endedAt }: NewCheck,
 ): Promise<boolean> {
   const { all, own } = await db
     .selectFrom('settlement_check')
@@ -35,10 +38,13 @@ export async function insertCheck(
       listing_id: listingId,
       claim: JSON.stringify(claim),
       payouts: JSON.stringify(payouts),
+      payment: paymentOf(claim),
+      called_at: startedAt,
+      answered_at: endedAt,
       state: 'waiting',
       reason: null,
-      created_at: now,
-      not_before: now,
+      created_at: endedAt,
+      not_before: endedAt,
       lease_until: 0,
       attempts: 0,
     })
@@ -82,6 +88,27 @@ export async function updateCheck(
     .set({ ...change, lease_until: 0 })
     .where('id', '=', id)
     .execute()
+}
+
+/** Whether a claim on the same payment was queued before this one and has not been looked up yet. */
+export async function hasEarlierClaim(
+  { db }: Store,
+  { id, payment, created_at }: SettlementCheckTable,
+): Promise<boolean> {
+  const earlier = await db
+    .selectFrom('settlement_check')
+    .select('id')
+    .where('payment', '=', payment)
+    .where('state', '=', 'waiting')
+    .where(({ and, or, eb }) =>
+      or([
+        eb('created_at', '<', created_at),
+        and([eb('created_at', '=', created_at), eb('id', '<', id)]),
+      ]),
+    )
+    .limit(1)
+    .execute()
+  return earlier.length > 0
 }
 
 /** @returns false when this transfer has been counted before, for whichever listing. */
@@ -131,10 +158,17 @@ export async function insertTransfers(
     .execute()
 }
 
-/** One claim on one transaction is one row; a batch may settle several authorisations. */
+/** The whole claim: one that names a wrong amount must not stand in the place of the right one. */
 function toCheckId(listingId: string, claim: SettlementClaim): string {
-  const tie = claim.family === 'evm' ? `${claim.payer} ${claim.nonce}` : claim.authorised
   return createHash('sha256')
-    .update(`${listingId} ${claim.network} ${claim.transaction} ${tie}`)
+    .update(JSON.stringify([listingId, Object.entries(claim).sort()]))
     .digest('base64url')
+}
+
+/** What is claimed, apart from what is said of it; a batch may settle several authorisations. */
+function paymentOf(claim: SettlementClaim): string {
+  const { network, transaction } = claim
+  return claim.family === 'evm'
+    ? `${network} ${transaction} ${claim.payer} ${claim.nonce}`
+    : `${network} ${transaction}`
 }

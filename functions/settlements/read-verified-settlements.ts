@@ -1,3 +1,5 @@
+import { normalizePayout } from '../../src/domain/listing/payout.ts'
+import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
 import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
@@ -11,11 +13,11 @@ const DAY_MS = 86_400_000
  * (source `service_verified`), wash excluded. The window ends with the day of `now`, UTC: two
  * builds of one day over one ledger write the same bytes.
  *
- * @param payoutsOf a listing's published payout addresses, CAIP-10; none for a listing that is gone.
+ * @param standingsOf which payouts count for which listing; asked only where there are settlements.
  */
 export async function readVerifiedSettlements(
   store: Store,
-  payoutsOf: (listingId: string) => readonly string[],
+  standingsOf: () => ReadonlyMap<string, PayoutStanding>,
   now: number,
 ): Promise<Map<string, Measured>> {
   const asOf = windowEnd(now)
@@ -23,9 +25,17 @@ export async function readVerifiedSettlements(
   const settlements = await readSettlements(store, from)
   const transfers = await readTransfers(store)
   const measured = new Map<string, Measured>()
-  for (const [id, own] of Map.groupBy(settlements, ({ listing_id }) => listing_id)) {
+  if (settlements.length === 0) return measured
+  const standings = standingsOf()
+  for (const [id, all] of Map.groupBy(settlements, ({ listing_id }) => listing_id)) {
+    const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
+    const disputed = new Set(contested.map(normalizePayout))
+    const own = all.filter(
+      ({ network, payee }) => !disputed.has(normalizePayout(`${network}:${payee}`)),
+    )
     // What was paid to once counts as the seller's wallet, even if it is published no more.
-    const wallets = [...payoutsOf(id).map(toWallet), ...own.map(({ payee }) => payee)]
+    const wallets = [...counts, ...contested].map(toWallet)
+    wallets.push(...all.map(({ payee }) => payee))
     const evidence = toMeasured(own, { wallets, transfers, asOf })
     if (evidence !== undefined) measured.set(id, evidence)
   }

@@ -15,8 +15,12 @@ import { verifyCheck } from './verify-check.ts'
  * store: a crash or a node that is down for hours loses none.
  */
 export interface Settlements {
-  /** Notes a relayed answer. Returns at once; the answer is not held up by the queue. */
-  note(listing: LiveListing, request: RawHeaders, response: RawHeaders): void
+  /**
+   * Notes a relayed answer. Returns at once; the answer is not held up by the queue.
+   *
+   * @param startedAt when the call came in; it ends now
+   */
+  note(listing: LiveListing, request: RawHeaders, response: RawHeaders, startedAt: number): void
   /** Looks up what is due. Resolves when nothing more is due now. */
   verify(): Promise<void>
   close(): Promise<void>
@@ -61,12 +65,17 @@ export function createSettlements(parts: SettlementsParts): Settlements {
   }, LOOK_EVERY_MS)
   timer.unref()
   return {
-    note(listing, request, response) {
+    note(listing, request, response, startedAt) {
       const claim = readSettlementClaim(request, response)
       const payouts = claim === null ? [] : payoutsOn(claim.network, listing.payout)
       // Without a published payout address there is nothing a chain could prove.
       if (claim === null || payouts.length === 0) return
-      const write = insertCheck(store, listing.id, claim, payouts, clock.now())
+      const write = insertCheck(store, listing.id, {
+        claim,
+        payouts,
+        startedAt,
+        endedAt: clock.now(),
+      })
         .then((isQueued) => {
           if (!isQueued) log.error('settlement.queue_full', { listing: listing.id })
         })

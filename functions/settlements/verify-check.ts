@@ -1,12 +1,16 @@
 import * as v from 'valibot'
-import type { Settlement, SettlementVerdict } from '../../src/domain/trust/settlement.ts'
+import {
+  isOfCall,
+  type Settlement,
+  type SettlementVerdict,
+} from '../../src/domain/trust/settlement.ts'
 import { usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
 import type { LookUp } from './chain-reader.ts'
-import { insertSettlement, insertTransfers, updateCheck } from './check-store.ts'
+import { hasEarlierClaim, insertSettlement, insertTransfers, updateCheck } from './check-store.ts'
 import { evmReader } from './evm-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 import { solanaReader } from './solana-reader.ts'
@@ -65,6 +69,12 @@ export async function verifyCheck(parts: VerifyParts, check: SettlementCheckTabl
   if (verdict.outcome === 'refused')
     return updateCheck(store, check.id, { state: 'refused', reason: verdict.reason })
   const settlement = { ...verdict.settlement, listing_id: check.listing_id }
+  if (check.state === 'waiting') {
+    if (!isOfCall(settlement.at, { startedAt: check.called_at, endedAt: check.answered_at }))
+      return updateCheck(store, check.id, { state: 'refused', reason: 'outside_call' })
+    if (await hasEarlierClaim(store, check))
+      return putBack(store, check, 'earlier_claim', clock.now())
+  }
   await noteReturns(parts, node, settlement, lookUp)
   if (check.state === 'counted') return updateCheck(store, check.id, { state: 'done' })
   const isNew = await insertSettlement(store, settlement)

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deriveListing } from '../../src/domain/derived/derived-listing.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { listen } from '../call/relay-world.ts'
 import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
@@ -81,7 +82,7 @@ function snippetsOf(front: object, evidence: object = {}): Record<string, string
       evidence,
       ownMeasured: undefined,
       isClaimed: false,
-      sharers: 1,
+      payouts: NO_PAYOUTS,
     },
     { rules, baseUrl: 'https://directory.example' },
   )

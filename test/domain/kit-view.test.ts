@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DeriveInput, deriveListing } from '../../src/domain/derived/derived-listing.ts'
 import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { listen } from '../call/relay-world.ts'
 
@@ -31,7 +32,7 @@ function kitOf(id: string, front: object): KitView {
     evidence: {},
     ownMeasured: undefined,
     isClaimed: false,
-    sharers: 1,
+    payouts: NO_PAYOUTS,
   }
   const listing = deriveListing(input, { rules, baseUrl: BASE })
   return toKitView(listing, { baseUrl: BASE, trust: toTrustView(listing.trust, '') })

@@ -5,6 +5,7 @@ import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
 
 /** What the tests of the rules are about: one seller, its facts and its evidence, to be varied. */
@@ -92,7 +93,7 @@ export function toListing(sample: Sample = {}): DerivedListing {
       evidence: sample.evidence ?? {},
       ownMeasured: sample.ownMeasured,
       isClaimed: sample.isClaimed ?? false,
-      sharers: sample.sharers ?? 1,
+      payouts: { ...NO_PAYOUTS, sharers: sample.sharers ?? 1 },
     },
     { rules: PUBLIC, baseUrl: BASE_URL },
   )

@@ -157,6 +157,15 @@ describe('the verdict on evidence', () => {
     expect(scoreOf(true, 40)).toMatchObject({ score: 27 })
   })
 
+  test.each([
+    [false, 1, false],
+    [false, 2, true],
+    [true, 1, true],
+  ])('shared_payout says what the score used: provider %s, sharers %i', (given, sharers, shown) => {
+    const verdict = judgeTrust(toMeasured({ shared_payout: given }), sharers)
+    expect(verdict).toMatchObject({ measured: { shared_payout: shown } })
+  })
+
   test('what was excluded changes nothing but the flags', () => {
     const anyFlags = fc.array(
       fc.record({ flag: fc.constantFrom('burst', 'round_trip'), settlements: fc.nat() }),

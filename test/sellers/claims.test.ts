@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { reverifyClaims } from '../../functions/sellers/claims/reverify.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
@@ -46,6 +46,8 @@ describeStores('claiming a listing', ({ newPlace }) => {
         liveListing('mcp.suffix', 'https://vercel.app/mcp'),
         liveListing('mcp.country', 'https://co.uk/mcp'),
         liveListing('mcp.mailhost', 'https://api.proton.me/'),
+        liveListing('mcp.customer', 'https://ann--agent.modal.run/mcp'),
+        liveListing('mcp.customers', 'https://modal.run/mcp'),
         ...MANY,
       ],
     })
@@ -272,6 +274,9 @@ describeStores('claiming a listing', ({ newPlace }) => {
     ['mcp.tenant', 'dns_txt', /only by well_known/],
     ['mcp.tenant', 'contact_email', /only by well_known/],
     ['mcp.mailhost', 'contact_email', /Anybody can have an address/],
+    ['mcp.customer', 'dns_txt', /only by well_known/],
+    ['mcp.customer', 'contact_email', /only by well_known/],
+    ['mcp.customers', 'well_known', /public suffix/],
     ['x402.local', 'dns_txt', /address or a local name/],
     ['x402.local', 'contact_email', /address or a local name/],
   ])('%s cannot be claimed by %s, and the answer says why', async (listing_id, method, why) => {
@@ -425,6 +430,67 @@ describeStores('claiming a listing', ({ newPlace }) => {
     const tally = await reverifyClaims({ ...world.parts, release: () => release })
     expect(tally).toEqual({ checked: 1, failing: 0, lapsed: 1 })
     world.clock.move(-DAY)
+  })
+
+  test('a listing that moved leaves its claim behind at once, and whoever proves the new host owns it', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    site.publish(token)
+    await check(ann, claim.id)
+    const before = liveListing('x402.local', `${site.url}/paid?x=1`)
+    const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
+    world.listings.set('x402.local', moved)
+    onTestFinished(() => void world.listings.set('x402.local', before))
+    expect((await (await ann.get('/me/analytics')).json()).basic.listings).toEqual([])
+    expect((await (await ann.get('/me')).json()).stats.listings).toBe(0)
+    expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
+    const theirs = await start(bob, 'x402.local')
+    expect(theirs.instructions.url).toContain('shop.test-site.example')
+    site.publish(theirs.token)
+    expect((await check(bob, theirs.claim.id)).result.verified).toBe(true)
+    expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(200)
+    const { db } = world.parts.ledger.store
+    const out = await db.selectFrom('opt_out').select('host').execute()
+    expect(out).toEqual([{ host: 'shop.test-site.example' }])
+  })
+
+  test('a listing taken out can be claimed and brought back by whoever proves its host', async () => {
+    const listing = liveListing('x402.local', `${site.url}/paid?x=1`)
+    world.listings.delete('x402.local')
+    world.optedOut.set('x402.local', { id: listing.id, url: listing.url })
+    onTestFinished(() => {
+      world.optedOut.delete('x402.local')
+      world.listings.set('x402.local', listing)
+    })
+    const { db } = world.parts.ledger.store
+    const row = { listing_id: listing.id, host: '127.0.0.1', created_at: 0 }
+    await db.insertInto('opt_out').values(row).execute()
+    const { claim, token } = await start(bob, 'x402.local')
+    site.publish(token)
+    expect((await check(bob, claim.id)).result.verified).toBe(true)
+    const back = await bob.post('/opt-out', { listing_id: 'x402.local', removed: false })
+    expect(await back.json()).toMatchObject({ removed: false, effective: 'next_build' })
+    expect(await db.selectFrom('opt_out').selectAll().execute()).toEqual([])
+  })
+
+  test('the daily check covers listings that were taken out, and lets claims on vanished ones lapse', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    site.publish(token)
+    await check(ann, claim.id)
+    const listing = world.listings.get('x402.local') ?? liveListing('x402.local', site.url)
+    world.listings.delete('x402.local')
+    world.optedOut.set('x402.local', { id: listing.id, url: listing.url })
+    onTestFinished(() => {
+      world.optedOut.delete('x402.local')
+      world.listings.set('x402.local', listing)
+      world.clock.move(-9 * DAY)
+    })
+    world.clock.move(DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
+    world.optedOut.delete('x402.local')
+    world.clock.move(DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
+    world.clock.move(7 * DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
   })
 
   test('a proof that comes back in time ends the warning', async () => {

@@ -8,10 +8,12 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
+import type { Release } from '../../functions/release/release.ts'
 import { readClaimHost } from '../../functions/sellers/proofs/claim-rules.ts'
 import { createProver } from '../../functions/sellers/proofs/prover.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 let site: SellerSite | undefined
 let dns: DnsServer | undefined
@@ -24,12 +26,14 @@ afterEach(async () => {
   dns = undefined
 })
 
+/** Proofs look at nothing of a release but who shares hosts. */
+const release = () => ({ sharedHosts: SHARED_HOSTS }) as Partial<Release> as Release
 const token = 'x'.repeat(43)
 const email = 'a@b.example'
 
 function proverFor(servers: string[], env: Record<string, string> = {}) {
   const config = parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env })
-  return createProver({ config, resolver: createResolver(servers) })
+  return createProver({ config, resolver: createResolver(servers), release })
 }
 
 test('a web server that drips bytes for ever is cut when its ten seconds are over', async () => {
@@ -46,7 +50,7 @@ test('a web server that drips bytes for ever is cut when its ten seconds are ove
   }
   const deadline = new AbortController()
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal)
-  const host = readClaimHost(`${site.url}/`)
+  const host = readClaimHost(`${site.url}/`, SHARED_HOSTS)
   const proof = proverFor(['127.0.0.1:1'])({ host, method: 'well_known', token, email })
   await dripping.promise
   deadline.abort(new DOMException('over', 'TimeoutError'))
@@ -61,9 +65,10 @@ test('a resolver that hangs is waited for ten seconds', async () => {
   const prove = createProver({
     config,
     resolver: { addresses: async () => [], txt: () => new Promise(() => {}) },
+    release,
   })
   let isOver = false
-  const host = readClaimHost('https://api.shop.example/')
+  const host = readClaimHost('https://api.shop.example/', SHARED_HOSTS)
   const proof = prove({ host, method: 'dns_txt', token, email }).finally(() => {
     isOver = true
   })
@@ -76,7 +81,7 @@ test('a resolver that hangs is waited for ten seconds', async () => {
 test('name servers that are silent prove nothing', async () => {
   dns = await startDnsServer()
   dns.mood = 'silent'
-  const host = readClaimHost('https://api.shop.example/')
+  const host = readClaimHost('https://api.shop.example/', SHARED_HOSTS)
   const proof = await proverFor([dns.address])({ host, method: 'dns_txt', token, email })
   expect(proof).toMatchObject({ verified: false, reason: 'dns_failed' })
 })
@@ -91,7 +96,7 @@ test('without the trial setting a host that resolves to this machine is refused,
   }
   for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254']) {
     dns.a.set('rebind.shop.example', ['93.184.216.34', address])
-    const host = readClaimHost('https://rebind.shop.example/')
+    const host = readClaimHost('https://rebind.shop.example/', SHARED_HOSTS)
     const prove = proverFor([dns.address], { UNSAFE_ALLOW_PRIVATE_TARGETS: 'false' })
     const proof = await prove({ host, method: 'well_known', token, email })
     expect(proof).toMatchObject({ verified: false, reason: 'address_refused' })
@@ -113,7 +118,7 @@ test('over https: a certificate nobody vouches for is refused, a trusted one is 
   const prove = proverFor([dns.address])
   const at = (name: string) =>
     prove({
-      host: readClaimHost(`https://${name}:${port}/`),
+      host: readClaimHost(`https://${name}:${port}/`, SHARED_HOSTS),
       method: 'well_known',
       token,
       email,

@@ -77,8 +77,12 @@ export function open(store: Store, node: ReturnType<typeof aNode>, unsafe = true
         .orderBy('listing_id')
         .execute()
     ).map(({ state, reason }) => (reason === null ? state : `${state} ${reason}`))
-  const evidence = async () =>
-    (await readVerifiedSettlements(store, () => LISTING.payout, now)).get(LISTING.id)
+  const evidence = async ({ isContested = false } = {}) => {
+    const contested = isContested ? LISTING.payout : []
+    const counts = isContested ? [] : LISTING.payout
+    const standings = new Map([[LISTING.id, { counts, contested, sharers: 1 }]])
+    return (await readVerifiedSettlements(store, () => standings, now)).get(LISTING.id)
+  }
   return {
     settlements,
     logged,

@@ -14,6 +14,8 @@ const LIVE = ['src/domain', 'src/search', 'src/compiled.ts', 'functions']
  */
 export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain': { ours: [], packages: ['valibot'] },
+  // The Public Suffix List decides whose a host is.
+  'src/domain/owners': { ours: ['src/domain'], packages: ['valibot', 'tldts'] },
   'src/domain/wire': { ours: [], packages: ['valibot'] },
   // Reads schemas instead of compiling them: nothing foreign becomes code.
   'src/domain/json-schema': { ours: [], packages: ['@cfworker/json-schema'] },

@@ -20,6 +20,7 @@ export function writeSmallRelease(dir: string, name: string): void {
   const code = `server/${'0'.repeat(32)}`
   const files = {
     'data/listings.ndjson': write('data/listings.ndjson', ''),
+    'data/opted-out.ndjson': write('data/opted-out.ndjson', ''),
     'data/search.index': write('data/search.index', 'index'),
     'data/files.ndjson': write(
       'data/files.ndjson',
@@ -30,6 +31,7 @@ export function writeSmallRelease(dir: string, name: string): void {
   const release: ReleaseFile = {
     name,
     base_url: 'https://waypost.example',
+    shared_hosts: { platforms: [], tenants: [], webmail: [] },
     texts: {
       showcase: [],
       featured_label: 'Shown',

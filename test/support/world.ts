@@ -13,7 +13,8 @@ import { createLog } from '../../functions/ports/log.ts'
 import type { Mail, Mailer } from '../../functions/ports/mailer.ts'
 import { createResolver, type Resolver } from '../../functions/ports/resolver.ts'
 import type { Release } from '../../functions/release/release.ts'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
+import { SHARED_HOSTS } from './shared-hosts.ts'
 
 /** A server with every ledger route over a real store, on a real socket; time, mail and DNS are ports. */
 export interface World {
@@ -22,6 +23,9 @@ export interface World {
   parts: Parts
   clock: MovableClock
   mails: Mail[]
+  /** What the release holds now; a test that changes them publishes another release. */
+  listings: Map<string, LiveListing>
+  optedOut: Map<string, OptedOutListing>
   logLines: string[]
   close(): Promise<void>
 }
@@ -67,6 +71,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     ...(options.realMailer !== true && { mailer }),
   })
   const byId = new Map(listings.map((listing) => [listing.id, listing]))
+  const optedOut: World['optedOut'] = new Map()
   const parts: Parts = {
     config,
     clock,
@@ -75,8 +80,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     problem: createProblems(url),
     resolver: options.resolver ?? createResolver(config.DNS_SERVERS),
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
-    // The ledger's routes look at nothing of a release but its listings.
-    release: () => ({ listings: byId }) as Partial<Release> as Release,
+    // The ledger's routes look at nothing of a release but its listings and who shares hosts.
+    release: () =>
+      ({ listings: byId, optedOut, sharedHosts: SHARED_HOSTS }) as Partial<Release> as Release,
   }
   const handle = toNodeHandler(createApp(parts, createLedgerHandlers(parts)))
   return {
@@ -84,6 +90,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     parts,
     clock,
     mails,
+    listings: byId,
+    optedOut,
     logLines,
     close: async () => {
       server.closeAllConnections()

@@ -1,12 +1,14 @@
+import { hostOf } from '../../../src/domain/owners/shared-hosts.ts'
 import type { ClaimChecked } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
-import { readClaimHost } from '../proofs/claim-rules.ts'
+import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
 import type { Proof, ProofReason } from '../proofs/proof.ts'
 import type { Prove } from '../proofs/prover.ts'
 import { toClaimView } from './claim-record.ts'
 import { recordProof } from './claim-transitions.ts'
+import { findClaimable } from './claimed-listing.ts'
 
 /**
  * Looks for a claim's proof and writes down what came of it; the check endpoint and the daily
@@ -48,20 +50,33 @@ export function toCheckView({
 function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
   const isOpen = claim.state === 'pending' || claim.state === 'verified'
   if (!isOpen) return closed(claim.state)
-  const listing = parts.release().listings.get(claim.listing_id)
+  const release = parts.release()
+  const listing = findClaimable(release, claim.listing_id)
   if (listing === undefined) {
     return refuse('listing_gone', {
       expected: `The directory lists ${claim.listing_id}.`,
       next: 'The listing is not in the directory any more, so there is nothing to prove.',
     })
   }
-  const { host } = readClaimHost(listing.url)
-  if (host === claim.host) return null
-  return refuse('host_changed', {
-    expected: `The listing's host is ${claim.host}.`,
-    observed: host,
-    next: `The listing now points to ${host}. Start a new claim for it.`,
+  const host = hostOf(listing.url)
+  if (host !== claim.host)
+    return refuse('host_changed', {
+      expected: `The listing's host is ${claim.host}.`,
+      observed: host,
+      next: `The listing now points to ${host}. Start a new claim for it.`,
+    })
+  // What may be proved, and how, can have become stricter since the claim was started.
+  const verdict = judgeClaim(listing.url, claim.method, claimRulesOf(parts))
+  if (verdict.allowed) return null
+  return refuse('method_unavailable', {
+    expected: `${claim.method} can prove control of ${claim.host}.`,
+    next: verdict.detail,
   })
+}
+
+export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'release'>): ClaimRules {
+  const { sharedHosts } = release()
+  return { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS, sharedHosts }
 }
 
 function proveAgain(
@@ -70,8 +85,9 @@ function proveAgain(
   { listing_id, method, token, host }: ClaimTable,
   email: string,
 ): Promise<Proof> {
-  const url = parts.release().listings.get(listing_id)?.url ?? `https://${host}`
-  return prove({ host: readClaimHost(url), method, token, email })
+  const release = parts.release()
+  const url = findClaimable(release, listing_id)?.url ?? `https://${host}`
+  return prove({ host: readClaimHost(url, release.sharedHosts), method, token, email })
 }
 
 const CLOSED_REASONS: Record<Exclude<ClaimState, 'pending' | 'verified'>, ProofReason> = {

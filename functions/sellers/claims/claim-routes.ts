@@ -12,7 +12,7 @@ import {
   limitClient,
   type SellerRoute,
 } from '../sessions/seller-route.ts'
-import { checkClaim, toCheckView } from './claim-check.ts'
+import { checkClaim, claimRulesOf, toCheckView } from './claim-check.ts'
 import {
   expireClaims,
   findClaim,
@@ -21,6 +21,7 @@ import {
   openClaim,
   toClaimView,
 } from './claim-record.ts'
+import { findClaimable } from './claimed-listing.ts'
 
 /** `GET /api/v1/sellers/claim`: the signed-in seller's claims, newest first. */
 export function createClaims(parts: Parts): SellerRoute {
@@ -37,19 +38,18 @@ export function createClaims(parts: Parts): SellerRoute {
  * alone. Asking again while a claim is open gives the same claim with the same token.
  */
 export function createClaimStart(parts: Parts): SellerRoute {
-  const { problem, ledger, clock, release, config } = parts
-  const rules = { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS }
+  const { problem, ledger, clock, release } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
     const refused = await limitClient(parts, 'claim', event)
     if (refused !== null) return refused
     const body = await parseBody(event.req, ClaimBodySchema, problem)
     if ('refusal' in body) return body.refusal
     const { listing_id, method = 'well_known' } = body.output
-    const listing = release().listings.get(listing_id)
+    const listing = findClaimable(release(), listing_id)
     if (listing === undefined) {
       return problem('listing-not-found', { detail: 'No listing has the id in listing_id.' })
     }
-    const verdict = judgeClaim(listing.url, method, rules)
+    const verdict = judgeClaim(listing.url, method, claimRulesOf(parts))
     if (!verdict.allowed) return problem('claim-method-unavailable', { detail: verdict.detail })
     const { host } = verdict.host
     const claim = await ledger.store.db

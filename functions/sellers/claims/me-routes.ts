@@ -5,6 +5,7 @@ import type { ClaimTable } from '../../store/schema/tables.ts'
 import { toSellerView } from '../sessions/seller-record.ts'
 import { createSignedInRoute, jsonAnswer, type SellerRoute } from '../sessions/seller-route.ts'
 import { expireClaims, listClaims, toClaimView } from './claim-record.ts'
+import { isOwned } from './claimed-listing.ts'
 
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
@@ -16,7 +17,7 @@ export function createMe(parts: Parts): SellerRoute {
     await expireClaims(ledger.store.db, sellerId, clock.now())
     const claims = await listClaims(ledger.store.db, sellerId)
     const since = toDay(clock.now()) - BASIC_STATS_DAYS + 1
-    const listings = await readListingAnalytics(ledger.store, ownListings(claims), since)
+    const listings = await readListingAnalytics(ledger.store, ownListings(parts, claims), since)
     return jsonAnswer({
       seller: toSellerView(email, createdAt),
       claims: claims.map(toClaimView),
@@ -35,12 +36,13 @@ export function createAnalytics(parts: Parts): SellerRoute {
   return createSignedInRoute(parts, async (_event, { sellerId }) => {
     const claims = await listClaims(ledger.store.db, sellerId)
     const since = toDay(clock.now()) - ANALYTICS_DAYS + 1
-    const listings = await readListingAnalytics(ledger.store, ownListings(claims), since)
+    const listings = await readListingAnalytics(ledger.store, ownListings(parts, claims), since)
     return jsonAnswer({ basic: { listings }, advanced: { status: 'stub' } })
   })
 }
 
-function ownListings(claims: readonly ClaimTable[]): string[] {
-  const verified = claims.filter(({ state }) => state === 'verified')
-  return [...new Set(verified.map(({ listing_id }) => listing_id))].sort()
+function ownListings({ release }: Parts, claims: readonly ClaimTable[]): string[] {
+  const current = release()
+  const owned = claims.filter((claim) => isOwned(current, claim))
+  return [...new Set(owned.map(({ listing_id }) => listing_id))].sort()
 }

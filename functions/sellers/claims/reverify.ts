@@ -15,8 +15,8 @@ export interface ReverifyTally {
 }
 
 /**
- * Checks the verified claims that are due. A listing that is not in the release (opted out, or not
- * built yet) is left alone. Instances may run this at the same time: a claim is taken by moving its
+ * Checks the verified claims that are due: also of listings that were taken out, and of those that
+ * are gone, whose claims lapse as if the proof were. Instances may run this at the same time: a claim is taken by moving its
  * `last_checked_at`, so each is checked once.
  *
  * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
@@ -35,7 +35,6 @@ export async function reverifyClaims(
     for (let at = 0; at < due.length; at += AT_ONCE) {
       await Promise.all(
         due.slice(at, at + AT_ONCE).map(async (claim) => {
-          if (!parts.release().listings.has(claim.listing_id)) return
           const { claim: after } = await checkClaim(parts, prove, claim, claim.email)
           tally.checked += 1
           if (after.state === 'lapsed') tally.lapsed += 1

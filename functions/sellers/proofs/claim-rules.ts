@@ -1,7 +1,12 @@
-import { parse } from 'tldts'
-import { isIpHost } from '../../../src/domain/listing/target-url.ts'
+import {
+  findHostOwner,
+  type HostOwner,
+  hostOf,
+  isWebmail,
+  ownerDomainOf,
+  type SharedHosts,
+} from '../../../src/domain/owners/shared-hosts.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import { isPublicMail, isSharedPlatform } from './shared-platforms.ts'
 
 /** What a listing's host lets a seller prove. A method that is missing comes with its reason. */
 export type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
@@ -11,64 +16,61 @@ export interface ClaimHost {
   host: string
   /** Scheme, host and port of the listing's URL. */
   origin: string
-  /** The domain somebody registered, private suffixes honoured; null for addresses and localhost. */
+  /** The domain somebody registered, or a tenant's own name; null for addresses and localhost. */
   registrableDomain: string | null
+}
+
+export interface ClaimRules {
+  /** `UNSAFE_ALLOW_PRIVATE_TARGETS` */
+  allowPrivate: boolean
+  sharedHosts: SharedHosts
 }
 
 /**
  * May this listing be claimed by this method? Everything is read from the listing's stored URL,
  * nothing from the request.
- *
- * @param allowPrivate `UNSAFE_ALLOW_PRIVATE_TARGETS`
  */
 export function judgeClaim(
   listingUrl: string,
   method: ClaimMethod,
-  { allowPrivate }: { allowPrivate: boolean },
+  { allowPrivate, sharedHosts }: ClaimRules,
 ): ClaimVerdict {
-  const claimHost = readClaimHost(listingUrl)
-  const { host, registrableDomain } = claimHost
-  const refusal =
-    registrableDomain === null
-      ? judgeUnregistered(host, method, allowPrivate)
-      : judgeRegistered(host, registrableDomain, method)
-  return refusal === null ? { allowed: true, host: claimHost } : { allowed: false, detail: refusal }
+  const host = readClaimHost(listingUrl, sharedHosts)
+  const owner = findHostOwner(host.host, sharedHosts)
+  const detail = findRefusal(host.host, owner, method, { allowPrivate, sharedHosts })
+  return detail === null ? { allowed: true, host } : { allowed: false, detail }
 }
 
-export function readClaimHost(listingUrl: string): ClaimHost {
-  const { hostname, origin } = new URL(listingUrl)
-  const host = hostname.replace(/\.$/, '')
-  return { host, origin, registrableDomain: registrableDomainOf(host) }
+export function readClaimHost(listingUrl: string, sharedHosts: SharedHosts): ClaimHost {
+  const host = hostOf(listingUrl) ?? ''
+  return {
+    host,
+    origin: new URL(listingUrl).origin,
+    registrableDomain: ownerDomainOf(host, sharedHosts),
+  }
 }
 
-/** @example registrableDomainOf('a.foo.vercel.app') → 'foo.vercel.app' */
-export function registrableDomainOf(host: string): string | null {
-  return parse(host, { allowPrivateDomains: true, validateHostname: false }).domain
-}
-
-/** Addresses, localhost, and hosts at or above a public suffix: nobody's own name. */
-function judgeUnregistered(
+function findRefusal(
   host: string,
+  owner: HostOwner,
   method: ClaimMethod,
-  allowPrivate: boolean,
+  { allowPrivate, sharedHosts }: ClaimRules,
 ): string | null {
-  const isLocal = isIpHost(host) || host === 'localhost' || host.endsWith('.localhost')
-  if (isLocal && allowPrivate && method === 'well_known') return null
-  return isLocal
-    ? `The listing's host ${host} is an address or a local name, which nobody can prove to own.`
-    : `The listing's host ${host} is a public suffix that many share, so control of it proves nothing about this listing.`
-}
-
-function judgeRegistered(host: string, domain: string, method: ClaimMethod): string | null {
-  if (isSharedPlatform(domain)) {
+  if (owner.kind === 'nobody') {
+    if (!owner.isLocal)
+      return `The listing's host ${host} is a public suffix that many share, so control of it proves nothing about this listing.`
+    return allowPrivate && method === 'well_known'
+      ? null
+      : `The listing's host ${host} is an address or a local name, which nobody can prove to own.`
+  }
+  if (owner.kind === 'tenant')
+    return method === 'well_known'
+      ? null
+      : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known, on ${host} itself.`
+  const { domain, isPlatform } = owner
+  if (isPlatform)
     return `The listing's URL is a page on ${domain}, a platform many publish on, so it cannot be claimed there. List it under a host of your own, then claim that.`
-  }
-  const { isPrivate } = parse(host, { allowPrivateDomains: true, validateHostname: false })
-  if (isPrivate === true && method !== 'well_known') {
-    return `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known, on ${host} itself.`
-  }
-  if (method === 'contact_email' && isPublicMail(domain)) {
-    return `Anybody can have an address at ${domain}, so it proves nothing here. Use well_known or dns_txt.`
-  }
-  return null
+  return method === 'contact_email' && isWebmail(domain, sharedHosts)
+    ? `Anybody can have an address at ${domain}, so it proves nothing here. Use well_known or dns_txt.`
+    : null
 }

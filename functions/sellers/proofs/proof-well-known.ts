@@ -1,8 +1,8 @@
 import { type Dispatcher, request } from 'undici'
+import { ownerDomainOf, type SharedHosts } from '../../../src/domain/owners/shared-hosts.ts'
 import { AddressRefusedError, createGuardedAgent } from '../../call/guard.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
-import { registrableDomainOf } from './claim-rules.ts'
 import { type Proof, type ProofReason, type ProofRequest, showObserved } from './proof.ts'
 
 /** Size of the file, time for the whole proof; redirects stay within the domain. */
@@ -15,14 +15,20 @@ type Sight =
   | { found: true }
   | { found: false; reason: ProofReason; observed: string | null; next: string }
 
-export function proveByWellKnown({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
+export function proveByWellKnown({
+  config,
+  resolver,
+  release,
+}: Pick<Parts, 'config' | 'resolver' | 'release'>) {
   const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   return async function byWellKnown({ host, token }: ProofRequest): Promise<Proof> {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
     const dispatcher = createGuardedAgent({ resolver, allowPrivate })
     try {
-      const sight = await look({ url, token, dispatcher, signal: AbortSignal.timeout(DEADLINE_MS) })
+      const { sharedHosts } = release()
+      const signal = AbortSignal.timeout(DEADLINE_MS)
+      const sight = await look({ url, token, dispatcher, signal, sharedHosts })
       if (!sight.found) {
         const { reason, observed, next } = sight
         return { verified: false, expected, observed, reason, next }
@@ -43,9 +49,10 @@ interface Look {
   token: string
   dispatcher: Dispatcher
   signal: AbortSignal
+  sharedHosts: SharedHosts
 }
 
-async function look({ url, token, dispatcher, signal }: Look): Promise<Sight> {
+async function look({ url, token, dispatcher, signal, sharedHosts }: Look): Promise<Sight> {
   let target = url
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const answer = await request(target, {
@@ -56,7 +63,7 @@ async function look({ url, token, dispatcher, signal }: Look): Promise<Sight> {
     })
     if (answer.statusCode < 300 || answer.statusCode > 399) return judgeAnswer(answer, token)
     const next = URL.parse(String(answer.headers.location ?? ''), target)
-    if (next === null || !isWithin(url, next)) {
+    if (next === null || !isWithin(url, next, sharedHosts)) {
       return missed(
         'redirected_elsewhere',
         `status ${answer.statusCode}, location ${answer.headers.location ?? 'none'}`,
@@ -73,11 +80,11 @@ async function look({ url, token, dispatcher, signal }: Look): Promise<Sight> {
 }
 
 /** The same registrable domain over https, or, in trials without https, the very same origin. */
-function isWithin(start: string, next: URL): boolean {
+function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
   const from = new URL(start)
   if (next.origin === from.origin) return true
-  const domain = registrableDomainOf(from.hostname)
-  const isSameDomain = domain !== null && domain === registrableDomainOf(next.hostname)
+  const domain = ownerDomainOf(from.hostname, sharedHosts)
+  const isSameDomain = domain !== null && domain === ownerDomainOf(next.hostname, sharedHosts)
   const isPlain = next.port === '' && next.username === '' && next.password === ''
   return next.protocol === 'https:' && isPlain && isSameDomain
 }

@@ -31,6 +31,7 @@ const PROOF_REASONS = [
   'claim_lapsed',
   'listing_gone',
   'host_changed',
+  'method_unavailable',
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 

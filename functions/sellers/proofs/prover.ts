@@ -7,7 +7,7 @@ import { proveByWellKnown } from './proof-well-known.ts'
 export type Prove = (request: ProofRequest) => Promise<Proof>
 
 /** Never throws for what the seller's side does: every failure is a proof that says what was seen. */
-export function createProver(parts: Pick<Parts, 'config' | 'resolver'>): Prove {
+export function createProver(parts: Pick<Parts, 'config' | 'resolver' | 'release'>): Prove {
   const byWellKnown = proveByWellKnown(parts)
   const byDns = proveByDns(parts.resolver)
   return (request) => {

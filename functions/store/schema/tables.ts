@@ -122,6 +122,11 @@ export interface SettlementCheckTable {
   /** JSON of the claim, and of the payout addresses published when it was made. */
   claim: string
   payouts: string
+  /** What the claim is about, whatever it says of it. */
+  payment: string
+  /** Start and end of the relayed call. */
+  called_at: number
+  answered_at: number
   state: (typeof CHECK_STATES)[number]
   reason: string | null
   created_at: number

@@ -1,6 +1,7 @@
 import type { Tables } from '../../domain/derived/tables.ts'
 import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
 import { checkListing, toKnownIds } from './check-listing.ts'
+import { checkPayouts } from './check-payouts.ts'
 import type { Fault } from './fault.ts'
 import { findDuplicates } from './listing-warnings.ts'
 import type { ComparePage } from './read-compare.ts'
@@ -24,6 +25,7 @@ export function checkAcross(
     ...findDuplicates(listings),
     ...pages.flatMap((page) => checkPage(page, ids)),
     ...checkTables(tables, ids, today),
+    ...(tables.sharedHosts === undefined ? [] : checkPayouts(listings, tables.sharedHosts)),
   ]
 }
 

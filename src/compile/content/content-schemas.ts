@@ -10,6 +10,7 @@ import {
   TaskRowSchema,
 } from '../../domain/derived/tables.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
+import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
 
 /** What an editor shows beside a field of a listing while it is written. */
@@ -46,6 +47,7 @@ const CONTENT_SCHEMAS = {
   'also_search.schema.json': () => toListOf(AlsoSearchSchema),
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
+  'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
   'site.schema.json': () => toContentSchema(SiteTextsSchema),
 }
 

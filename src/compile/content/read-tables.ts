@@ -19,7 +19,7 @@ export interface TableFiles {
 
 /** Reads `tables/*.yaml`. */
 export function readTables(contentDir: string): TableFiles {
-  const { categories, sources, alsoSearch, roadmap, site, tasks, searchWords } =
+  const { categories, sources, alsoSearch, roadmap, sharedHosts, site, tasks, searchWords } =
     TablesSchema.entries
   const read = <Schema extends v.GenericSchema>(name: string, schema: Schema) => {
     const file = `tables/${name}.yaml`
@@ -30,6 +30,7 @@ export function readTables(contentDir: string): TableFiles {
     sources: read('sources', sources),
     alsoSearch: read('also_search', alsoSearch),
     roadmap: read('roadmap', roadmap),
+    sharedHosts: read('shared_hosts', sharedHosts),
     site: read('site', site),
     tasks: read('tasks', tasks),
     searchWords: read('search-words', searchWords),
@@ -47,15 +48,16 @@ function toPartial(files: Files): Partial<Tables> {
 type Files = { [Name in keyof Tables]: YamlFile<Tables[Name]> }
 
 function toTables(files: Files): Tables | null {
-  const { categories, sources, alsoSearch, roadmap, site, tasks, searchWords } = files
+  const { categories, sources, alsoSearch, roadmap, sharedHosts, site, tasks, searchWords } = files
   if (categories.value === null || sources.value === null || alsoSearch.value === null) return null
   if (roadmap.value === null || site.value === null || tasks.value === null) return null
-  if (searchWords.value === null) return null
+  if (sharedHosts.value === null || searchWords.value === null) return null
   return {
     categories: categories.value,
     sources: sources.value,
     alsoSearch: alsoSearch.value,
     roadmap: roadmap.value,
+    sharedHosts: sharedHosts.value,
     site: site.value,
     tasks: tasks.value,
     searchWords: searchWords.value,

@@ -1,12 +1,13 @@
 import { type DerivedListing, deriveListing } from '../../domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
-import { normalizePayout } from '../../domain/listing/payout.ts'
-import type { UrlRules } from '../../domain/listing/target-url.ts'
+import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
+import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
+import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
-import type { ListingFile } from '../content/read-listings.ts'
+import { hostAt, isOptedOut, readPayoutStandings } from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
 export interface Catalogue {
@@ -14,6 +15,8 @@ export interface Catalogue {
   /** Sorted by id. */
   listings: DerivedListing[]
   byId: ReadonlyMap<string, DerivedListing>
+  /** Listings whose seller asked for removal: only sellers' routes still know them. */
+  optedOut: OptedOutListing[]
   pages: ComparePage[]
   tables: Tables
   sources: ReadonlyMap<string, SourceRow>
@@ -31,43 +34,35 @@ export function createCatalogue(
   { baseUrl, rules, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
-  const files = content.listings.filter(({ id }) => !ledger.optedOut.has(id))
-  const sharers = countSharers(files)
-  const listings = files.map(({ id, facts, description }) =>
-    deriveListing(
+  const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
+  const payouts = readPayoutStandings(content, ledger, baseUrl)
+  const listings = files.map((file) => {
+    const { id, facts, description } = file
+    return deriveListing(
       {
         id,
         facts,
         description,
         evidence: content.evidence.get(id) ?? {},
         ownMeasured: ledger.settlements.get(id),
-        isClaimed: ledger.claimed.has(id),
-        sharers: Math.max(
-          1,
-          ...facts.payout.map((payout) => sharers.get(normalizePayout(payout)) ?? 1),
-        ),
+        isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
+        payouts: payouts.get(id) ?? NO_PAYOUTS,
       },
       { rules, baseUrl },
-    ),
-  )
+    )
+  })
   return {
     baseUrl,
     listings,
+    optedOut: content.listings
+      .filter((file) => isOptedOut(file, ledger, baseUrl))
+      .map(({ id, facts }) => ({ id, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) })),
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     ledger,
   }
-}
-
-/** Sharers of a payout are the listings that publish it. */
-function countSharers(listings: readonly ListingFile[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { facts } of listings)
-    for (const payout of new Set(facts.payout.map(normalizePayout)))
-      counts.set(payout, (counts.get(payout) ?? 0) + 1)
-  return counts
 }
 
 /** Our own rows may point at this directory itself. */

@@ -139,6 +139,7 @@ function writeData(
     rows.map((row) => `${JSON.stringify(row)}\n`).join('')
   const data = {
     'listings.ndjson': toLines(catalogue.listings.map(toLiveListing)),
+    'opted-out.ndjson': toLines(catalogue.optedOut),
     'files.ndjson': toLines(manifest),
   }
   for (const [file, text] of Object.entries(data)) writer.write(file, text)
@@ -146,6 +147,7 @@ function writeData(
   writer.writeJson('release.json', {
     name,
     base_url: catalogue.baseUrl,
+    shared_hosts: catalogue.tables.sharedHosts,
     texts: catalogue.tables.site,
     also_search: catalogue.tables.alsoSearch,
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),

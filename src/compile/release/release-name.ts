@@ -25,8 +25,8 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
   hash.update(JSON.stringify({ baseUrl, allowPrivate, node: process.version.split('.')[0] }))
   hash.update(
     JSON.stringify([
-      [...ledger.claimed].sort(),
-      [...ledger.optedOut].sort(),
+      sorted(ledger.claimed),
+      sorted(ledger.optedOut),
       sorted(ledger.demand),
       sorted(ledger.settlements),
     ]),

@@ -2,6 +2,7 @@ import { type BuyVerdict, judgeBuy } from '../listing/buy.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
+import type { PayoutStanding } from '../owners/payout-standing.ts'
 import { type Evidence, MEASURED_PROVIDER, type Measured, type Signals } from '../trust/evidence.ts'
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
@@ -29,6 +30,7 @@ export interface DerivedListing {
   signals: Signals
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
+  payouts: PayoutStanding
 }
 
 export interface DeriveInput {
@@ -41,8 +43,7 @@ export interface DeriveInput {
   isClaimed: boolean
   /** What the ledger knows of it, beside the notices of its evidence. */
   notices?: readonly Notice[]
-  /** Listings that publish the same payout, this one included. */
-  sharers: number
+  payouts: PayoutStanding
 }
 
 export interface DeriveContext {
@@ -77,6 +78,7 @@ export function deriveListing(
     ),
     signals: input.evidence.signals ?? {},
     signalsSource: input.evidence.measured?.source ?? MEASURED_PROVIDER,
+    payouts: input.payouts,
   }
 }
 
@@ -108,7 +110,8 @@ export function runsOf(facts: ListingFacts): Runs[] {
  * The provider's aggregates and our own verified settlements see the same chain; adding them would
  * count twice. The one that proves more is used, the provider's on a tie.
  */
-function chooseTrust({ evidence, ownMeasured, sharers }: DeriveInput): TrustVerdict {
+function chooseTrust({ evidence, ownMeasured, payouts }: DeriveInput): TrustVerdict {
+  const { sharers } = payouts
   const provider = judgeTrust(evidence.measured, sharers)
   const own = judgeTrust(ownMeasured, sharers)
   return strengthOf(own) > strengthOf(provider) ? own : provider

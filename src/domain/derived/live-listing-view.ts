@@ -1,7 +1,8 @@
 import type { LiveListing } from '../listing/live-listing.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
-export function toLiveListing({ id, facts, status, buy, surface }: DerivedListing): LiveListing {
+export function toLiveListing(listing: DerivedListing): LiveListing {
+  const { id, facts, status, buy, surface, payouts } = listing
   return {
     id,
     name: facts.name,
@@ -13,6 +14,6 @@ export function toLiveListing({ id, facts, status, buy, surface }: DerivedListin
     not_relayable_reason: buy.reason,
     methods: [...new Set(surface.operations.map(({ method }) => method))],
     pricing: facts.pricing,
-    payout: facts.payout,
+    payout: [...payouts.counts],
   }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -25,6 +26,8 @@ export type PublishedFile = v.InferOutput<typeof PublishedFileSchema>
 export const ReleaseFileSchema = v.strictObject({
   name: v.string(),
   base_url: v.string(),
+  /** Who shares a host with whom. */
+  shared_hosts: SharedHostsSchema,
   texts: SiteTextsSchema,
   also_search: v.array(AlsoSearchSchema),
   search_choices: SearchChoicesSchema,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { SearchWordsSchema } from './search-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
@@ -82,6 +83,7 @@ export const TablesSchema = v.strictObject({
   sources: v.array(SourceRowSchema),
   alsoSearch: v.array(AlsoSearchSchema),
   roadmap: v.array(RoadmapRowSchema),
+  sharedHosts: SharedHostsSchema,
   site: SiteTextsSchema,
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,

@@ -20,8 +20,12 @@ export const LiveListingSchema = v.strictObject({
   /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
-  /** Published payout addresses, CAIP-10. */
+  /** Payout addresses whose payments count for this listing, CAIP-10. */
   payout: v.array(v.string()),
 })
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>
+
+/** A listing its seller took out of the directory: enough to claim it and bring it back. */
+export const OptedOutListingSchema = v.strictObject({ id: v.string(), url: v.string() })
+export type OptedOutListing = v.InferOutput<typeof OptedOutListingSchema>

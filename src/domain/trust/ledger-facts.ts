@@ -8,10 +8,10 @@ export interface Demand {
 
 /** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
 export interface LedgerFacts {
-  /** Ids with a verified claim. */
-  claimed: ReadonlySet<string>
-  /** Ids whose seller asked for removal. */
-  optedOut: ReadonlySet<string>
+  /** The host that was proved, by id of a listing with a verified claim. */
+  claimed: ReadonlyMap<string, string>
+  /** The host that was proved, by id of a listing whose seller asked for removal. */
+  optedOut: ReadonlyMap<string, string>
   /** Searches and clicks in 90 days by listing id. */
   demand: ReadonlyMap<string, Demand>
   /** Settlements this service verified itself, as aggregates by listing id. */
@@ -19,8 +19,8 @@ export interface LedgerFacts {
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {
-  claimed: new Set(),
-  optedOut: new Set(),
+  claimed: new Map(),
+  optedOut: new Map(),
   demand: new Map(),
   settlements: new Map(),
 }

@@ -38,5 +38,30 @@ export type RefusalReason =
   | 'no_matching_transfer'
   | 'authorization_not_used'
   | 'message_differs'
+  | 'outside_call'
 
-export type WaitReason = 'not_mined' | 'too_few_confirmations' | 'reorganised' | 'rpc_unavailable'
+export type WaitReason =
+  | 'not_mined'
+  | 'too_few_confirmations'
+  | 'reorganised'
+  | 'rpc_unavailable'
+  | 'earlier_claim'
+
+/** The relayed call a settlement was reported on; milliseconds since the epoch. */
+export interface CallTimes {
+  startedAt: number
+  endedAt: number
+}
+
+/** Chain clocks run in whole seconds and apart from ours. */
+const EARLIEST_MS = -5_000
+/** An offer may be settled after its answer; what comes later belongs to another call. */
+const LATEST_MS = 15 * 60_000
+
+/**
+ * Whether a block's time fits the call. Whoever copies an authorisation from a block and sends it
+ * through the relay comes later than the block.
+ */
+export function isOfCall(blockTime: number, { startedAt, endedAt }: CallTimes): boolean {
+  return blockTime >= startedAt + EARLIEST_MS && blockTime <= endedAt + LATEST_MS
+}

@@ -46,10 +46,12 @@ export type TrustVerdict =
  * Judges one listing's evidence.
  *
  * @param sharers listings that publish this payout (1 when it is the only one). `shared_payout`
- *   from the provider makes it at least 2.
+ *   from the provider makes it at least 2; in the verdict it says what was reckoned with.
  */
-export function judgeTrust(measured: Measured | undefined, sharers: number): TrustVerdict {
-  if (measured === undefined) return { evidence: 'no_payment_data' }
+export function judgeTrust(provided: Measured | undefined, sharers: number): TrustVerdict {
+  if (provided === undefined) return { evidence: 'no_payment_data' }
+  const sharing = Math.max(sharers, provided.shared_payout ? 2 : 1)
+  const measured = { ...provided, shared_payout: sharing > 1 }
   const daysSinceLast = daysBetween(measured.last_settlement_at, measured.as_of)
   const hasSales = measured.verified_buyers_30d > 0 && measured.settlements_30d > 0
   if (!hasSales || daysSinceLast > TRUST.windowDays)
@@ -60,7 +62,7 @@ export function judgeTrust(measured: Measured | undefined, sharers: number): Tru
     volumeUsd: measured.volume_usd_30d,
     topBuyerShare: measured.top_buyer_share_30d,
     daysSinceLast,
-    sharers: Math.max(sharers, measured.shared_payout ? 2 : 1),
+    sharers: sharing,
   })
   return {
     evidence: 'verified_non_wash_payments',

@@ -1,0 +1,74 @@
+import { parse } from 'tldts'
+import * as v from 'valibot'
+import { isIpHost } from '../listing/target-url.ts'
+
+const host = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+(?:\*|[a-z0-9]+(?:-+[a-z0-9]+)*)$/,
+    'expected a host name in lower case such as shop.example, or shop.*',
+  ),
+)
+const hosts = v.pipe(
+  v.array(host),
+  v.check((list) => new Set(list).size === list.length, 'expected each host once'),
+)
+
+/** `tables/shared_hosts.yaml`: what the Public Suffix List does not know about who shares a host. */
+export const SharedHostsSchema = v.strictObject({
+  /** Registrable domains where strangers publish side by side under one host. */
+  platforms: hosts,
+  /** Suffixes under which each customer gets names of its own. */
+  tenants: hosts,
+  /** Domains where anybody gets a mailbox; `yahoo.*` is yahoo under every public suffix. */
+  webmail: hosts,
+})
+export type SharedHosts = v.InferOutput<typeof SharedHostsSchema>
+
+/**
+ * Whose a host is. `nobody`: an address, a local name, or at or above a suffix that many share.
+ * `tenant`: one customer's name under such a suffix. `owned`: under a domain somebody registered.
+ */
+export type HostOwner =
+  | { kind: 'nobody'; isLocal: boolean }
+  | { kind: 'tenant'; domain: string }
+  | { kind: 'owned'; domain: string; isPlatform: boolean }
+
+/** The Public Suffix List decides first, its private part too; then the table. */
+export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
+  if (isIpHost(name) || name === 'localhost' || name.endsWith('.localhost'))
+    return { kind: 'nobody', isLocal: true }
+  const { domain, isPrivate } = readSuffix(name)
+  if (domain === null) return { kind: 'nobody', isLocal: false }
+  if (isPrivate === true) return { kind: 'tenant', domain }
+  if (shared.tenants.includes(name)) return { kind: 'nobody', isLocal: false }
+  // How many labels a customer gets differs from suffix to suffix: only the whole name is surely one's.
+  if (shared.tenants.some((suffix) => name.endsWith(`.${suffix}`)))
+    return { kind: 'tenant', domain: name }
+  return { kind: 'owned', domain, isPlatform: shared.platforms.includes(domain) }
+}
+
+/**
+ * The domain that somebody registered, or a tenant's own name; null where nobody did.
+ *
+ * @example ownerDomainOf('a.foo.vercel.app', shared) → 'foo.vercel.app'
+ * @example ownerDomainOf('a--b.modal.run', shared) → 'a--b.modal.run'
+ */
+export function ownerDomainOf(name: string, shared: SharedHosts): string | null {
+  const owner = findHostOwner(name, shared)
+  return owner.kind === 'nobody' ? null : owner.domain
+}
+
+export function isWebmail(domain: string, { webmail }: SharedHosts): boolean {
+  const { domainWithoutSuffix } = readSuffix(domain)
+  return webmail.includes(domain) || webmail.includes(`${domainWithoutSuffix}.*`)
+}
+
+/** The host of a URL as proofs name it; null where there is no absolute URL. */
+export function hostOf(url: string): string | null {
+  return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
+}
+
+function readSuffix(name: string) {
+  return parse(name, { allowPrivateDomains: true, validateHostname: false })
+}
