@@ -53,16 +53,9 @@ export async function loadRelease(
       `BASE_URL is ${baseUrl}, but the release in ${dir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
     )
   const read = (name: string) => readPublished(dir, file, name)
-  const listings = await readRows(
-    await read('data/listings.ndjson'),
-    LiveListingSchema,
-    (row) => row.id,
-  )
-  const optedOut = await readRows(
-    await read('data/opted-out.ndjson'),
-    OptedOutListingSchema,
-    (row) => row.id,
-  )
+  const byId = (row: { id: string }) => row.id
+  const listings = await readRows(await read('data/listings.ndjson'), LiveListingSchema, byId)
+  const optedOut = await readRows(await read('data/opted-out.ndjson'), OptedOutListingSchema, byId)
   const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, (row) =>
     toUrlPath(row.file),
   )
