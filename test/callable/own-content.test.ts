@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { toTrustView } from '../../src/domain/views/trust-view.ts'
+
+/** The product's own listings, as they are served: can an agent call them? */
+const rules = { allowPrivate: false }
+const { content } = readContent('content', rules)
+if (content === null) throw new Error('run "npm run check": the content has errors')
+const catalogue = createCatalogue(content, {
+  baseUrl: 'https://directory.example',
+  rules,
+  ledger: NO_LEDGER_FACTS,
+})
+const kits = new Map(
+  catalogue.listings.map((listing) => [
+    listing.id,
+    toKitView(listing, {
+      baseUrl: catalogue.baseUrl,
+      trust: toTrustView(listing.trust, ''),
+    }),
+  ]),
+)
+const http = [...kits.values()].filter(({ kind }) => kind === 'http_api')
+
+function kitOf(id: string): KitView {
+  const kit = kits.get(id)
+  if (kit === undefined) throw new Error(`${id} is not in the content`)
+  return kit
+}
+
+describe('every listing of ours', () => {
+  test('is one of at least 600', () => {
+    expect(kits.size).toBeGreaterThanOrEqual(600)
+  })
+
+  test('over HTTP says which operations it has', () => {
+    expect(
+      catalogue.listings
+        .filter(({ facts }) => facts.kind === 'http_api' && facts.http.length === 0)
+        .map(({ id }) => id),
+    ).toEqual([])
+  })
+
+  test('over HTTP gives an example whose address is filled in', () => {
+    const unfilled = http.flatMap(({ id, operations }) =>
+      operations
+        .filter(({ example }) => /[{}]/.test(example.url) || URL.parse(example.url) === null)
+        .map(({ url }) => `${id} ${url}`),
+    )
+    expect(unfilled).toEqual([])
+  })
+
+  test('that is paid says what a caller must have, and what its first operation costs or why not', () => {
+    const paid = http.filter(({ pricing }) => pricing.model === 'per_call')
+    expect(paid.filter(({ auth }) => auth.type !== 'payment').map(({ id }) => id)).toEqual([])
+    const priced = paid.filter(({ operations }) =>
+      operations.some(({ price }) => price !== undefined),
+    )
+    expect(priced.length / paid.length).toBeGreaterThan(0.85)
+  })
+
+  test('names the row its facts come from, not a whole catalogue', () => {
+    const whole =
+      /\/discovery\/resources$|seed_2025_05_16\.json$|\/servers\/?$|\/schemas\/services\.ts$/
+    expect(
+      catalogue.listings
+        .filter(({ facts }) => facts.sources.some(({ ref }) => whole.test(ref)))
+        .map(({ id }) => id),
+    ).toEqual([])
+  })
+
+  test('that needs a secret shows a place for it and never a value', () => {
+    const settings = [...kits.values()].flatMap(({ invoke }) =>
+      invoke.flatMap((entry) =>
+        entry.kind === 'mcp_package'
+          ? (entry.env ?? [])
+          : entry.kind === 'mcp'
+            ? (entry.headers ?? [])
+            : [],
+      ),
+    )
+    expect(settings.length).toBeGreaterThan(200)
+    for (const { secret, value } of settings) if (secret) expect(value).toMatch(/<[A-Z0-9_]+>$/)
+  })
+})
+
+describe('the first call to do a task', () => {
+  test.each([
+    [
+      'search the web',
+      'x402.exa',
+      'POST',
+      'https://api.exa.ai/search',
+      { query: 'papers on tidal power', numResults: 5 },
+    ],
+    [
+      'read a page as Markdown',
+      'x402.firecrawl-mpp',
+      'POST',
+      'https://firecrawl.mpp.tempo.xyz/v1/scrape',
+      { url: 'https://example.com/', formats: ['markdown'] },
+    ],
+    [
+      'make an image',
+      'x402.fal-mpp',
+      'POST',
+      'https://fal.mpp.tempo.xyz/fal-ai/flux/dev',
+      { prompt: 'a red sailing boat in fog' },
+    ],
+    [
+      'weather for a city',
+      'api.open-meteo',
+      'GET',
+      'https://api.open-meteo.com/v1/forecast?latitude=59.91&longitude=10.75&current=temperature_2m%2Cwind_speed_10m',
+      undefined,
+    ],
+    [
+      'company by domain',
+      'x402.peopledatalabs-mpp',
+      'GET',
+      'https://mpp.orthogonal.com/peopledatalabs/v5/company/enrich?website=stripe.com',
+      undefined,
+    ],
+    [
+      'send an e-mail',
+      'api.resend-api',
+      'POST',
+      'https://api.resend.com/emails',
+      {
+        from: 'onboarding@resend.dev',
+        to: ['<YOUR_EMAIL>'],
+        subject: 'Report',
+        text: 'The report is ready.',
+      },
+    ],
+  ])('%s: %s', (_, id, method, url, body) => {
+    const requests = kitOf(id).operations.map(({ example }) => ({
+      method: example.method,
+      url: example.url,
+      body: example.body,
+    }))
+    expect(requests).toContainEqual({ method, url, body })
+  })
+
+  test('query a PostgreSQL database on this machine', () => {
+    const config = JSON.parse(kitOf('mcp.postgres-mcp-pro').snippets.cursor ?? '')
+    expect(Object.values(config.mcpServers)).toEqual([
+      {
+        command: 'uvx',
+        args: ['postgres-mcp', '--access-mode=restricted'],
+        env: { DATABASE_URI: '<DATABASE_URI>' },
+      },
+    ])
+  })
+})
