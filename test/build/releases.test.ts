@@ -7,6 +7,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -94,6 +95,16 @@ describe('a build', () => {
     )
     expect(build('one').status).toBe(0)
     expect(readlinkSync(join(outDirOf('one'), 'current'))).not.toBe(before)
+  })
+
+  test('over an earlier release takes what did not change from it, and gives the same bytes as one from nothing', {
+    timeout: 120_000,
+  }, () => {
+    expect(build('afresh').status).toBe(0)
+    expect(filesOf('one')).toEqual(filesOf('afresh'))
+    const linksOf = (file: string) => statSync(join(outDirOf('one'), 'current/public', file)).nlink
+    expect(linksOf('listing/x402.weather/index.html.br')).toBe(2)
+    expect(linksOf('listing/api.open-parks/index.html.br')).toBe(1)
   })
 
   test('of bad content fails, says why, and leaves the release before it in place', {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { findContentType, isCompressible } from '../../domain/wire/content-type.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
+import { type EarlierCopies, linkCopies } from './earlier-copies.ts'
 import { digestOf } from './release-writer.ts'
 
 /** Smaller files travel as they are. */
@@ -15,17 +16,29 @@ const GZIP_LEVEL = 6
 /** Few pages are larger than 2^18 bytes, and the default window makes each small file dearer. */
 const BROTLI_WINDOW_BITS = 18
 
+/** Everything that decides what the compressed bytes are: copies of another making are not reused. */
+export const COMPRESSION = [
+  BROTLI_QUALITY,
+  BROTLI_WINDOW_BITS,
+  process.versions.brotli,
+  GZIP_LEVEL,
+  process.versions.zlib,
+].join(' ')
+
 /**
- * Compresses one file beside itself (`.br`, `.gz`), and says what a server must know of it.
+ * Compresses one file beside itself (`.br`, `.gz`), and says what a server must know of it. Copies
+ * of the same bytes in an earlier release are linked instead.
  *
  * Synchronous on purpose: a page takes half a millisecond, and handing it to zlib's thread pool and
  * back took four times that.
  */
-export function compressFile(root: string, file: string): StaticFile {
+export function compressFile(root: string, file: string, earlier: EarlierCopies): StaticFile {
   const path = join(root, file)
   const bytes = readFileSync(path)
   const entry = toEntry(file, bytes)
   if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type)) return entry
+  const linked = linkCopies(earlier, entry, path)
+  if (linked !== null) return { ...entry, ...linked }
   const br = brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,

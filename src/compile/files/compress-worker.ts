@@ -1,9 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import * as v from 'valibot'
-import { compressFile } from './compress-file.ts'
+import { COMPRESSION, compressFile } from './compress-file.ts'
+import { readEarlierCopies } from './earlier-copies.ts'
 
-const { root, files } = v.parse(
-  v.strictObject({ root: v.string(), files: v.array(v.string()) }),
+const { root, files, before } = v.parse(
+  v.strictObject({ root: v.string(), files: v.array(v.string()), before: v.nullable(v.string()) }),
   workerData,
 )
-parentPort?.postMessage(files.map((file) => compressFile(root, file)))
+const earlier = readEarlierCopies(before, COMPRESSION)
+parentPort?.postMessage(files.map((file) => compressFile(root, file, earlier)))

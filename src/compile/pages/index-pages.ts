@@ -9,17 +9,22 @@ const LISTING_PAGES = 'listing/**/index.html'
 const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
 
 /**
- * Indexes the rendered pages for the search in the browser; writes `pagefind/` into the site.
+ * Indexes the rendered pages for the search in the browser.
  *
  * @throws what Pagefind says when it cannot start, read or write.
  */
-export async function indexPages({ siteDir }: { siteDir: string }): Promise<void> {
+export async function indexPages({
+  siteDir,
+  outputPath,
+}: {
+  siteDir: string
+  outputPath: string
+}): Promise<void> {
   const { index, errors } = await createIndex()
   if (index === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
   const added = await index.addDirectory({ path: siteDir, glob: LISTING_PAGES })
   if (added.errors.length > 0)
     throw new Error(`pagefind could not read the pages: ${added.errors.join('; ')}`)
-  const outputPath = join(siteDir, 'pagefind')
   const written = await index.writeFiles({ outputPath })
   if (written.errors.length > 0)
     throw new Error(`pagefind could not write its index: ${written.errors.join('; ')}`)

@@ -9,14 +9,15 @@ import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { toSearchDocument } from '../derive/search-documents.ts'
-import { compressFiles, describeFiles } from '../files/compress-files.ts'
+import { COMPRESSION } from '../files/compress-file.ts'
+import { compressFiles, describeFiles, sortFiles } from '../files/compress-files.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { indexPages } from '../pages/index-pages.ts'
 import { renderPages } from '../pages/render-pages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { toNginxRules } from './nginx-rules.ts'
 import { describe, type PageCode, placePageCode } from './page-code.ts'
-import { createWorkDir, publishRelease } from './publish-release.ts'
+import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
 import { toSearchChoices } from './search-choices.ts'
 import { writeStatic } from './write-static.ts'
 
@@ -67,9 +68,11 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     )
     renameSync(join(work, 'site', 'client'), join(work, 'public'))
     const pageCode = placePageCode(join(work, 'site', 'server'), work)
-    await timed('page search', () => indexPages({ siteDir: join(work, 'public') }))
-    timed('json and badges', () => writeStatic(files, site, listings))
-    const manifest = await timed('compress', () => compressFiles(join(work, 'public')))
+    const manifest = await finishPublic(work, {
+      timed,
+      before: toReleaseDir(outDir, readCurrent(outDir)),
+      writeRest: () => writeStatic(files, site, listings),
+    })
     createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules())
     writeData(data, { name, catalogue, site, manifest, index: describe(index), pageCode })
     for (const rest of ['site', 'cache', 'compiled'])
@@ -79,6 +82,32 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     rmSync(work, { recursive: true, force: true })
     throw error
   }
+}
+
+/**
+ * What stands beside the pages: their search in the browser, JSON and badges, compressed copies.
+ * Pagefind is a process of its own and mostly waits for one core; the others keep the rest busy.
+ */
+async function finishPublic(
+  work: string,
+  { timed, before, writeRest }: { timed: Timed; before: string | null; writeRest: () => void },
+): Promise<StaticFile[]> {
+  const root = join(work, 'public')
+  const outputPath = join(work, 'pagefind')
+  const compressRest = () => {
+    timed('json and badges', writeRest)
+    return timed('compress', () => compressFiles({ root, before }))
+  }
+  const [, rest] = await Promise.all([
+    timed('page search', () => indexPages({ siteDir: root, outputPath })),
+    compressRest(),
+  ])
+  renameSync(outputPath, join(root, 'pagefind'))
+  return sortFiles([...rest, ...(await compressFiles({ root, below: 'pagefind', before }))])
+}
+
+function toReleaseDir(outDir: string, folder: string | null): string | null {
+  return folder === null ? null : join(outDir, 'releases', folder)
 }
 
 /**
@@ -152,9 +181,12 @@ function writeData(
     also_search: catalogue.tables.alsoSearch,
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),
     page_code: pageCode.folder,
+    compression: COMPRESSION,
     files: { ...Object.fromEntries(described), 'data/search.index': index, ...pageCode.files },
   } satisfies ReleaseFile)
 }
+
+type Timed = ReturnType<typeof createStages>
 
 function createStages(onStage: BuildOptions['onStage']) {
   return function timed<Result>(stage: string, work: () => Result, files = 0): Result {

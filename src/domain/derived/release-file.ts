@@ -33,6 +33,8 @@ export const ReleaseFileSchema = v.strictObject({
   search_choices: SearchChoicesSchema,
   /** Folder of the code of the pages rendered on demand, named by what it holds. */
   page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),
+  /** What made the compressed copies: another making gives other bytes. */
+  compression: v.string(),
   /**
    * What the functions read, by path; `data/files.ndjson` describes `public/`, and the search index
    * proves itself.

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+
+/** `npm run serve` where nothing is but a release, production dependencies and an empty folder. */
+let folder: string
+let server: ChildProcess | undefined
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'waypost-serve-'))
+})
+afterEach(() => {
+  server?.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function serve(env: Record<string, string>) {
+  const refusal = `--import=${resolve('test/support/refuse-builders.ts')}`
+  const child = spawn(process.execPath, [refusal, resolve('functions/commands/serve.ts')], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      BASE_URL: FIXTURE_ENV.BASE_URL,
+      OUT_DIR: resolve(FIXTURE_ENV.OUT_DIR),
+      CONTENT_DIR: '/nowhere',
+      PORT: '0',
+      ...env,
+    },
+  })
+  server = child
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      said += String(chunk)
+    })
+  return { child, said: () => said }
+}
+
+test('a release is served without content and without what compiles it', async () => {
+  const port = String(20_000 + (process.pid % 20_000))
+  const { child, said } = serve({ PORT: port })
+  await expect.poll(said).toContain('Waypost is ready')
+  const statuses = await Promise.all(
+    ['/healthz', '/', '/search?q=weather', '/api/v1/search?q=weather', '/listing/x402.weather'].map(
+      async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status,
+    ),
+  )
+  expect(statuses).toEqual([200, 200, 200, 200, 200])
+  child.kill('SIGTERM')
+  expect((await once(child, 'exit'))[0]).toBe(0)
+})
+
+test('without a release it says how to get one, without a stack', async () => {
+  const { child, said } = serve({ OUT_DIR: folder })
+  expect((await once(child, 'exit'))[0]).toBe(1)
+  expect(said()).toMatch(/holds no release: build one with "npm run build"/)
+  expect(said()).not.toMatch(/\n\s+at /)
+})
+
+test('the Node it needs comes with the production dependencies', () => {
+  const { dependencies, scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(Object.keys(dependencies)).toContain('node')
+  expect(scripts.serve).toMatch(/^node .*functions\/commands\/serve\.ts$/)
+})
