@@ -15,10 +15,14 @@ export interface AnswerWriter {
   tear(): void
 }
 
-export function createAnswerWriter(res: ServerResponse): AnswerWriter {
+/** @param transport headers of every answer of ours, raw pairs */
+export function createAnswerWriter(
+  res: ServerResponse,
+  transport: readonly string[],
+): AnswerWriter {
   return {
     head({ status, reason, headers }) {
-      res.writeHead(status, toReasonPhrase(reason), toCallerHeaders(headers))
+      res.writeHead(status, toReasonPhrase(reason), [...toCallerHeaders(headers), ...transport])
       // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty
       // latin1 write sends it as it is. Corked for a moment: head and first bytes of the body
       // usually come together and should leave together. The socket, not the response: a corked

@@ -1,5 +1,6 @@
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
 import { BodyStalledError, BodyTooLargeError, SellerTimeoutError } from './call-errors.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
@@ -18,12 +19,13 @@ export type MakeCallProblem = (
 const MAY_HAVE_SETTLED =
   'If the call carried a payment, it may have settled all the same: check before you pay again.'
 
-export function createCallProblems(problem: MakeProblem): MakeCallProblem {
+export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeCallProblem {
   return ({ code, error, detail }, options = {}) =>
     problem(code, {
       detail,
       ...options,
       headers: {
+        ...toTransportHeaders(baseUrl),
         'Proxy-Status': `${PROXY_NAME}; error=${error}`,
         'Access-Control-Expose-Headers': 'Proxy-Status, RateLimit, RateLimit-Policy, Retry-After',
         ...options.headers,
@@ -45,7 +47,11 @@ export function toCallProblem(error: unknown): CallProblem {
   if (error instanceof BodyTooLargeError)
     return say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help)
   if (error instanceof BodyStalledError)
-    return say('malformed-request', 'http_request_error', 'The request body stopped arriving.')
+    return say(
+      'malformed-request',
+      'http_request_error',
+      'The request body stopped arriving, or came too slowly.',
+    )
   if (error instanceof SellerTimeoutError)
     return say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`)
   return fromCode(codeOf(error))

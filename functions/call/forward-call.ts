@@ -5,6 +5,7 @@ import {
   toSellerHeaders,
   valuesOf,
 } from '../../src/domain/relay/relayed-headers.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
 import { CallerGoneError } from './call-errors.ts'
@@ -57,8 +58,13 @@ export async function forwardCall(
   res.once('close', () => {
     if (res.writableFinished) return
     // The seller settles whether anyone listens or not: its word on that is read to the end.
-    if (isPaid && call?.isSent()) answer.discard()
-    else call?.abort(new CallerGoneError('the caller hung up'))
+    if (isPaid && call?.isSent()) {
+      answer.discard()
+      // Nobody waits any more: a stream without an end must not keep its place for ever.
+      const giveUp = () => call?.abort(new CallerGoneError('the caller hung up'))
+      const timer = setTimeout(giveUp, forward.limits.paidResponseHeadersMs)
+      void isOver.then(() => clearTimeout(timer))
+    } else call?.abort(new CallerGoneError('the caller hung up'))
   })
   const own = await isOver
   if (own !== null) await writeResponse(req, res, own)
@@ -67,7 +73,7 @@ export async function forwardCall(
 function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerClock) {
   if (!hasBody(req)) return null
   const isCallerSlow = () => !req.complete && !req.isPaused()
-  return createUpload(req, limits.requestBodyBytes, () => clock.uploading(isCallerSlow))
+  return createUpload(req, limits, () => clock.uploading(isCallerSlow))
 }
 
 /**
@@ -76,11 +82,11 @@ function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerCloc
  */
 function createAnswer(
   res: ServerResponse,
-  { origin, path, refuse, onHead }: Forward,
+  { origin, path, ownOrigin, refuse, onHead }: Forward,
   call: () => SellerCall | null,
   finish: (own: Response | null) => void,
 ) {
-  const writer = createAnswerWriter(res)
+  const writer = createAnswerWriter(res, Object.entries(toTransportHeaders(ownOrigin)).flat())
   let phase: 'waiting' | 'passing' | 'discarding' | 'redirected' = 'waiting'
   const listener: SellerListener = {
     onHead(head) {

@@ -14,7 +14,10 @@ export interface RelayLimits {
   paidResponseHeadersMs: number
   /** Longest silence inside a body, either way. */
   idleBodyMs: number
-  inFlight: { perListing: number; perClient: number; inAll: number }
+  /** How fast a caller's body must come: beyond the grace on average, and its whole time. */
+  upload: { graceMs: number; bytesPerSecond: number; totalMs: number }
+  /** A client may hold an eighth of a listing's calls: the others stay callable for others. */
+  inFlight: { perListing: number; perClientAndListing: number; perClient: number; inAll: number }
 }
 
 export const RELAY_LIMITS: RelayLimits = {
@@ -24,7 +27,8 @@ export const RELAY_LIMITS: RelayLimits = {
   responseHeadersMs: 30_000,
   paidResponseHeadersMs: 330_000,
   idleBodyMs: 60_000,
-  inFlight: { perListing: 256, perClient: 128, inAll: 1024 },
+  upload: { graceMs: 10_000, bytesPerSecond: 1024, totalMs: 600_000 },
+  inFlight: { perListing: 256, perClientAndListing: 32, perClient: 128, inAll: 1024 },
 }
 
 /** The limits as `relay_info` shows them: bytes and seconds. */
@@ -36,8 +40,14 @@ export function toRelayLimitsView(limits: RelayLimits): RelayInfoLimits {
     response_headers_seconds: limits.responseHeadersMs / 1000,
     paid_response_headers_seconds: limits.paidResponseHeadersMs / 1000,
     idle_body_seconds: limits.idleBodyMs / 1000,
+    upload: {
+      grace_seconds: limits.upload.graceMs / 1000,
+      min_bytes_per_second: limits.upload.bytesPerSecond,
+      max_seconds: limits.upload.totalMs / 1000,
+    },
     in_flight: {
       per_listing: limits.inFlight.perListing,
+      per_listing_and_client: limits.inFlight.perClientAndListing,
       per_client: limits.inFlight.perClient,
       in_all: limits.inFlight.inAll,
     },

@@ -33,7 +33,7 @@ type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
  */
 export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMITS): Relay {
   const { config, log } = parts
-  const refuse = createCallProblems(parts.problem)
+  const refuse = createCallProblems(parts.problem, config.BASE_URL)
   const enter = createEntrance(parts, limits, refuse)
   return async function relay(req, res) {
     try {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { BodyTooLargeError, CallerGoneError } from './call-errors.ts'
+import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-errors.ts'
+import type { RelayLimits } from './relay-limits.ts'
 
 /**
  * The caller's body as a stream of its own. undici destroys a body when the seller answers before
@@ -11,7 +12,7 @@ import { BodyTooLargeError, CallerGoneError } from './call-errors.ts'
  */
 export function createUpload(
   req: IncomingMessage,
-  maxBytes: number,
+  { requestBodyBytes: maxBytes, upload: pace }: Pick<RelayLimits, 'requestBodyBytes' | 'upload'>,
   onProgress: () => void,
 ): Readable {
   let received = 0
@@ -36,13 +37,47 @@ export function createUpload(
     else if (!upload.push(chunk)) req.pause()
     onProgress()
   })
+  const stopWatching = watchPace(
+    req,
+    pace,
+    () => received,
+    () => {
+      if (!isOver) upload.destroy(new BodyStalledError('the body comes too slowly'))
+    },
+  )
   req.once('end', () => {
+    stopWatching()
     if (!isOver) upload.push(null)
   })
   req.once('close', () => {
+    stopWatching()
     if (!req.complete) upload.destroy(new CallerGoneError('the caller hung up'))
   })
   return upload
+}
+
+/**
+ * A byte now and then keeps every idle clock quiet and the call's place taken. Time in which the
+ * seller takes no more is not the caller's.
+ *
+ * @returns a function that ends the watch
+ */
+function watchPace(
+  req: IncomingMessage,
+  { graceMs, bytesPerSecond, totalMs }: RelayLimits['upload'],
+  received: () => number,
+  onTooSlow: () => void,
+): () => void {
+  const everyMs = Math.min(1000, graceMs / 4)
+  let allMs = 0
+  let waitedMs = 0
+  const timer = setInterval(() => {
+    allMs += everyMs
+    if (!req.isPaused()) waitedMs += everyMs
+    const allowedMs = graceMs + (received() / bytesPerSecond) * 1000
+    if (waitedMs > allowedMs || allMs > totalMs) onTooSlow()
+  }, everyMs)
+  return () => clearInterval(timer)
 }
 
 /** True when a body follows the head (RFC 9112 §6.3). */

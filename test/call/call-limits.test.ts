@@ -94,9 +94,10 @@ describe('limits', () => {
   })
 
   test.each([
-    [{ perListing: 2, perClient: 9, inAll: 9 }, 'listing'],
-    [{ perListing: 9, perClient: 2, inAll: 9 }, 'client'],
-    [{ perListing: 9, perClient: 9, inAll: 2 }, 'process'],
+    [{ perListing: 2, perClientAndListing: 9, perClient: 9, inAll: 9 }, 'listing'],
+    [{ perListing: 9, perClientAndListing: 2, perClient: 9, inAll: 9 }, 'listing and client'],
+    [{ perListing: 9, perClientAndListing: 9, perClient: 2, inAll: 9 }, 'client'],
+    [{ perListing: 9, perClientAndListing: 9, perClient: 9, inAll: 2 }, 'process'],
   ])('calls in flight beyond %j: 503 at once', async (inFlight, name) => {
     const waiting: (() => void)[] = []
     const slow = await startSeller((_req, res) => void waiting.push(() => res.end()))

@@ -122,6 +122,14 @@ describe('listings', () => {
   )
 })
 
+test("answers of sellers and of ours carry our word on https, never the seller's", async () => {
+  for (const path of ['x402.seller', 'x402.nope']) {
+    const answer = await call(path)
+    expect(answer.headers['strict-transport-security']).toBe('max-age=63072000')
+    await answer.body.dump()
+  }
+})
+
 describe('methods', () => {
   const ALLOW = 'GET, POST, PUT, PATCH, DELETE, OPTIONS'
 

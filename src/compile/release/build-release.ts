@@ -73,7 +73,7 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
       before: toReleaseDir(outDir, readCurrent(outDir)),
       writeRest: () => writeStatic(files, site, listings),
     })
-    createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules())
+    createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules(baseUrl))
     writeData(data, { name, catalogue, site, manifest, index: describe(index), pageCode })
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })

@@ -4,6 +4,7 @@ import {
   LONG_CACHE,
   PAGE_HEADERS,
   SHORT_CACHE,
+  toTransportHeaders,
 } from '../../domain/wire/site-headers.ts'
 
 /** Where the release is mounted on the web host; the one line to change. */
@@ -13,7 +14,9 @@ const ROOT = '/srv/waypost/current'
  * A server block for nginx in front of several instances: files from the release, everything live
  * from the functions. Generated, so that its headers are the ones our own server sends.
  */
-export function toNginxRules(): string {
+export function toNginxRules(baseUrl: string): string {
+  const transport = toTransportHeaders(baseUrl)
+  const headers = (values: Record<string, string>) => addHeaders({ ...values, ...transport })
   return `# Files of a Waypost release, and its functions behind them. Include inside http { }.
 upstream waypost_functions { server 127.0.0.1:4321; keepalive 32; }
 
@@ -40,10 +43,11 @@ server {
 
   # Live answers. The relay streams both ways: no buffering, and time for a payment to settle.
   location = /api/v1/search { ${PROXY} }
-  location /go/ { ${PROXY} }
-  location /api/v1/sellers/ { ${PROXY} }
-  location /api/v1/call/ { ${PROXY} proxy_buffering off; proxy_request_buffering off; proxy_read_timeout 340s; }
-  location @functions { ${PROXY} }
+  # What pays or writes is sent once: by default nginx asks a second server when the first one fails.
+  location /go/ { ${PROXY} ${ONCE} }
+  location /api/v1/sellers/ { ${PROXY} ${ONCE} }
+  location /api/v1/call/ { ${PROXY} ${ONCE} proxy_buffering off; proxy_request_buffering off; proxy_read_timeout 340s; }
+  location @functions { ${PROXY} ${ONCE} }
 }
 `
 }
@@ -62,6 +66,8 @@ const TYPES = [
   'application/manifest+json webmanifest;',
 ].join(' ')
 
+const ONCE = 'proxy_next_upstream off;'
+
 const PROXY = [
   'proxy_pass http://waypost_functions;',
   'proxy_http_version 1.1;',
@@ -71,7 +77,7 @@ const PROXY = [
   'proxy_set_header Accept-Encoding $http_accept_encoding;',
 ].join(' ')
 
-function headers(values: Record<string, string>): string {
+function addHeaders(values: Record<string, string>): string {
   return Object.entries(values)
     .map(([name, value]) => `add_header ${name} "${value}";`)
     .join(' ')

@@ -11,7 +11,13 @@ export interface RelayInfoLimits {
   response_headers_seconds: number
   paid_response_headers_seconds: number
   idle_body_seconds: number
-  in_flight: { per_listing: number; per_client: number; in_all: number }
+  upload: { grace_seconds: number; min_bytes_per_second: number; max_seconds: number }
+  in_flight: {
+    per_listing: number
+    per_listing_and_client: number
+    per_client: number
+    in_all: number
+  }
 }
 
 /** The answer to `?relay_info`: may this listing be called here, and how. */

@@ -49,6 +49,11 @@ const NOT_FOR_SELLERS = new Set([
   'x-azure-clientip',
   'x-azure-socketip',
   'x-appengine-user-ip',
+  'x-vercel-forwarded-for',
+  'x-nf-client-connection-ip',
+  'do-connecting-ip',
+  'wl-proxy-client-ip',
+  'x-proxyuser-ip',
 ])
 
 /**

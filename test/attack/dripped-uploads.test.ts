@@ -1,0 +1,108 @@
+import { connect, type Socket } from 'node:net'
+import { request } from 'undici'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RELAY_LIMITS } from '../../functions/call/relay-limits.ts'
+import {
+  aListing,
+  type RelayWorld,
+  type Seller,
+  startRelay,
+  startSeller,
+} from '../call/relay-world.ts'
+
+let seller: Seller
+let world: RelayWorld
+let sockets: Socket[] = []
+
+beforeEach(async () => {
+  seller = await startSeller((req, res) => {
+    req.resume()
+    req.on('end', () => res.end('done'))
+  })
+})
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  sockets = []
+  await world.close()
+  await seller.close()
+})
+
+const relay = async (limits: Parameters<typeof startRelay>[0]['limits'] = {}) => {
+  world = await startRelay({
+    listings: [aListing(seller.origin)],
+    env: { TRUST_PROXY: '1', UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' },
+    limits,
+  })
+}
+
+/** An upload that begins and then drips; resolves with the status it ends with. */
+function drip(client: string, everyMs: number): Promise<number> {
+  return new Promise((resolve) => {
+    const socket = connect(world.port, '127.0.0.1')
+    sockets.push(socket)
+    let text = ''
+    socket.write(
+      `POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-Forwarded-For: ${client}\r\nContent-Length: 100000\r\nConnection: close\r\n\r\nx`,
+    )
+    const timer = setInterval(() => socket.write('x'), everyMs)
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('close', () => {
+      clearInterval(timer)
+      resolve(Number(text.split(' ')[1] ?? 0))
+    })
+  })
+}
+
+test('three clients that drip as many uploads as they can leave a seller callable', async () => {
+  await relay()
+  const statuses: number[] = []
+  const clients = ['198.51.100.1', '198.51.100.2', '198.51.100.3']
+  const perClient = 100
+  for (const client of clients)
+    for (let n = 0; n < perClient; n += 1)
+      void drip(client, 20_000).then((status) => statuses.push(status))
+  const { perClientAndListing } = RELAY_LIMITS.inFlight
+  await expect.poll(() => statuses.length).toBe(clients.length * (perClient - perClientAndListing))
+  expect(new Set(statuses)).toEqual(new Set([503]))
+  const other = await request(`${world.url}/x402.seller`, {
+    headers: { 'X-Forwarded-For': '198.51.100.9' },
+  })
+  expect([other.statusCode, await other.body.text()]).toEqual([200, 'done'])
+})
+
+test('an upload that drips is ended and gives its place back', async () => {
+  await relay({
+    upload: { graceMs: 200, bytesPerSecond: 1024, totalMs: 60_000 },
+    inFlight: { perListing: 1, perClientAndListing: 1, perClient: 1, inAll: 1 },
+  })
+  expect(await drip('198.51.100.1', 20)).toBe(400)
+  const next = await request(`${world.url}/x402.seller`)
+  expect(next.statusCode).toBe(200)
+  await next.body.dump()
+})
+
+test('an upload that is fast enough but takes too long in all is ended, too', async () => {
+  await relay({ upload: { graceMs: 200, bytesPerSecond: 1, totalMs: 400 } })
+  expect(await drip('198.51.100.1', 5)).toBe(400)
+})
+
+test('an upload that the seller is slow to take is no fault of its caller', async () => {
+  const slow = await startSeller((req, res) => {
+    req.pause()
+    setTimeout(() => req.resume(), 900)
+    req.on('end', () => res.end('done'))
+  })
+  world = await startRelay({
+    listings: [aListing(slow.origin)],
+    limits: { upload: { graceMs: 300, bytesPerSecond: 1024 * 1024 * 1024, totalMs: 60_000 } },
+  })
+  const answer = await request(`${world.url}/x402.seller`, {
+    method: 'POST',
+    body: Buffer.alloc(10 * 1024 * 1024),
+  })
+  expect([answer.statusCode, await answer.body.text()]).toEqual([200, 'done'])
+  await slow.close()
+})
