@@ -3,11 +3,13 @@ import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createA2aDoor } from './a2a/a2a-door.ts'
 import { createArdAgentDoor, createArdSearchDoor } from './ard/ard-door.ts'
+import { createDiscoveryDoors } from './discovery/discovery-door.ts'
 import { createMarkdownDoor } from './markdown/markdown-door.ts'
 import { createMcpDoor } from './mcp/mcp-door.ts'
+import { createRegistryDoors } from './registry/registry-door.ts'
 
 /** A handler for each live door. */
-export function createDoors(parts: Parts): Partial<Record<LiveDoorId, Handler>> {
+export function createDoors(parts: Parts): Record<LiveDoorId, Handler> {
   const markdown = createMarkdownDoor(parts)
   return {
     listing_markdown: markdown,
@@ -15,6 +17,8 @@ export function createDoors(parts: Parts): Partial<Record<LiveDoorId, Handler>> 
     compare_markdown: markdown,
     mcp: createMcpDoor(parts),
     a2a: createA2aDoor(parts),
+    ...createRegistryDoors(parts),
+    ...createDiscoveryDoors(parts),
     ard_search: createArdSearchDoor(parts),
     ard_agent: createArdAgentDoor(parts),
   }

@@ -12,6 +12,7 @@ import type { ReportFailure } from '../http/failure.ts'
 import { findDamaged } from '../static/find-damaged.ts'
 import { hasDigest } from '../static/read-verified.ts'
 import { createStaticFiles } from '../static/static-files.ts'
+import { createDoorData } from './door-data.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-search-index.ts'
 import type { PageCode } from './page-code.ts'
 import type { SearchTexts } from './prepare-texts.ts'
@@ -72,6 +73,7 @@ export async function loadRelease(
       searchChoices: file.search_choices,
       banner: file.texts.banner,
       files: createStaticFiles(publicDir, files, report),
+      doorData: createDoorData(read),
       pageCode: toPageCode(dir, file),
     },
     verify: async () => {

@@ -3,6 +3,7 @@ import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { StaticFiles } from '../static/static-files.ts'
+import type { DoorData } from './door-data.ts'
 import type { PageCode } from './page-code.ts'
 import type { SearchTexts } from './prepare-texts.ts'
 
@@ -21,5 +22,6 @@ export interface Release {
   /** Text on top of every page, where the content has one. */
   banner: string | undefined
   files: StaticFiles
+  doorData: DoorData
   pageCode: PageCode
 }

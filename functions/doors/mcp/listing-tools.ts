@@ -1,11 +1,16 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { KitCardSchema, toKitCard } from '../../../src/domain/doors/kit-card.ts'
 import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/listing-card.ts'
-import { FacetsToolInput, ListingToolInput } from '../../../src/domain/doors/tool-inputs.ts'
+import {
+  FacetsToolInput,
+  KitToolInput,
+  ListingToolInput,
+} from '../../../src/domain/doors/tool-inputs.ts'
 import type { Directory } from '../entry/directory.ts'
 import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
-import { answerWith, failWithUnknown } from './tool-answer.ts'
+import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
 
 const listingInput = toStandardJsonSchema(ListingToolInput)
 const listingOutput = toStandardJsonSchema(ListingCardSchema)
@@ -21,6 +26,25 @@ export function registerListingTool(server: McpServer, directory: Directory): vo
   server.registerTool('get_listing', config, async ({ id }) => {
     const view = await directory.listing(id)
     return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
+  })
+}
+
+const kitInput = toStandardJsonSchema(KitToolInput)
+const kitOutput = toStandardJsonSchema(KitCardSchema)
+
+/** `get_kit`: one operation of kit.json whole, without snippets unless one is asked for. */
+export function registerKitTool(server: McpServer, directory: Directory): void {
+  const config = {
+    ...TOOL_TEXTS.get_kit,
+    annotations: READ_ONLY,
+    inputSchema: kitInput,
+    outputSchema: kitOutput,
+  }
+  server.registerTool('get_kit', config, async ({ id, ...choice }) => {
+    const kit = await directory.kit(id)
+    if (kit === null) return failWithUnknown(id)
+    const card = toKitCard(kit, choice)
+    return typeof card === 'string' ? failWith(card) : answerWith(card)
   })
 }
 

@@ -3,7 +3,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
-import { registerFacetsTool, registerListingTool } from './listing-tools.ts'
+import { registerFacetsTool, registerKitTool, registerListingTool } from './listing-tools.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
 import { registerSearchTool } from './search-tools.ts'
 
@@ -35,6 +35,7 @@ export function createMcpServer({ directory, version }: McpServerParts): McpServ
   )
   registerSearchTool(server, directory)
   registerListingTool(server, directory)
+  registerKitTool(server, directory)
   registerFacetsTool(server, directory)
   registerListingResource(server, directory)
   registerPrompt(server)

@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path'
 import type { CompiledSite } from '../../compiled.ts'
 import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
 import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
+import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
+import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'
@@ -170,6 +172,8 @@ function writeData(
     'listings.ndjson': toLines(catalogue.listings.map(toLiveListing)),
     'opted-out.ndjson': toLines(catalogue.optedOut),
     'files.ndjson': toLines(manifest),
+    'mcp-servers.ndjson': toLines(toRegistryRows(catalogue.listings, catalogue.baseUrl)),
+    'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
   }
   for (const [file, text] of Object.entries(data)) writer.write(file, text)
   const described = Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)])

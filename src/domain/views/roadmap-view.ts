@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { RoadmapRow } from '../derived/tables.ts'
 import { PAGE_TEMPLATES } from '../listing/page-templates.ts'
+import { DOORS } from '../wire/door-table.ts'
 import { ROUTES } from '../wire/route-table.ts'
 import { FEATURE_STATUSES } from '../wire/vocabulary.ts'
 
@@ -31,7 +32,7 @@ function statusOf(endpoint: string | null): (typeof FEATURE_STATUSES)[number] {
   if (endpoint === null) return 'planned'
   const [method = '', path = ''] = endpoint.split(' ')
   if (method === 'GET' && PAGE_TEMPLATES.includes(toTemplate(path))) return 'live'
-  const route = Object.values(ROUTES).find(
+  const route = [...Object.values(ROUTES), ...Object.values(DOORS)].find(
     (row) =>
       toTemplate(row.path) === toTemplate(path) &&
       row.methods.some((allowed) => allowed === method || method === 'ALL'),

@@ -1,0 +1,126 @@
+import type { H3Event } from 'h3'
+import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
+import type { Parts } from '../../parts/parts.ts'
+import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { toPlainAnswer, toPlainError } from '../entry/plain-error.ts'
+import { QueryFault, readQuery } from '../entry/read-page.ts'
+
+const DEFAULT_PAGE = 30
+const MOST_PAGE = 100
+const NOT_FOUND = 'Server not found'
+
+type RegistryParts = DoorLimits & Pick<Parts, 'release'>
+type Answer = (
+  servers: readonly RegistryRow[],
+  url: URL,
+) => { body: unknown } | { status: number; error: string }
+
+/**
+ * The read API of the MCP registry (its OpenAPI of 2025-12-01) over our MCP listings, so that its
+ * clients can look here. Each server has one version: the one that was looked at.
+ */
+export function createRegistryDoors(parts: RegistryParts) {
+  return {
+    registry_servers: createDoor(parts, listServers),
+    registry_versions: createDoor(parts, listVersions),
+    registry_version: createDoor(parts, readVersion),
+  }
+}
+
+function createDoor(parts: RegistryParts, answer: Answer) {
+  return async function registryDoor({ req, url }: H3Event): Promise<Response> {
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return toPlainError(405, 'This registry is read-only.', { Allow: 'GET, HEAD' })
+    const { allowed, taken } = await takeForDoor(parts, 'search', req)
+    if (!allowed) return toPlainError(429, 'Too many requests', taken)
+    try {
+      // The path as it was sent: a name holds a slash, encoded.
+      const answered = answer(await parts.release().doorData.servers(), new URL(req.url, url))
+      return 'body' in answered
+        ? toPlainAnswer(answered.body, taken)
+        : toPlainError(answered.status, answered.error, taken)
+    } catch (error) {
+      if (error instanceof QueryFault) return toPlainError(400, error.message, taken)
+      throw error
+    }
+  }
+}
+
+const LIST_PARAMETERS = ['cursor', 'limit', 'search', 'updated_since', 'version', 'include_deleted']
+
+/** `GET /v0.1/servers`, by name; the cursor is the last name of the page before. */
+function listServers(servers: readonly RegistryRow[], { search }: URL): { body: unknown } {
+  const query = readQuery(search, LIST_PARAMETERS)
+  query.flag('include_deleted')
+  const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
+  const after = query.text('cursor')
+  const since = readInstant(query.text('updated_since'))
+  const words = query.text('search')?.toLowerCase()
+  const version = query.text('version')
+  const fitting = servers.filter(
+    (row) =>
+      (after === undefined || row.name > after) &&
+      (since === undefined || Date.parse(row.added) >= since) &&
+      (words === undefined || isAbout(row, words)) &&
+      (version === undefined || version === 'latest' || version === row.version),
+  )
+  const page = fitting.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    body: {
+      servers: page.map(({ entry }) => entry),
+      metadata: {
+        count: page.length,
+        ...(fitting.length > limit && last !== undefined && { nextCursor: last.name }),
+      },
+    },
+  }
+}
+
+function isAbout({ name, entry }: RegistryRow, words: string): boolean {
+  const { description } = entry.server
+  return (
+    name.toLowerCase().includes(words) ||
+    (typeof description === 'string' && description.toLowerCase().includes(words))
+  )
+}
+
+function readInstant(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at))
+    throw new QueryFault('updated_since: expected an RFC 3339 time such as 2026-01-31T00:00:00Z.')
+  return at
+}
+
+/** `GET /v0.1/servers/{name}/versions`. */
+function listVersions(servers: readonly RegistryRow[], { pathname, search }: URL) {
+  readQuery(search, ['include_deleted']).flag('include_deleted')
+  const [name] = readNames(pathname)
+  const row = servers.find((server) => server.name === name)
+  if (row === undefined) return { status: 404, error: NOT_FOUND }
+  return { body: { servers: [row.entry], metadata: { count: 1 } } }
+}
+
+/** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the one there is. */
+function readVersion(servers: readonly RegistryRow[], { pathname, search }: URL) {
+  readQuery(search, ['include_deleted']).flag('include_deleted')
+  const [name, version] = readNames(pathname)
+  const row = servers.find((server) => server.name === name)
+  if (row === undefined) return { status: 404, error: NOT_FOUND }
+  if (version !== 'latest' && version !== row.version)
+    return { status: 404, error: 'Server version not found' }
+  return { body: row.entry }
+}
+
+/** @example readNames('/v0.1/servers/com.example%2Fweather/versions/latest') → ['com.example/weather', 'latest'] */
+function readNames(pathname: string): string[] {
+  const [, , , name = '', , version = ''] = pathname.split('/')
+  return [name, version].map((part) => {
+    try {
+      return decodeURIComponent(part)
+    } catch {
+      throw new QueryFault('The path holds a percent sign that encodes nothing.')
+    }
+  })
+}

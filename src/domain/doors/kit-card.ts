@@ -1,0 +1,90 @@
+import * as v from 'valibot'
+import { chooseOperation, type KitOperation } from '../kit/kit-operations.ts'
+import type { KitView } from '../kit/kit-view.ts'
+
+/** Names beside the one operation or tool that is told whole, at most. */
+const MOST_NAMED = 20
+
+/** The part of a kit one call needs: one operation or tool whole, the others by name. */
+export const KitCardSchema = v.looseObject({
+  id: v.string(),
+  kind: v.string(),
+  url: v.string(),
+  cost: v.string(),
+})
+export type KitCard = v.InferOutput<typeof KitCardSchema>
+
+export interface KitChoice {
+  /** Position of the operation or tool; the one a buyer most likely wants without it. */
+  operation?: number | undefined
+  snippet?: string | undefined
+}
+
+/** @returns the card, or a sentence about a choice that is none. */
+export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
+  const parts = [toAbout(kit), toCalled(kit, choice), toSnippet(kit, choice)]
+  const fault = parts.find((part) => typeof part === 'string')
+  if (fault !== undefined) return fault
+  return Object.assign({ id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }, ...parts)
+}
+
+function toAbout({ name, auth, payment }: KitView): object {
+  const { rails, networks, request_headers, response_headers, authority } = payment
+  return {
+    name,
+    auth,
+    ...(rails.length > 0 && {
+      payment: { rails, networks, request_headers, response_headers, authority },
+    }),
+  }
+}
+
+function toCalled(kit: KitView, { operation }: KitChoice): object | string {
+  switch (kit.kind) {
+    case 'http_api':
+      return toOperation(kit.operations, operation)
+    case 'a2a_agent':
+      return {
+        ...(kit.discovery.agent_card !== undefined && { agent_card: kit.discovery.agent_card }),
+        skills: kit.skills.slice(0, MOST_NAMED).map(({ id, name }) => ({ id, name })),
+      }
+    default:
+      return { invoke: kit.invoke, ...toTools(kit.tools, operation) }
+  }
+}
+
+function toOperation(
+  operations: readonly KitOperation[],
+  position: number | undefined,
+): object | string {
+  const chosen = position === undefined ? chooseOperation(operations) : operations[position]
+  if (chosen === undefined)
+    return `There is no operation ${position}: this listing has ${operations.length}, counted from 0.`
+  const others = operations
+    .map(({ method, url }, index) => ({ operation: index, call: `${method} ${url}` }))
+    .filter(({ operation }) => operations[operation] !== chosen)
+  return {
+    operation: chosen,
+    ...(others.length > 0 && { other_operations: others.slice(0, MOST_NAMED) }),
+  }
+}
+
+function toTools(
+  tools: KitView['tools'],
+  position: number | undefined,
+): { tool?: object; tools?: object[] } {
+  if (tools.length === 0) return {}
+  const chosen = position === undefined ? undefined : tools[position]
+  return {
+    ...(chosen !== undefined && { tool: chosen }),
+    tools: tools.slice(0, MOST_NAMED).map(({ name }, operation) => ({ operation, name })),
+  }
+}
+
+function toSnippet({ snippets }: KitView, { snippet }: KitChoice): object | string {
+  if (snippet === undefined) return {}
+  const code = Object.hasOwn(snippets, snippet) ? snippets[snippet] : undefined
+  if (code === undefined)
+    return `There is no snippet ${JSON.stringify(snippet)}; there are ${Object.keys(snippets).join(', ') || 'none'}.`
+  return { snippet: code }
+}

@@ -1,0 +1,70 @@
+import { HTTPFacilitatorClient } from '@x402/core/server'
+import { withBazaar } from '@x402/extensions/bazaar'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let running: RunningService
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running.close())
+
+const bazaar = () => withBazaar(new HTTPFacilitatorClient({ url: running.url })).extensions.bazaar
+
+async function read(path: string) {
+  const response = await fetch(`${running.url}${path}`)
+  return { status: response.status, json: await response.json() }
+}
+
+describe('the x402 discovery shape, read by its official client', () => {
+  test('lists paid operations, with nothing to sign that only the seller may say', async () => {
+    const { items, pagination } = await bazaar().listResources({ type: 'http', limit: 2 })
+    expect(items).toHaveLength(2)
+    expect(pagination.total).toBeGreaterThan(2)
+    for (const item of items) {
+      expect(item.accepts).toEqual([])
+      expect(item.resource).toMatch(/^https:/)
+    }
+  })
+
+  test('finds the operations of what the search finds, in its order', async () => {
+    const { resources } = await bazaar().search({ query: 'weather' })
+    const ids = resources.map(
+      ({ extensions }) =>
+        // The client types extensions as unknown; these are ours.
+        (extensions as { waypost: { listing_id: string } }).waypost.listing_id,
+    )
+    const api = await read('/api/v1/search?q=weather&kind=http_api&paid_only=true')
+    expect([...new Set(ids)]).toEqual(api.json.results.map(({ id }: { id: string }) => id))
+  })
+})
+
+describe('filters judge what was published', () => {
+  const ids = async (query: string) => {
+    const { json } = await read(`/discovery/resources?${query}`)
+    return json.items.map(
+      ({ extensions }: { extensions: { waypost: { listing_id: string } } }) =>
+        extensions.waypost.listing_id,
+    )
+  }
+  test('by network, price, kind of resource and payee', async () => {
+    expect(await ids('network=eip155:8453')).toContain('x402.weather')
+    expect(await ids('network=eip155:1')).toEqual([])
+    expect(await ids('maxUsdPrice=0.005')).toContain('x402.tide-tables')
+    expect(await ids('maxUsdPrice=0.005')).not.toContain('x402.weather')
+    expect(await ids('type=mcp')).toEqual([])
+    expect(await ids('payTo=0x0000000000000000000000000000000000000000')).toEqual([])
+  })
+
+  test.each([
+    ['/discovery/resources?limit=0', /limit/],
+    ['/discovery/resources?networks=x', /networks/],
+    ['/discovery/resources?maxUsdPrice=cheap', /US dollars/],
+    ['/discovery/search?query=a&query=b', /more than once/],
+    ['/discovery/search?cursor=abc', /cursor/],
+  ])('%s is refused in its own form', async (path, error) => {
+    const answer = await read(path)
+    expect(answer.status).toBe(400)
+    expect(answer.json).toEqual({ error: expect.stringMatching(error) })
+  })
+})

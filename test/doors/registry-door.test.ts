@@ -1,0 +1,117 @@
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let running: RunningService
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running.close())
+
+/** The registry's published shape (2025-12-01), as strict as a client generated from it. */
+const Input = v.looseObject({
+  name: v.string(),
+  isRequired: v.optional(v.boolean()),
+  isSecret: v.optional(v.boolean()),
+})
+const Transport = v.looseObject({ type: v.picklist(['stdio', 'streamable-http', 'sse']) })
+const Server = v.looseObject({
+  name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/), v.maxLength(200)),
+  description: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
+  title: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(100))),
+  version: v.pipe(v.string(), v.maxLength(255), v.regex(/^(?!latest$)[^\s^~*<>=]+$/)),
+  websiteUrl: v.optional(v.pipe(v.string(), v.url())),
+  remotes: v.optional(
+    v.array(
+      v.looseObject({
+        type: v.picklist(['streamable-http', 'sse']),
+        url: v.pipe(v.string(), v.url()),
+        headers: v.optional(v.array(Input)),
+      }),
+    ),
+  ),
+  packages: v.optional(
+    v.array(
+      v.looseObject({
+        registryType: v.string(),
+        identifier: v.string(),
+        transport: Transport,
+        environmentVariables: v.optional(v.array(Input)),
+      }),
+    ),
+  ),
+})
+const ServerResponse = v.strictObject({
+  server: Server,
+  _meta: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9.-]+\/[a-z]+$/)), v.looseObject({})),
+})
+const ServerList = v.strictObject({
+  servers: v.array(ServerResponse),
+  metadata: v.strictObject({ count: v.number(), nextCursor: v.optional(v.string()) }),
+})
+
+async function read(path: string) {
+  const response = await fetch(`${running.url}${path}`)
+  return { status: response.status, json: await response.json() }
+}
+
+describe('the MCP registry’s read API', () => {
+  test('pages through every listed server, each once, in the registry’s shape', async () => {
+    const names: string[] = []
+    for (let cursor = '', pages = 0; pages < 10; pages += 1) {
+      const { json } = await read(`/v0.1/servers?limit=1${cursor}`)
+      const page = v.parse(ServerList, json)
+      names.push(...page.servers.map(({ server }) => server.name))
+      if (page.metadata.nextCursor === undefined) break
+      cursor = `&cursor=${encodeURIComponent(page.metadata.nextCursor)}`
+    }
+    const all = v.parse(ServerList, (await read('/v0.1/servers')).json)
+    const search = await read('/api/v1/search?kind=mcp_server')
+    expect(names).toEqual(all.servers.map(({ server }) => server.name))
+    expect(new Set(names).size).toBe(search.json.total)
+  })
+
+  test('trust stands under our own key, which no registry uses', async () => {
+    const { json } = await read('/v0.1/servers?search=harbour')
+    expect(json.servers[0]._meta).toMatchObject({
+      'example.waypost/listing': { id: 'mcp.harbour', trust: { evidence: expect.any(String) } },
+    })
+  })
+
+  test('a server is read by its encoded name, by version and as the latest', async () => {
+    const [first] = v.parse(ServerList, (await read('/v0.1/servers?limit=1')).json).servers
+    const name = encodeURIComponent(first?.server.name ?? '')
+    const versions = await read(`/v0.1/servers/${name}/versions`)
+    expect(v.parse(ServerList, versions.json).servers).toEqual([first])
+    const latest = await read(`/v0.1/servers/${name}/versions/latest`)
+    expect(v.parse(ServerResponse, latest.json)).toEqual(first)
+    const fixed = await read(`/v0.1/servers/${name}/versions/${first?.server.version}`)
+    expect(fixed.json).toEqual(first)
+  })
+
+  test.each([
+    ['/v0.1/servers?limit=0', 400, /limit/],
+    ['/v0.1/servers?limit=101', 400, /limit/],
+    ['/v0.1/servers?sort=name', 400, /sort/],
+    ['/v0.1/servers?updated_since=yesterday', 400, /RFC 3339/],
+    ['/v0.1/servers/com.example%2Fnobody/versions', 404, /not found/],
+    ['/v0.1/servers/com.example%2Fnobody/versions/latest', 404, /not found/],
+    ['/v0.1/servers/%E0%A4%A/versions', 400, /percent/],
+  ])('%s answers %i with the registry’s form of error', async (path, status, error) => {
+    const answer = await read(path)
+    expect(answer.status).toBe(status)
+    expect(answer.json).toEqual({ error: expect.stringMatching(error) })
+  })
+
+  test('what was added before a time is left out, a version nobody has finds nothing', async () => {
+    expect((await read('/v0.1/servers?updated_since=2099-01-01T00:00:00Z')).json.servers).toEqual(
+      [],
+    )
+    expect((await read('/v0.1/servers?version=99.9.9')).json.servers).toEqual([])
+  })
+
+  test('nothing can be published here', async () => {
+    const response = await fetch(`${running.url}/v0.1/servers`, { method: 'POST' })
+    expect(response.status).toBe(405)
+  })
+})
