@@ -22,6 +22,8 @@ export function cutText(text: string, maxLength: number): string {
 }
 
 function wholeCharacters(text: string, room: number): string {
+  // In ASCII every unit is a character.
+  if (/^[ -~]*$/.test(text.slice(0, room + 1))) return text.slice(0, room)
   let end = 0
   // Segmenting only what may be kept: the rest of a long text is not read.
   for (const { segment } of segmenter.segment(text.slice(0, room + 100))) {
