@@ -1,10 +1,10 @@
+import { cutText } from '../../src/domain/derived/cut-text.ts'
 import {
   findTextFault,
   MAX_NAME_LENGTH,
   MAX_SUMMARY_LENGTH,
   MAX_TAG_LENGTH,
 } from '../../src/domain/listing/listing-text.ts'
-import { cutText } from '../text/cut-text.ts'
 import { findInstruction } from '../text/instruction-like.ts'
 import { toPlainText } from '../text/plain-text.ts'
 import type { RefusalReason } from './refusal.ts'

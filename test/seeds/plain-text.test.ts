@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { cutText } from '../../seeds/text/cut-text.ts'
 import { toPlainText } from '../../seeds/text/plain-text.ts'
 import { toPrintable } from '../../seeds/text/printable.ts'
+import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { guardHang } from '../support/hang-guard.ts'
 
 describe('foreign Markdown and HTML as plain text', () => {

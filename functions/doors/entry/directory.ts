@@ -1,9 +1,8 @@
-import { type CompactRow, toCompactRow } from '../../../src/domain/doors/compact-row.ts'
 import type { KitView } from '../../../src/domain/kit/kit-view.ts'
 import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
+import type { CompactResponse, CompactRow } from '../../../src/domain/search/search-response.ts'
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import type { StatsView } from '../../../src/domain/views/stats-view.ts'
-import type { ListingSummary } from '../../../src/domain/views/summary-view.ts'
 import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -53,13 +52,11 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
   }
   return {
     search(parameters) {
-      const reply = search(toQueryText(parameters))
+      const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }
       // JSON.parse is typed `any`: our own search wrote these bytes.
-      const answer: { total: number; results: ListingSummary[]; notes: string[] } = JSON.parse(
-        reply.body.toString('utf8'),
-      )
-      return { total: answer.total, rows: answer.results.map(toCompactRow), notes: answer.notes }
+      const answer: CompactResponse = JSON.parse(reply.body.toString('utf8'))
+      return { total: answer.total, rows: answer.results, notes: answer.notes }
     },
     // Only ids of the release reach its files: an id is never part of another address.
     listing: async (id) => (parts.release().listings.has(id) ? readJson(listingPath(id)) : null),

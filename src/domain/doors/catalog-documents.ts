@@ -61,7 +61,7 @@ export function toLlmsText({ baseUrl, categories, total }: LlmsInput): string {
     '',
     link(
       'Search',
-      '/api/v1/search?q=web+search&limit=5',
+      '/api/v1/search?q=web+search&view=compact&limit=5',
       'JSON; add kind, category, rail, max_price_usd',
     ),
     link(

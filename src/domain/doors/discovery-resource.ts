@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { cutText } from '../derived/cut-text.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { trustScoreOf } from '../derived/derived-listing.ts'
 import { listingPath } from '../wire/links.ts'
-import { cutText } from './cut-text.ts'
 
 /** Bounds of the discovery shape. */
 const MOST_SERVICE_NAME = 32

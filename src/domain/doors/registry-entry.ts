@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import { cutText } from '../derived/cut-text.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { trustScoreOf } from '../derived/derived-listing.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { listingPath } from '../wire/links.ts'
-import { cutText } from './cut-text.ts'
 import { toMetaKey, toReverseHost, toSlug } from './own-names.ts'
 
 /** The registry's own bounds (its API of 2025-12-01). */

@@ -1,6 +1,6 @@
+import { cutText } from '../derived/cut-text.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { DOOR_VERSION } from './agent-card.ts'
-import { cutText } from './cut-text.ts'
 import { toReverseHost, toSlug } from './own-names.ts'
 
 const CARD_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'

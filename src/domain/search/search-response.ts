@@ -46,6 +46,8 @@ export const CompactRowSchema = v.object({
   explain: v.optional(ExplanationSchema),
 })
 
+export type CompactRow = v.InferOutput<typeof CompactRowSchema>
+
 /** spec: GET /api/v1/search, response 200. */
 export const SearchResponseSchema = v.object({
   search_id: v.pipe(v.string(), v.uuid()),
@@ -78,3 +80,4 @@ export const CompactResponseSchema = v.object({
   notes: v.array(v.string()),
   facets: SearchResponseSchema.entries.facets,
 })
+export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
