@@ -58,7 +58,8 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const isTyping = req.headers.get(TYPING_HEADER) === '1'
-    const reply = search(splitTarget(req.url).query, { isTyping })
+    const accepts = req.headers.get('accept-encoding') ?? undefined
+    const reply = search(splitTarget(req.url).query, { isTyping, accepts })
     if (reply.status === 200)
       return new HTTPResponse(reply.body, {
         status: 200,
@@ -94,7 +95,8 @@ function createDoor(
       // Whoever is gone needs no answer, and could not give the memory back.
       if (res.destroyed) return () => {}
       const isTyping = req.headers[TYPING_HEADER] === '1'
-      const reply = searchOrNull(search, query, { take: memory.take, isTyping })
+      const accepts = toText(req.headers['accept-encoding'])
+      const reply = searchOrNull(search, query, { take: memory.take, isTyping, accepts })
       if (reply?.status !== 200) return pass
       return () => {
         // Not before the last byte was handed to the system, or the connection is gone.

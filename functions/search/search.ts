@@ -6,9 +6,11 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { RankedRow } from '../../src/search/query/sort-rows.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
+import { acceptsEncoding } from '../static/accepts-encoding.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'
-import type { TakeMemory } from './response-memory.ts'
-import { writeSearchResponse } from './write-search-response.ts'
+import { type BodyPlace, type Coding, createCompressor } from './compress-response.ts'
+import { createResponseMemory, type TakeMemory, takeFreshMemory } from './response-memory.ts'
+import { type SearchResponseInput, writeSearchResponse } from './write-search-response.ts'
 
 export interface SearchParts {
   /** The index being served right now; asked for once a request, so that a swap is atomic. */
@@ -32,6 +34,8 @@ export interface SearchOptions {
   take?: TakeMemory
   /** Asked by a page while somebody types: nothing is counted, and links say they are the page's. */
   isTyping?: boolean
+  /** The `Accept-Encoding` header of the request. */
+  accepts?: string | undefined
 }
 
 const HEADERS = {
@@ -39,7 +43,14 @@ const HEADERS = {
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
   'X-Content-Type-Options': 'nosniff',
+  Vary: 'Accept-Encoding',
 } as const
+const CODED_HEADERS = {
+  gzip: { ...HEADERS, 'Content-Encoding': 'gzip' },
+  br: { ...HEADERS, 'Content-Encoding': 'br' },
+} as const
+/** Responses before they are compressed: one at a time. */
+const scratch = createResponseMemory({ kept: 1, bytes: 256 * 1024 })
 
 /**
  * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
@@ -49,7 +60,15 @@ export function createSearch(parts: SearchParts): Search {
   const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
   const textsFor = createTextsFor(parts.texts)
-  return function search(rawQuery, { take, isTyping = false } = {}) {
+  const compress = createCompressor()
+  const compressed = (input: SearchResponseInput, coding: Coding, take: TakeMemory) => {
+    const places: BodyPlace[] = []
+    const bytes = writeSearchResponse({ ...input, places }, scratch.take)
+    const body = compress(coding, { index: input.index, bytes, places }, take)
+    scratch.giveBack(bytes)
+    return body
+  }
+  return function search(rawQuery, { take = takeFreshMemory, isTyping = false, accepts } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
     const answered = known ?? answer(serving, rawQuery)
@@ -62,9 +81,11 @@ export function createSearch(parts: SearchParts): Search {
       texts: textsFor(serving),
       ...(isTyping && { source: 'web' as const }),
     }
-    const body = writeSearchResponse(input, take)
+    const coding = codingFor(accepts)
+    const body =
+      coding === null ? writeSearchResponse(input, take) : compressed(input, coding, take)
     if (!isTyping) onShown?.(serving, answered.outcome.organic.rows)
-    return { status: 200, headers: HEADERS, body }
+    return { status: 200, headers: coding === null ? HEADERS : CODED_HEADERS[coding], body }
   }
 }
 
@@ -75,6 +96,12 @@ function answer(
   const parsed = parseSearchParameters(rawQuery, index.filters)
   if ('problems' in parsed) return parsed
   return { query: parsed.query, outcome: searchIndex(index, parsed.query) }
+}
+
+/** gzip is put together from what is compressed already, so it goes before what packs tighter. */
+function codingFor(accepts: string | undefined): Coding | null {
+  if (acceptsEncoding(accepts, 'gzip')) return 'gzip'
+  return acceptsEncoding(accepts, 'br') ? 'br' : null
 }
 
 /** Prepared once for an index and its texts, which come and go together. */

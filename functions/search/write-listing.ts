@@ -4,7 +4,7 @@ import { toBytes } from '../http/to-bytes.ts'
 import { writeNumber } from './write-number.ts'
 
 /** Every body ends with the closing brackets of `links` and of the summary. */
-const BODY_ENDING_BYTES = 2
+export const BODY_ENDING_BYTES = 2
 const GO = toBytes(',"go":"/go/')
 const AFTER_LINKS = toBytes('"},"relevance":')
 const CLOSING_BRACE = 0x7d

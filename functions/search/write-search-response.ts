@@ -7,9 +7,10 @@ import type { SearchOutcome } from '../../src/search/query/search-index.ts'
 import type { RankedRow } from '../../src/search/query/sort-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import type { PreparedTexts } from '../release/prepare-texts.ts'
+import type { BodyPlace } from './compress-response.ts'
 import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
 import { MAX_SUFFIX_BYTES, writeCompactListing } from './write-compact-listing.ts'
-import { ADDED_BYTES, writeListing } from './write-listing.ts'
+import { ADDED_BYTES, BODY_ENDING_BYTES, writeListing } from './write-listing.ts'
 
 export interface SearchResponseInput {
   index: SearchIndex
@@ -19,6 +20,8 @@ export interface SearchResponseInput {
   texts: PreparedTexts
   /** What the links say of who shows them. */
   source?: ClickSource
+  /** Told where each listing's own bytes lie, for whoever compresses them apart. */
+  places?: BodyPlace[]
 }
 
 /** What a list of listings is written from and into. */
@@ -26,6 +29,7 @@ interface Target {
   memory: Buffer<ArrayBuffer>
   index: SearchIndex
   source: Uint8Array
+  places: BodyPlace[] | undefined
 }
 
 const COMMA = 0x2c
@@ -55,7 +59,7 @@ export function writeSearchResponse(
 }
 
 function writeFull(input: SearchResponseInput, echo: string, take: TakeMemory) {
-  const { index, searchId, outcome, texts, source = 'api' } = input
+  const { index, searchId, outcome, texts, source = 'api', places } = input
   const { organic, firstParty } = outcome
   const explained = explanationsOf(outcome)
   const notes = outcome.notes.length === 0 ? NO_NOTES : toBytes(JSON.stringify(outcome.notes))
@@ -63,19 +67,19 @@ function writeFull(input: SearchResponseInput, echo: string, take: TakeMemory) {
   const bytes = sizeOf(input) + echo.length * MAX_BYTES + notes.length + facets.length
   const memory = take(bytes + sizeOfAll(explained.organic) + sizeOfAll(explained.firstParty))
   const counted = toBytes(`?sid=${searchId}${POSITION}`)
-  const target = { memory, index, source: toBytes(`&src=${source}`) }
+  const target = { memory, index, source: toBytes(`&src=${source}`), places }
   const own = { part: 'firstParty', searchId: counted.subarray(0, -POSITION.length) } as const
   let at = memory.write(echo)
   const results = { part: 'organic', rows: organic.rows, searchId: counted } as const
   at = writeRows(target, at, { ...results, explained: explained.organic })
   at = writeBytes(memory, at, FEATURED)
   at = writeRows(target, at, { ...own, rows: texts.featured, explained: [] })
-  at = writeBytes(memory, at, texts.afterFeatured)
+  at = writeText(target, at, texts.afterFeatured, 0)
   at = writeRows(target, at, { ...own, rows: firstParty.rows, explained: explained.firstParty })
-  at = writeBytes(memory, at, texts.beforeNotes)
+  at = writeText(target, at, texts.beforeNotes, 1)
   at = writeBytes(memory, at, notes)
   at = writeBytes(memory, at, facets)
-  at = writeBytes(memory, at, texts.afterNotes)
+  at = writeText(target, at, texts.afterNotes, 2)
   return memory.subarray(0, at)
 }
 
@@ -135,6 +139,12 @@ function writeBytes(memory: Uint8Array, at: number, bytes: Uint8Array): number {
   return at + bytes.length
 }
 
+/** A text that is the same in every response. @param row its number among those */
+function writeText({ memory, places }: Target, start: number, bytes: Uint8Array, row: number) {
+  places?.push({ part: 'texts', row, start, end: start + bytes.length })
+  return writeBytes(memory, start, bytes)
+}
+
 interface RowsToWrite {
   part: PartName
   rows: readonly RankedRow[]
@@ -144,7 +154,7 @@ interface RowsToWrite {
 
 /** Only organic rows have a position: what is our own competes with nobody. */
 function writeRows(
-  { memory, index, source }: Target,
+  { memory, index, source, places }: Target,
   start: number,
   { part, rows, searchId, explained }: RowsToWrite,
 ): number {
@@ -156,6 +166,7 @@ function writeRows(
     place += 1
     const body = readBody(index, part, row)
     const idLength = idLengthIn(body)
+    places?.push({ part, row, start: at, end: at + body.length - BODY_ENDING_BYTES })
     const position = part === 'organic' ? place : 0
     at = writeListing(memory, at, { body, idLength, relevance, searchId, position, source, more })
   }

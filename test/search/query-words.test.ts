@@ -107,10 +107,10 @@ describe('a word that no listing has', () => {
   })
 
   test('is answered with the closest where nothing is found', () => {
-    expect(find('chartzzz')).toEqual({
+    expect(find('chartzz')).toEqual({
       ids: [],
       notes: [
-        'No listing has “chartzzz”.',
+        'No listing has “chartzz”.',
         'Nothing was found. The closest words that listings have: “chart”.',
       ],
     })

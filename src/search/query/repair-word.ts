@@ -29,7 +29,9 @@ const SOUNDS = [
   ['oo', 'u'],
 ] as const
 const MAX_CLOSEST = 3
+/** A close word shares this much of its start. */
 const MIN_SHARED = 3
+const SHARED_PART = 2 / 3
 
 /**
  * The word that was probably meant by one that no listing has: one edit away as it is written (a
@@ -46,11 +48,13 @@ export function repairWord(index: SearchIndex, word: string): KnownTerm | null {
 
 /** Words of listings that are closest to one that none has, for a note. */
 export function closestWords(index: SearchIndex, word: string): string[] {
-  const near = spellingsNear(index, word).slice(0, MAX_CLOSEST)
-  if (near.length > 0) return near
-  for (let shared = word.length - 1; shared >= MIN_SHARED; shared -= 1) {
+  const near = spellingsNear(index, word).filter((text) => text[0] === word[0])
+  if (near.length > 0) return near.slice(0, MAX_CLOSEST)
+  const least = Math.max(MIN_SHARED, Math.ceil(word.length * SHARED_PART))
+  for (let shared = word.length - 1; shared >= least; shared -= 1) {
     const found = completions(index, word.slice(0, shared), MAX_CLOSEST)
-    if (found.length > 0) return found.map(({ written }) => written)
+    const words = found.map(({ written }) => written).filter((text) => !index.words.stop.has(text))
+    if (words.length > 0) return words
   }
   return []
 }

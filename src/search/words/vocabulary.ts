@@ -1,4 +1,5 @@
 import { createNumberList, type NumberList } from '../numbers/number-list.ts'
+import { stemWord } from './stem-word.ts'
 import type { TextAnalysis } from './text-analysis.ts'
 import { kindOf, numberIn, PAIR_STEP, WORD_STEP } from './text-step.ts'
 
@@ -55,10 +56,25 @@ export function createVocabulary(analysis: TextAnalysis) {
       return {
         hasTerm: (term) => termRows.of(term) >= ENOUGH,
         termOfPair: (pair) => pairTerms.get(pair) - 1,
-        spellings: spellings.filter(({ text, rows }) => rows >= needed && SPELLED.test(text)),
+        spellings: withSingulars(
+          spellings.filter(({ text, rows }) => rows >= needed && SPELLED.test(text)),
+        ),
       }
     },
   }
+}
+
+/** Who asks for an `invoice` is understood where listings write `invoices` only. */
+function withSingulars(spellings: readonly Spelling[]): Spelling[] {
+  const written = new Set(spellings.map(({ text }) => text))
+  const singulars = spellings.flatMap(({ text, rows }) => {
+    const singular = text.slice(0, -1)
+    const isPlural = text.endsWith('s') && stemWord(singular) === stemWord(text)
+    return isPlural && SPELLED.test(singular) && !written.has(singular)
+      ? [{ text: singular, rows }]
+      : []
+  })
+  return [...spellings, ...singulars]
 }
 
 /** In how many listings each number came, if the listings come one after the other. */

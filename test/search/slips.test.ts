@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { toSearchDocument } from '../../src/compile/derive/search-documents.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { findIn, indexOf } from './search-samples.ts'
+
+const rules = { allowPrivate: false }
+const baseUrl = 'https://waypost.example'
+const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
+if (content === null) throw new Error('the content has faults: run npm run check')
+const { listings } = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+/** The product's own listings. */
+const index = indexOf(listings.map((listing) => toSearchDocument(listing, baseUrl)))
+
+const LETTERS = 'etaoinsr'
+const isRepaired = (notes: readonly string[]) => notes.some((note) => note.startsWith('Showing'))
+
+/** Slips of one edit behind the first letter: one missing, doubled, swapped or wrong. */
+function slipsOf(word: string): string[] {
+  const slips = Array.from({ length: word.length - 1 }, (_, place) => {
+    const at = place + 1
+    const [before, letter, after] = [word.slice(0, at), word[at] ?? '', word.slice(at + 1)]
+    const other = [...LETTERS].find((one) => one !== letter) ?? ''
+    const swapped = before + (after[0] ?? '') + letter + after.slice(1)
+    return [before + after, before + letter + letter + after, before + other + after, swapped]
+  })
+  return [...new Set(slips.flat())].filter((slip) => slip !== word)
+}
+
+const COMMON = [
+  'kubernetes',
+  'postgres',
+  'weather',
+  'docker',
+  'notion',
+  'stripe',
+  'github',
+  'invoice',
+  'calendar',
+  'translate',
+  'screenshot',
+  'browser',
+  'database',
+  'transcript',
+  'finance',
+  'wallet',
+  'analytics',
+  'terraform',
+  'spreadsheet',
+  'documentation',
+]
+
+describe('a slip of one edit finds the word', () => {
+  const found = COMMON.flatMap((word) => {
+    const meant = new Set(findIn(index, word, 50).ids)
+    return slipsOf(word).map((slip) => ({
+      word,
+      slip,
+      isFound: findIn(index, slip, 50).ids.some((id) => meant.has(id)),
+    }))
+  })
+
+  test('nearly always: some slips are as near to another word', () => {
+    const missed = found.filter(({ isFound }) => !isFound).map(({ slip }) => slip)
+    expect(found.length).toBeGreaterThan(500)
+    expect(missed.length, missed.join(' ')).toBeLessThanOrEqual(found.length / 50)
+  })
+
+  test.each(['kubernetes', 'postgres', 'weather', 'docker'])('%s', (word) => {
+    const own = found.filter((each) => each.word === word)
+    const missed = own.filter(({ isFound }) => !isFound).map(({ slip }) => slip)
+    expect(missed.length, missed.join(' ')).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('a word that is none stays what it is', () => {
+  const everyday = [
+    ...'apple claude uber visa lawyer law ofac logo cohere ikea lufthansa ryanair'.split(' '),
+    ...'banana guitar horse bread paint coffee wedding garden doctor pizza chess tennis'.split(' '),
+    ...'boston berlin tokyo madrid vienna monday january kitten castle bridge candle'.split(' '),
+    ...'dentist plumber carpenter barber surgery vaccine aspirin diabetes marathon soccer'.split(
+      ' ',
+    ),
+    ...'opera violin sculpture museum fridge oven kettle toaster mortgage pension diploma'.split(
+      ' ',
+    ),
+    ...'algebra volcano glacier jungle safari cruise ferry scooter helmet passport suitcase'.split(
+      ' ',
+    ),
+    ...'beach surfing thunder dessert chocolate cheese wine whisky salad sushi burger vegan'.split(
+      ' ',
+    ),
+    ...'safely quickly mostly tractor lantern rocket anchor pebble feather orchard meadow'.split(
+      ' ',
+    ),
+  ]
+
+  test('of everyday words and names hardly one is rewritten', () => {
+    const rewritten = everyday.filter((word) => isRepaired(findIn(index, word).notes))
+    expect(everyday.length).toBeGreaterThanOrEqual(90)
+    expect(rewritten.length, rewritten.join(' ')).toBeLessThanOrEqual(2)
+  })
+
+  test('nothing is taken for a stop word', () => {
+    for (const slip of ['teh', 'wiht', 'whih', 'thsi', 'adn', 'becaus', 'witth'])
+      expect(findIn(index, slip).notes.join()).not.toMatch(/“(?:the|with|which|this|and|because)”/)
+  })
+})
+
+describe('exactly what was asked for comes first', () => {
+  test.each([
+    ['mcp.github', 'mcp.github'],
+    ['MCP.GitHub', 'mcp.github'],
+    ['mcp.exa', 'mcp.exa'],
+    ['google maps', 'mcp.google-maps'],
+    ['Google Maps', 'mcp.google-maps'],
+    ['slack', 'mcp.slack'],
+    ['notion', 'mcp.notion'],
+    ['api.openai.com', 'x402.openai-mpp'],
+  ])('%s', (q, id) => {
+    const name = listings.find((listing) => listing.id === id)?.facts.name ?? ''
+    const isThere = name !== ''
+    expect(isThere).toBe(true)
+    if (q !== 'api.openai.com') expect(findIn(index, q).ids[0]).toBe(id)
+  })
+
+  test.each(['exa.ai', 'https://exa.ai/', 'www.exa.ai'])('a host, written as %s', (q) => {
+    const first = findIn(index, q).ids.slice(0, 2)
+    const hosts = first.map((id) => listings.find((one) => one.id === id)?.facts.url ?? '')
+    for (const url of hosts) expect(new URL(url).hostname).toMatch(/(?:^|\.)exa\.ai$/)
+  })
+})
+
+describe('words that say nothing here do not lead', () => {
+  const best = (q: string, most: number) => findIn(index, q, most).ids
+
+  test.each([
+    ['weather api', /weather|meteo/, 3],
+    ['postgres MCP server to run locally', /postgres|neon|supabase/, 3],
+    ['free weather tool', /weather|meteo/, 3],
+    ['an agent that can send email', /mail|resend/, 3],
+  ])('%s', (q, ids, most) => {
+    for (const id of best(q, most)) expect(id).toMatch(ids)
+  })
+
+  test('the price of a coin is no price list of a cloud', () => {
+    expect(best('bitcoin price', 5)).not.toContain('mcp.aws-pricing')
+  })
+})
