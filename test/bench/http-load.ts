@@ -13,15 +13,16 @@ export interface LoadResult {
 export async function loadServer(
   port: number,
   paths: readonly string[],
-  options: { connections: number; requests: number },
+  options: { connections: number; requests: number; coding?: string },
 ): Promise<LoadResult> {
   const result: LoadResult = { responses: 0, bytes: 0, seconds: 0, notOk: 0 }
   let sent = 0
+  const coding = options.coding === undefined ? '' : `Accept-Encoding: ${options.coding}\r\n`
   const nextRequest = () => {
     if (sent === options.requests) return null
     const path = paths[sent % paths.length]
     sent += 1
-    return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\n\r\n`
+    return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\n${coding}\r\n`
   }
   const started = performance.now()
   const connections = Array.from({ length: options.connections }, () =>

@@ -9,7 +9,7 @@ import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { loadServer } from './http-load.ts'
 import { readScaleListings } from './scale-listings.ts'
 import { SEARCH_QUERIES } from './search-queries.ts'
-import { findSharedDir } from './shared-data.ts'
+import { findSharedDir, readSearchWords } from './shared-data.ts'
 import { syntheticListings } from './synthetic-listings.ts'
 
 const CONNECTIONS = 32
@@ -24,6 +24,7 @@ const UsageSchema = v.object({ cpuSeconds: v.number(), rssMb: v.number(), loadMs
 const RUNS = [
   { mode: 'fixed', name: 'a body that is there already', queries: SEARCH_QUERIES },
   { mode: 'anew', name: 'mixed queries', queries: SEARCH_QUERIES },
+  { mode: 'anew', name: 'mixed queries, gzip', queries: SEARCH_QUERIES, coding: 'gzip' },
   {
     mode: 'anew',
     name: 'queries of three letters and more',
@@ -35,20 +36,25 @@ const RUNS = [
 const shared = findSharedDir()
 if (shared === null)
   console.log('bench:search-http skipped: ../shared/data is absent (set SHARED_DIR)')
-else for (const size of [15_761, 100_000]) await benchHttp(shared, size)
+else
+  for (const size of process.argv.length > 2
+    ? process.argv.slice(2).map(Number)
+    : [15_761, 100_000])
+    await benchHttp(shared, size)
 
 async function benchHttp(sharedDir: string, size: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'search-http-'))
   const file = join(folder, 'search.index')
   const real = readScaleListings(sharedDir)
   const documents = [...real, ...syntheticListings(real, Math.max(0, size - real.length))]
-  writeFileSync(file, buildSearchIndex(documents))
+  writeFileSync(file, buildSearchIndex(documents, { words: readSearchWords() }))
   // The first start fills the compile cache, as a deployed function's is.
   await withServer(folder, [file, 'anew'], async () => {})
   let ceiling = 0
-  for (const { mode, name, queries } of RUNS)
+  for (const { mode, name, queries, coding } of RUNS)
     await withServer(folder, [file, mode], async (port) => {
-      const each = await measure(port, `${size} listings, ${name}`, queries.map(toPath), ceiling)
+      const title = `${size} listings, ${name}`
+      const each = await measure(port, title, { paths: queries.map(toPath), coding, ceiling })
       if (mode === 'fixed') ceiling = each
     })
   rmSync(folder, { recursive: true })
@@ -85,17 +91,21 @@ async function readPort({ stdout }: ChildProcess): Promise<number> {
 async function measure(
   port: number,
   name: string,
-  paths: readonly string[],
-  ceiling: number,
+  {
+    paths,
+    ceiling,
+    coding,
+  }: { paths: readonly string[]; ceiling: number; coding?: string | undefined },
 ): Promise<number> {
+  const asked = { connections: CONNECTIONS, ...(coding !== undefined && { coding }) }
   const idle = await usage(port)
   const resident = [idle.rssMb]
   for (const requests of WARM_UP) {
-    await loadServer(port, paths, { connections: CONNECTIONS, requests })
+    await loadServer(port, paths, { ...asked, requests })
     resident.push((await usage(port)).rssMb)
   }
   const before = await usage(port)
-  const load = await loadServer(port, paths, { connections: CONNECTIONS, requests: REQUESTS })
+  const load = await loadServer(port, paths, { ...asked, requests: REQUESTS })
   const after = await usage(port)
   resident.push(after.rssMb)
   const each = load.responses / (after.cpuSeconds - before.cpuSeconds)

@@ -10,7 +10,7 @@ const index = indexOf([
     sampleDocument({
       id: `mcp.n${at}`,
       name: `Weather ${at} “é”`,
-      summary: `Forecast ${'of rain and sun '.repeat(at % 9)}.`,
+      summary: `Forecast ${'of rain and sun '.repeat(10 + (at % 9))}.`,
       tags: at % 2 === 0 ? ['wind'] : [],
     }),
   ),

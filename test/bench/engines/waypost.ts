@@ -3,13 +3,14 @@ import { writeBytes } from '../../../src/compile/files/write-bytes.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
+import { readSearchWords } from '../shared-data.ts'
 import type { Engine } from './engine.ts'
 
 export const waypost: Engine = {
   name: 'waypost',
   build(documents, file) {
     const started = performance.now()
-    const bytes = buildSearchIndex(documents)
+    const bytes = buildSearchIndex(documents, { words: readSearchWords() })
     const buildMs = performance.now() - started
     writeBytes(file, bytes)
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }
