@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { type Fault, formatFault } from '../../src/compile/content/fault.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import { type ContentReport, readContent } from '../../src/compile/content/read-content.ts'
+import { runMain } from '../operations/run-main.ts'
 import { parseConfig } from '../ports/config.ts'
 import { type Changes, readChanges } from './content-changes.ts'
 
@@ -10,19 +11,24 @@ import { type Changes, readChanges } from './content-changes.ts'
  * one run; with a ref, those of files changed since it alone. Exit: 0 sound, 1 errors, 2 the command
  * was wrong.
  */
-const start = performance.now()
-const since = readArguments()
-const config = parseConfig(process.env)
-const root = config.CONTENT_DIR
-const changes = typeof since === 'string' ? readChanges(root, since) : null
-if (since === null || changes instanceof Error) {
-  console.error(
-    changes instanceof Error
-      ? changes.message
-      : 'expected no arguments, or --changed-from <a git ref such as origin/main>',
-  )
-  process.exitCode = 2
-} else report(readContent(root, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS }), changes)
+await runMain(() => {
+  const since = readArguments()
+  const config = parseConfig(process.env)
+  const root = config.CONTENT_DIR
+  const changes = typeof since === 'string' ? readChanges(root, since) : null
+  if (since === null || changes instanceof Error) {
+    console.error(
+      changes instanceof Error
+        ? changes.message
+        : 'expected no arguments, or --changed-from <a git ref such as origin/main>',
+    )
+    process.exitCode = 2
+    return
+  }
+  const start = performance.now()
+  const read = readContent(root, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
+  report(read, changes, { root, start })
+})
 
 /** @returns the ref, undefined where none was asked for, null where the command was wrong. */
 function readArguments(): string | undefined | null {
@@ -33,7 +39,11 @@ function readArguments(): string | undefined | null {
   }
 }
 
-function report(read: ContentReport, changes: Changes | null): void {
+function report(
+  read: ContentReport,
+  changes: Changes | null,
+  { root, start }: { root: string; start: number },
+): void {
   const today = new Date().toISOString().slice(0, 10)
   const stale = read.content ? findStale(read.content.listings, read.content.evidence, today) : []
   const all = [...read.faults, ...stale]

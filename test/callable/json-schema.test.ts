@@ -88,6 +88,8 @@ describe('an example made of a schema', () => {
     [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, null],
     [{ type: 'string', pattern: '^[0-9]+$' }, undefined],
     [{ $ref: '#' }, undefined],
+    [{ type: 'array', minItems: 1e9, items: {} }, undefined],
+    [branching(30), undefined],
   ])('%j', (schema, expected) => {
     expect(exampleOf(schema, 'city')).toEqual(expected)
   })
@@ -126,6 +128,13 @@ describe('an example made of a schema', () => {
 
 function nested(depth: number): object {
   return depth === 0 ? {} : { not: nested(depth - 1) }
+}
+
+/** Needs itself many times at every level. */
+function branching(width: number): object {
+  const required = Array.from({ length: width }, (_, i) => `p${i}`)
+  const properties = Object.fromEntries(required.map((name) => [name, { $ref: '#' }]))
+  return { type: 'object', required, properties }
 }
 
 function deep(depth: number): object {

@@ -90,7 +90,6 @@ export const TablesSchema = v.strictObject({
 })
 
 export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>
-export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 export type RoadmapRow = v.InferOutput<typeof RoadmapRowSchema>
 export type SiteTexts = v.InferOutput<typeof SiteTextsSchema>
 export type Tables = v.InferOutput<typeof TablesSchema>

@@ -2,6 +2,9 @@ import { isObject, resolveReference } from './schema-fault.ts'
 import { findValueFault } from './value-fault.ts'
 
 const MAX_DEPTH = 8
+/** A schema that refers to itself ten times a level would fill memory. */
+const MAX_VALUES = 500
+const MAX_ITEMS = 20
 
 /** A value nobody can guess, visible as such: `<CITY>`. */
 export function toPlaceholder(name: string): string {
@@ -20,7 +23,7 @@ export function toPlaceholder(name: string): string {
  * @example exampleOf({ type: 'object', required: ['city'], properties: { city: { type: 'string' } } }, 'body') → { city: '<CITY>' }
  */
 export function exampleOf(schema: unknown, name: string): unknown {
-  const value = build(schema, { root: schema, name, depth: 0 })
+  const value = build(schema, { root: schema, name, depth: 0, budget: { left: MAX_VALUES } })
   return value === undefined || findValueFault(schema, value) !== null ? undefined : value
 }
 
@@ -28,16 +31,18 @@ interface Place {
   root: unknown
   name: string
   depth: number
+  /** Shared by every part of one example. */
+  budget: { left: number }
 }
 
 function build(schema: unknown, place: Place): unknown {
-  if (!isObject(schema) || place.depth > MAX_DEPTH) return undefined
+  if (!isObject(schema) || place.depth > MAX_DEPTH || place.budget.left-- <= 0) return undefined
   if (typeof schema.$ref === 'string')
-    return build(resolveReference(place.root, schema.$ref), { ...place, depth: place.depth + 1 })
+    return build(resolveReference(place.root, schema.$ref), deeper(place))
   const given = givenBy(schema)
   if (given !== undefined) return given
   const choice = [schema.oneOf, schema.anyOf].find(Array.isArray)
-  if (choice !== undefined) return build(choice[0], { ...place, depth: place.depth + 1 })
+  if (choice !== undefined) return build(choice[0], deeper(place))
   return buildType(schema, place)
 }
 
@@ -56,9 +61,7 @@ function buildType(schema: Record<string, unknown>, place: Place): unknown {
     case 'object':
       return buildObject(schema, place)
     case 'array':
-      return schema.minItems === undefined || schema.minItems === 0
-        ? []
-        : Array.from({ length: Number(schema.minItems) }, () => build(schema.items, deeper(place)))
+      return buildArray(schema, place)
     case 'integer':
     case 'number':
       return typeof schema.minimum === 'number' ? schema.minimum : 1
@@ -69,6 +72,12 @@ function buildType(schema: Record<string, unknown>, place: Place): unknown {
     default:
       return buildText(schema, place.name)
   }
+}
+
+function buildArray({ minItems, items }: Record<string, unknown>, place: Place): unknown {
+  const length = typeof minItems === 'number' ? minItems : 0
+  if (length > MAX_ITEMS) return undefined
+  return Array.from({ length }, () => build(items, deeper(place)))
 }
 
 function buildObject(schema: Record<string, unknown>, place: Place): unknown {

@@ -97,7 +97,6 @@ export function createOperationSchema(rules: UrlRules) {
 
 export type Operation = v.InferOutput<ReturnType<typeof createOperationSchema>>
 export type Param = v.InferOutput<typeof ParamSchema>
-export type Offer = v.InferOutput<typeof OfferSchema>
 
 /** RFC 6570 level 1: `{name}` alone. */
 const PLACEHOLDER = /\{([A-Za-z0-9_.]+)\}/g
