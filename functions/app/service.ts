@@ -92,11 +92,12 @@ async function createParts(
 function createLayers(parts: Parts): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const handlers: Handlers = { search: search.route, ...createLedgerHandlers(parts) }
+  const relay = createRelay(parts)
   return createWaypostServer({
     parts,
     handlers,
-    doors: createDoors(parts),
-    relay: createRelay(parts),
+    doors: createDoors(parts, relay),
+    relay,
     search: search.door,
     pages: createOnDemandPages({
       release: parts.release,

@@ -119,6 +119,40 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(result).toMatchObject({ status: 200, paid: 1000n, earned: 1000n })
   })
 
+  test('through MCP: the 402 comes as the transport has it, and what the client signs goes on unchanged', async () => {
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+    const { x402Client } = await import('@x402/core/client')
+    const { ExactEvmScheme } = await import('@x402/evm')
+    const client = new Client({ name: 'buyer', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`)))
+    const request = {
+      name: 'call_listing',
+      arguments: { id: 'x402.v2', endpoint: '/paid?city=Oslo' },
+    }
+    const unpaid = await client.callTool(request)
+    const [block] = unpaid.content
+    expect(unpaid.isError).toBe(true)
+    expect(unpaid.structuredContent).toMatchObject({
+      x402Version: 2,
+      accepts: [{ scheme: 'exact' }],
+    })
+    expect(block?.type === 'text' && JSON.parse(block.text)).toEqual(unpaid.structuredContent)
+    const wallet = new x402Client().register('eip155:*', new ExactEvmScheme(lab.accountOf(1)))
+    const signed = await wallet.createPaymentPayload(unpaid.structuredContent as never)
+    const before = await chain.balanceOf(PAYOUTS.v2)
+    const paid = await client.callTool({ ...request, _meta: { 'x402/payment': signed } })
+    expect(paid.structuredContent).toMatchObject({
+      status: 200,
+      body: { sold: 'v2', url: '/paid?city=Oslo' },
+    })
+    expect(paid._meta?.['x402/payment-response']).toMatchObject({ success: true })
+    expect((await chain.balanceOf(PAYOUTS.v2)) - before).toBe(1000n)
+    const again = await client.callTool({ ...request, _meta: { 'x402/payment': signed } })
+    expect(again.isError).toBe(true)
+    expect((await chain.balanceOf(PAYOUTS.v2)) - before).toBe(1000n)
+    await client.close()
+  })
+
   test('an x402 v1 client pays a v1 seller', async () => {
     const pay = await payV1(1)
     const result = await moved(1, PAYOUTS.v1, () => pay(callUrl('v1'), {}))
@@ -169,8 +203,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
-      settlements_30d: 3,
-      volume_usd_30d: 0.003,
+      settlements_30d: 4,
+      volume_usd_30d: 0.004,
     })
     for (const slug of ['v1', 'mpp'])
       expect(await trustOf(slug)).toMatchObject({

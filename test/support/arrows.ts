@@ -80,10 +80,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/doors': {
     ours: LIVE,
     packages: [
-      'node:crypto',
+      'node:*',
       'h3',
       'valibot',
       '@valibot/to-json-schema',
+      'light-my-request',
       '@modelcontextprotocol/server',
       '@a2a-js/sdk*',
     ],

@@ -1,8 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server'
 import type { H3Event } from 'h3'
+import type { Relay } from '../../call/relay.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
+import { type Caller, type CallRequest, callThroughRelay } from '../entry/relayed-call.ts'
+import { MAX_ANSWER_BYTES } from './call-tool.ts'
 import { createMcpServer } from './mcp-server.ts'
 
 /** Bytes of one message: a call's body goes through here too. */
@@ -15,9 +19,13 @@ const VERSION = '0.1.0'
  * `/mcp`: streamable HTTP without sessions. The official package speaks the current revision and
  * the former ones; what is ours is whom it answers, how often, and the tools.
  */
-export function createMcpDoor(parts: DirectoryParts & DoorLimits) {
+export function createMcpDoor(parts: DirectoryParts & DoorLimits, relay: Relay) {
+  // The package makes a server for each request and doesn't say whose: a call is its caller's.
+  const callers = new AsyncLocalStorage<Caller>()
   const directory = createDirectory(parts, 'mcp')
-  const handler = createMcpHandler(() => createMcpServer({ directory, version: VERSION }), {
+  const call = (request: CallRequest) =>
+    callThroughRelay(relay, callers.getStore() ?? NOBODY, request, MAX_ANSWER_BYTES)
+  const handler = createMcpHandler(() => createMcpServer({ directory, call, version: VERSION }), {
     maxRequestBodySize: MAX_MESSAGE_BYTES,
     // Nothing is ever announced, so a subscription would only hold a socket.
     maxSubscriptions: 1,
@@ -44,7 +52,9 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits) {
         `Too many requests; try again in ${taken['Retry-After']} s.`,
         taken,
       )
-    const answer = await handler.fetch(req, { parsedBody: body.json })
+    const answer = await callers.run(toCaller(req), () =>
+      handler.fetch(req, { parsedBody: body.json }),
+    )
     for (const [name, value] of Object.entries(taken)) answer.headers.set(name, value)
     return answer
   }
@@ -67,4 +77,21 @@ function toRpcError(
     { jsonrpc: '2.0', id: null, error: { code, message } },
     { status, headers: { 'Cache-Control': 'no-store', ...headers } },
   )
+}
+
+const NOBODY: Caller = {
+  remoteAddress: undefined,
+  forwardedFor: undefined,
+  localAddress: undefined,
+  localPort: undefined,
+}
+
+function toCaller(req: H3Event['req']): Caller {
+  const socket = req.runtime?.node?.req.socket
+  return {
+    remoteAddress: req.ip,
+    forwardedFor: req.headers.get('x-forwarded-for') ?? undefined,
+    localAddress: socket?.localAddress,
+    localPort: socket?.localPort,
+  }
 }

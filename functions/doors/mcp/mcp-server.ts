@@ -3,6 +3,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
+import { type CallListing, registerCallTool } from './call-tool.ts'
 import { registerFacetsTool, registerKitTool, registerListingTool } from './listing-tools.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
 import { registerSearchTool } from './search-tools.ts'
@@ -14,11 +15,12 @@ const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
 
 export interface McpServerParts {
   directory: Directory
+  call: CallListing
   version: string
 }
 
 /** A server for one request: everything it knows lies in the directory, so making it is cheap. */
-export function createMcpServer({ directory, version }: McpServerParts): McpServer {
+export function createMcpServer({ directory, call, version }: McpServerParts): McpServer {
   const server = new McpServer(
     { name: 'waypost', title: 'Waypost', version },
     {
@@ -37,6 +39,7 @@ export function createMcpServer({ directory, version }: McpServerParts): McpServ
   registerListingTool(server, directory)
   registerKitTool(server, directory)
   registerFacetsTool(server, directory)
+  registerCallTool(server, call)
   registerListingResource(server, directory)
   registerPrompt(server)
   return server

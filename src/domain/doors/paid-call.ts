@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { parseBase64Json } from '../relay/base64-json.ts'
+import { parseJson } from '../wire/parse-json.ts'
+
+/** x402 over MCP (transports-v2/mcp): members of `_meta` a payment goes in and a receipt comes out by. */
+export const PAYMENT_META = 'x402/payment'
+export const RECEIPT_META = 'x402/payment-response'
+
+/** Characters of a payment header that are read: what the relay passes in all. */
+const MOST_HEADER = 131_072
+
+const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })
+const RequiredSchema = v.looseObject({
+  x402Version: v.number(),
+  accepts: v.array(v.looseObject({})),
+})
+
+/**
+ * The header a payment travels on to the seller. Every member stays as the client signed it.
+ *
+ * @returns null when it is no payment payload
+ */
+export function toPaymentHeader(payment: unknown): { name: string; value: string } | null {
+  if (!v.is(PaymentSchema, payment)) return null
+  const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'
+  const bytes = new TextEncoder().encode(JSON.stringify(payment))
+  return { name, value: btoa(String.fromCharCode(...bytes)) }
+}
+
+/** The terms of a 402: in its header since version 2, in its body before. Null when it has none. */
+export function readPaymentRequired(
+  headers: Record<string, unknown>,
+  body: string,
+): Record<string, unknown> | null {
+  const header = headers['payment-required']
+  const terms = typeof header === 'string' ? parseBase64Json(header, MOST_HEADER) : parseJson(body)
+  return v.is(RequiredSchema, terms) ? terms : null
+}
+
+/** What the seller says of the settlement; its word, as it stands. */
+export function readReceipt(headers: Record<string, unknown>): unknown {
+  const header = headers['payment-response'] ?? headers['x-payment-response']
+  return typeof header === 'string' ? parseBase64Json(header, MOST_HEADER) : undefined
+}

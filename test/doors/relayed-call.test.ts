@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRelay } from '../../functions/call/relay.ts'
+import { type Caller, callThroughRelay } from '../../functions/doors/entry/relayed-call.ts'
+import {
+  aListing,
+  type RelayWorld,
+  type Seller,
+  startRelay,
+  startSeller,
+} from '../call/relay-world.ts'
+
+let seller: Seller
+let world: RelayWorld
+let limited: RelayWorld
+const seen: {
+  method: string | undefined
+  url: string | undefined
+  body: string
+  headers: object
+}[] = []
+
+beforeAll(async () => {
+  seller = await startSeller(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    seen.push({ method: req.method, url: req.url, body, headers: req.headers })
+    if (req.url === '/large') return void res.end('x'.repeat(1_000_000))
+    res.setHeader('content-type', 'application/json').end(JSON.stringify({ ok: true }))
+  })
+  const listings = [aListing(`${seller.origin}/start`)]
+  world = await startRelay({ listings })
+  limited = await startRelay({ listings, env: { RATE_LIMITS: '{"call":"1/60"}' } })
+})
+afterAll(async () => {
+  await Promise.all([world.close(), limited.close(), seller.close()])
+})
+
+const CALLER: Caller = {
+  remoteAddress: '198.51.100.7',
+  forwardedFor: undefined,
+  localAddress: '127.0.0.1',
+  localPort: 1,
+}
+
+const call = (changes: object = {}, { parts }: RelayWorld = world, caller: Partial<Caller> = {}) =>
+  callThroughRelay(
+    createRelay(parts),
+    { ...CALLER, ...caller },
+    {
+      id: 'x402.seller',
+      method: 'GET',
+      endpoint: undefined,
+      headers: {},
+      body: undefined,
+      ...changes,
+    },
+    64 * 1024,
+  )
+
+describe('a call that never was on a socket of ours', () => {
+  test('reaches the seller as it was asked for', async () => {
+    const answer = await call({
+      method: 'POST',
+      endpoint: '/search?q=a%20b',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'k' },
+      body: Buffer.from('{"q":1}'),
+    })
+    expect(answer).toMatchObject({ status: 200, isCut: false })
+    expect(JSON.parse(answer.body.toString())).toEqual({ ok: true })
+    expect(seen.at(-1)).toMatchObject({
+      method: 'POST',
+      url: '/search?q=a%20b',
+      body: '{"q":1}',
+      headers: { 'x-api-key': 'k', host: new URL(seller.origin).host },
+    })
+  })
+
+  test('is read to its bound and no further', async () => {
+    const answer = await call({ endpoint: '/large' })
+    expect(answer.isCut).toBe(true)
+    expect(answer.body.length).toBe(64 * 1024)
+  })
+
+  test('meets the relay’s own refusals: an unknown listing, a foreign host, its own address', async () => {
+    expect((await call({ id: 'x402.nobody' })).status).toBe(404)
+    expect((await call({ endpoint: 'https://evil.example/x' })).status).toBe(400)
+    const loop = await call({}, world, { localPort: seller.port })
+    expect(loop.status).toBe(508)
+  })
+
+  test('counts against its caller’s limit of calls, and nobody else’s', async () => {
+    const relay = createRelay(limited.parts)
+    const once = (remoteAddress: string) =>
+      callThroughRelay(
+        relay,
+        { ...CALLER, remoteAddress },
+        { id: 'x402.seller', method: 'GET', endpoint: undefined, headers: {}, body: undefined },
+        1024,
+      )
+    expect((await once('198.51.100.1')).status).toBe(200)
+    expect((await once('198.51.100.1')).status).toBe(429)
+    expect((await once('198.51.100.2')).status).toBe(200)
+  })
+})
