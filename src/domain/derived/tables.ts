@@ -54,14 +54,20 @@ export const SiteTextsSchema = v.strictObject({
   /** Stands on top of every page: that this copy is a demonstration, or down for a while. */
   banner: v.optional(line),
   disclosure: line,
-  /** `/.well-known/security.txt` (RFC 9116): where to report a weakness, and until when it is true. */
-  security: v.strictObject({
-    contact: v.pipe(
-      v.string(),
-      v.regex(/^(?:https:\/\/|mailto:)\S+$/, 'expected an https or mailto address'),
-    ),
-    expires: v.pipe(v.string(), v.isoDate('expected a date such as 2027-11-01')),
-  }),
+  /**
+   * `/.well-known/security.txt` (RFC 9116): where to report a weakness, and until when it is true.
+   * RFC 2142 names the mailbox; `{host}` is the host of `BASE_URL`.
+   */
+  security: v.optional(
+    v.strictObject({
+      contact: v.pipe(
+        v.string(),
+        v.regex(/^(?:https:\/\/|mailto:)\S+$/, 'expected an https or mailto address'),
+      ),
+      expires: v.pipe(v.string(), v.isoDate('expected a date such as 2027-11-01')),
+    }),
+    { contact: 'mailto:security@{host}', expires: '2027-11-01' },
+  ),
   comparison_ranking: line,
   business_model: v.strictObject({
     summary: line,
