@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 
 /** The part of npm's lock file that says what there is to install. */
 interface Lock {
-  packages: Record<string, { version?: string; optionalDependencies?: Record<string, string> }>
+  packages: Record<
+    string,
+    { version?: string; dev?: boolean; optionalDependencies?: Record<string, string> }
+  >
 }
 
 const lock: Lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
@@ -13,6 +16,13 @@ test('the lock names the optional packages of every platform: npm ci refuses it 
     Object.keys(optionalDependencies).filter((name) => !isLocked(path, name)),
   )
   expect(missing).toEqual([])
+})
+
+test('what production needs stands in one list, and the lock does not keep it for development', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const needed = Object.keys(dependencies)
+  expect(needed.filter((name) => name in devDependencies)).toEqual([])
+  expect(needed.filter((name) => lock.packages[`node_modules/${name}`]?.dev === true)).toEqual([])
 })
 
 /** Looks where Node would: beside the package, then in each folder above it. */
