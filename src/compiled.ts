@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from './domain/derived/tables.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
+import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { BusinessModelView } from './domain/views/business-model-view.ts'
 import type { CompareView } from './domain/views/compare-view.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
@@ -21,6 +22,8 @@ export interface CompiledListing {
   added: string
   /** Why the relay does not take it; null when it does. */
   relay_reason: string | null
+  /** What our probes saw; null where nothing was probed yet. */
+  handshakes: HandshakesView | null
   /** Ids of listings like this one, best first. */
   similar: string[]
 }

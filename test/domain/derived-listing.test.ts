@@ -26,7 +26,11 @@ describe('what follows from facts and evidence', () => {
   test('with everything: claimed, scored, tested, trusted', () => {
     const listing = toListing({
       isClaimed: true,
-      evidence: { measured: toMeasured({ source: 'other-meter' }), probes: LIVE_PROBES },
+      evidence: {
+        measured: toMeasured({ source: 'other-meter' }),
+        signals: { status: 'online' },
+        probes: LIVE_PROBES,
+      },
     })
     expect(listing).toMatchObject({
       status: 'claimed',
@@ -35,6 +39,14 @@ describe('what follows from facts and evidence', () => {
       badges: ['domain_verified', 'paid_usage_verified', 'live_tested'],
       tiers: { tier: 'trusted', earned: ['live_tested', 'verified', 'trusted'], not_yet: [] },
       signalsSource: 'other-meter',
+    })
+  })
+
+  test('signals of our own probes stand where no provider gives any, under our own name', () => {
+    const measured = toMeasured({ source: 'other-meter' })
+    expect(toListing({ evidence: { measured, probes: LIVE_PROBES } })).toMatchObject({
+      signals: { status: 'online', uptime_30d: 100 },
+      signalsSource: 'service_verified',
     })
   })
 

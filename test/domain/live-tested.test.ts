@@ -25,7 +25,14 @@ test.each([
 
 test.each(PROBE_OUTCOMES)('a newest probe that is %s decides', (outcome) => {
   const newest: Probe = { at: '2026-11-01T00:00:00Z', protocol: 'x402', outcome }
-  expect(isLiveTested([...LIVE_PROBES, newest])).toBe(outcome === 'spoke')
+  const isKept = outcome === 'spoke' || outcome === 'unknown'
+  expect(isLiveTested([...LIVE_PROBES, newest])).toBe(isKept)
+})
+
+test('a failure of ours between good probes earns nothing and costs nothing', () => {
+  const between: Probe = { at: '2026-10-30T21:00:00Z', protocol: 'x402', outcome: 'unknown' }
+  expect(isLiveTested([...LIVE_PROBES, between])).toBe(true)
+  expect(isLiveTested([...LIVE_PROBES.slice(1), between])).toBe(false)
 })
 
 test('a bad probe older than the last three is forgiven', () => {

@@ -26,6 +26,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   let chain: import('./chain.ts').Chain
   let lab: typeof import('./chain.ts')
   let oldTransaction = ''
+  let running: Record<keyof typeof PAYOUTS, import('./sellers.ts').Running>
   const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
@@ -36,7 +37,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     closing.push(chain.stop)
     for (const buyer of [1, 2]) await chain.mint(lab.accountOf(buyer).address, 1_000_000n)
     const facilitator = await sellers.startFacilitator(chain)
-    const running = {
+    running = {
       v2: await sellers.startSellerV2(facilitator.url, PAYOUTS.v2),
       v1: await sellers.startSellerV1(facilitator.url, PAYOUTS.v1),
       mpp: await sellers.startSellerMpp(facilitator.url, PAYOUTS.mpp),
@@ -99,6 +100,39 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     const { trust } = (await response.json()) as { trust: Record<string, unknown> }
     return trust
   }
+
+  test.each([
+    ['v2', 'x402', '2', 0.001],
+    ['v1', 'x402', '1', 0.002],
+    ['mpp', 'mpp', '1', 0.003],
+    // The same seller offers x402 beside its MPP challenge.
+    ['mpp', 'x402', '2', 0.003],
+  ] as const)(
+    'a probe reads the terms of seller %s on rail %s and pays nothing',
+    async (slug, rail, version, usd) => {
+      const { createTestAsker } = await import('../probe/probe-world.ts')
+      const { shakeHands } = await import('../../functions/probe/shake-hands.ts')
+      const operation = { method: 'GET', url: `${running[slug].url}/paid` } as const
+      const request = { ...operation, headers: {} }
+      const handshake = {
+        kind: 'payment',
+        request,
+        operation,
+        rails: [rail],
+        is_guess: false,
+      } as const
+      const asker = createTestAsker()
+      const before = await chain.balanceOf(PAYOUTS[slug])
+      const finding = await shakeHands(handshake, asker, Date.now)
+      await asker.close()
+      expect(finding).toMatchObject({ outcome: 'spoke', protocol: rail, version })
+      expect(finding.sight?.terms?.[0]).toMatchObject({ network: lab.NETWORK, usd })
+      expect(finding.sight?.terms?.[0]?.payout?.toLowerCase()).toBe(
+        `${lab.NETWORK}:${PAYOUTS[slug]}`.toLowerCase(),
+      )
+      expect(await chain.balanceOf(PAYOUTS[slug])).toBe(before)
+    },
+  )
 
   test('an x402 v2 client pays a v2 seller', async () => {
     const pay = await payV2(1)

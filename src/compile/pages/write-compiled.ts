@@ -1,6 +1,7 @@
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toKitView } from '../../domain/kit/kit-view.ts'
+import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
 import { toBusinessModelView } from '../../domain/views/business-model-view.ts'
 import { toCompareView } from '../../domain/views/compare-view.ts'
 import { toListingView } from '../../domain/views/listing-view.ts'
@@ -68,6 +69,7 @@ function toCompiledListing(
     description_html: renderDescription(description),
     added: facts.added,
     relay_reason: buy.reason,
+    handshakes: toHandshakesView(listing.probes),
     similar,
   }
 }

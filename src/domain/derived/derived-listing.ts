@@ -3,7 +3,15 @@ import type { ListingFacts } from '../listing/listing-facts.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
-import { type Evidence, MEASURED_PROVIDER, type Measured, type Signals } from '../trust/evidence.ts'
+import { toProbeSignals } from '../probe/keep/probe-signals.ts'
+import {
+  type Evidence,
+  MEASURED_PROVIDER,
+  type Measured,
+  OWN_EVIDENCE,
+  type Probe,
+  type Signals,
+} from '../trust/evidence.ts'
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
 import type { BadgeId, Runs, Status } from '../wire/vocabulary.ts'
@@ -21,6 +29,8 @@ export interface DerivedListing {
   buy: BuyVerdict
   trust: TrustVerdict
   isLiveTested: boolean
+  /** Of the last 90 days. */
+  probes: readonly Probe[]
   badges: BadgeId[]
   tiers: EarnedTiers
   /** What a caller may ask of it: what people wrote, and what machines read. */
@@ -70,15 +80,15 @@ export function deriveListing(
     buy: judgeBuy(facts, rules),
     trust,
     isLiveTested: liveTested,
+    probes: input.evidence.probes ?? [],
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface: toSurface(facts, input.evidence.interface, rules),
     notices: [...(input.evidence.notices ?? []), ...(input.notices ?? [])].sort((a, b) =>
       a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
     ),
-    signals: input.evidence.signals ?? {},
-    signalsSource: input.evidence.measured?.source ?? MEASURED_PROVIDER,
     payouts: input.payouts,
+    ...chooseSignals(input.evidence),
   }
 }
 
@@ -104,6 +114,18 @@ export function runsOf(facts: ListingFacts): Runs[] {
     ...(hasRemoteEndpoint(facts) ? ['remote' as const] : []),
     ...(isLocal ? ['local' as const] : []),
   ]
+}
+
+/** The provider's where there is one; else what our own probes saw, under our own name. */
+function chooseSignals({
+  signals,
+  measured,
+  probes = [],
+}: Evidence): Pick<DerivedListing, 'signals' | 'signalsSource'> {
+  const provider = measured?.source ?? MEASURED_PROVIDER
+  return signals === undefined && probes.length > 0
+    ? { signals: toProbeSignals(probes), signalsSource: OWN_EVIDENCE }
+    : { signals: signals ?? {}, signalsSource: provider }
 }
 
 /**

@@ -7,10 +7,11 @@ const HOUR_MS = 3_600_000
 
 /**
  * The earned Live-Tested badge: the last three probes, over at least 24 hours, all spoke the
- * protocol. An outcome of `unknown` counts as not spoken: nothing was earned by it.
+ * protocol. One that is `unknown` was our own failure: it earns nothing and costs nothing.
  */
 export function isLiveTested(probes: readonly Probe[]): boolean {
   const times = probes
+    .filter(({ outcome }) => outcome !== 'unknown')
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
     .slice(0, LIVE_TESTED.probes)
     .map((probe) => ({ at: Date.parse(probe.at), spoke: probe.outcome === 'spoke' }))

@@ -1,0 +1,33 @@
+import type { Probe } from '../../trust/evidence.ts'
+
+const DAY_MS = 86_400_000
+const RECENT = 10
+const STRIP_DAYS = 30
+
+/** What our probes of a listing saw, for its page. */
+export interface HandshakesView {
+  /** The last ones, newest first. */
+  recent: Probe[]
+  /**
+   * The last 30 days, oldest first, ending with the day of the newest probe. `up` counts answers as
+   * itself, behind credentials included; what was nobody's fault is in neither number.
+   */
+  days: { date: string; probes: number; up: number }[]
+}
+
+/** @returns null where nothing was probed yet */
+export function toHandshakesView(probes: readonly Probe[]): HandshakesView | null {
+  const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+  const [newest] = sorted
+  if (newest === undefined) return null
+  const counted = sorted.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const byDay = Map.groupBy(counted, ({ at }) => at.slice(0, 10))
+  const days = Array.from({ length: STRIP_DAYS }, (_, at) => {
+    const moment = Date.parse(newest.at) - (STRIP_DAYS - 1 - at) * DAY_MS
+    const date = new Date(moment).toISOString().slice(0, 10)
+    const there = byDay.get(date) ?? []
+    const up = there.filter(({ outcome }) => outcome === 'spoke' || outcome === 'gated')
+    return { date, probes: there.length, up: up.length }
+  })
+  return { recent: sorted.slice(0, RECENT), days }
+}
