@@ -15,6 +15,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
+import { createCheckPage } from '../probe/lint/check-page.ts'
 import { createOnDemandPages } from '../release/on-demand-pages.ts'
 import { createPageGate } from '../release/page-gate.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
@@ -103,6 +104,7 @@ function createLayers(parts: Parts): Server {
       release: parts.release,
       search: createPageSearch(parts),
       gate: createPageGate(parts),
+      check: createCheckPage(parts),
       report: createFailureReport(parts),
     }),
   })

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -7,7 +8,8 @@ import type { PageGate } from './page-gate.ts'
 import type { Release } from './release.ts'
 
 /** Only these are rendered for each request; every other page is a file. */
-const ON_DEMAND = new Set(['/search'])
+const CHECK_PATH = '/sellers/check'
+const ON_DEMAND = new Set(['/search', CHECK_PATH])
 
 export interface OnDemandPages {
   has(path: string): boolean
@@ -24,26 +26,38 @@ export function createOnDemandPages({
   release,
   search,
   gate,
+  check,
   report,
 }: {
   release: () => Release
   search: PageLocals['search']
   gate: PageGate
+  check: (req: IncomingMessage) => Promise<CheckAnswer>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
-  async function render(req: IncomingMessage, res: ServerResponse, next: () => void) {
+  async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
+    // Other services take their time: it is not spent inside the gate, where other pages wait.
+    const checked = path === CHECK_PATH ? await check(req) : undefined
+    await gate(req, res, () => render(req, res, next, checked))
+  }
+  async function render(
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: () => void,
+    checked: CheckAnswer | undefined,
+  ) {
     const { pageCode, searchChoices, banner } = release()
     const handler = await load(pageCode)
     if (res.destroyed) return
     for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-    await handler(req, res, () => next(), { search, searchChoices, banner })
+    await handler(req, res, () => next(), { search, searchChoices, banner, checked })
   }
   return {
     has: (path) => ON_DEMAND.has(path),
     serve(req, res, path, next) {
       if (!ON_DEMAND.has(path) || (req.method !== 'GET' && req.method !== 'HEAD')) return false
-      gate(req, res, () => render(req, res, next)).catch((error: unknown) => {
+      answer(req, res, path, next).catch((error: unknown) => {
         const failure = report('pages.unavailable', error)
         if (res.headersSent) return void res.destroy()
         return sendResponse(res, failure)

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 
 /** What a page rendered on demand may ask of the functions. */
@@ -12,6 +13,8 @@ export interface PageLocals {
   searchChoices: SearchChoices
   /** Text on top of every page, where the content has one. */
   banner: string | undefined
+  /** What the linter says of the address in this request's query. */
+  checked: CheckAnswer | undefined
 }
 
 export type AstroHandler = (

@@ -29,6 +29,7 @@ export const FIXED_PAGES = [
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
   '/search',
+  '/sellers/check',
   '/sellers/dashboard',
   '/sellers/sign-in',
   '/openapi.json',

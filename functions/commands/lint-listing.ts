@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { parseArgs } from 'node:util'
+import { formatFault } from '../../src/compile/content/fault.ts'
+import { lintFile } from '../../src/compile/content/lint-file.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { judgeDrift } from '../../src/domain/probe/keep/drift-notices.ts'
+import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
+import type { AskedStep, LintProblem, LintReport } from '../../src/domain/probe/lint/lint-report.ts'
+import { toLintReport } from '../../src/domain/probe/lint/lint-report.ts'
+import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { createResolver } from '../ports/resolver.ts'
+import { type Asker, createAsker, toUserAgent } from '../probe/ask.ts'
+import { lintUrl, watch } from '../probe/lint/lint-url.ts'
+import { toInstant } from '../probe/probe-content.ts'
+import { shakeHands } from '../probe/shake-hands.ts'
+
+type Protocol = (typeof PROBE_PROTOCOLS)[number]
+
+const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
+
+Says what was sent, what came back, what is right and what to change.
+Exit: 0 clean, 1 problems, 2 the command was wrong, 3 not reached.`
+
+const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args)
+  if (typeof command === 'string') {
+    console.error(`${command}\n\n${HELP}`)
+    return 2
+  }
+  const config = parseConfig(process.env)
+  const asker = createAsker({
+    resolver: createResolver(config.DNS_SERVERS),
+    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    userAgent: toUserAgent(config.BASE_URL),
+  })
+  try {
+    const report = await lint(command, config, asker)
+    if (typeof report === 'string') {
+      console.error(`${report}\n\n${HELP}`)
+      return 2
+    }
+    console.log(command.isJson ? JSON.stringify(report) : toText(report))
+    return EXIT[report.verdict]
+  } finally {
+    await asker.close()
+  }
+}
+
+interface Command {
+  target: string
+  as: Protocol | undefined
+  isJson: boolean
+}
+
+function parseCommand(args: readonly string[]): Command | string {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { as: { type: 'string' }, json: { type: 'boolean' } },
+    })
+    const [target, ...others] = positionals
+    if (target === undefined || others.length > 0)
+      return `expected one file or URL, got ${positionals.length}`
+    const as = PROBE_PROTOCOLS.find((protocol) => protocol === values.as)
+    if (values.as !== undefined && as === undefined)
+      return `--as: expected one of ${PROBE_PROTOCOLS.join(', ')}, got ${JSON.stringify(values.as)}`
+    return { target, as, isJson: values.json ?? false }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function lint(
+  { target, as }: Command,
+  config: Config,
+  asker: Asker,
+): Promise<LintReport | string> {
+  const rules = { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS }
+  if (/^https?:/i.test(target)) {
+    const fault = findUrlFault(target, rules)
+    return fault === null ? lintUrl(target, as, asker, Date.now) : `${target}: ${fault}`
+  }
+  if (!existsSync(target)) return `${target}: there is no such file, and it is no http(s) URL`
+  return lintListing(target, readFileSync(target, 'utf8'), rules, asker)
+}
+
+/** The file first; then, where it can be read, its service against what it says. */
+async function lintListing(
+  file: string,
+  text: string,
+  rules: { allowPrivate: boolean },
+  asker: Asker,
+): Promise<LintReport> {
+  const id = `${basename(dirname(file))}.${basename(file, '.md')}`
+  const { facts, faults } = lintFile(file, text, rules)
+  const own = faults.map((fault) => ({
+    what: formatFault(fault, '.'),
+    change: 'Write what the message expects; npm run check says it for the whole content.',
+  }))
+  if (facts === null) return toUnreadable(file, own)
+  const plan = planProbe(id, facts)
+  if (plan === null) return { ...toUnreadable(file, own), saw: 'a listing that is not probed' }
+  const asked: AskedStep[] = []
+  const finding = await shakeHands(plan.handshake, { ask: watch(asker, asked) }, Date.now)
+  const drift = judgeDrift({}, finding.sight?.terms ?? [], plan.declared, toInstant(Date.now()))
+  const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
+  return toLintReport(file, finding, asked, [...own, ...drifted])
+}
+
+function toUnreadable(file: string, problems: LintProblem[]): LintReport {
+  const verdict = problems.length > 0 ? 'problems' : 'clean'
+  return {
+    target: file,
+    took_for: null,
+    saw: 'a listing file',
+    asked: [],
+    right: [],
+    problems,
+    verdict,
+  }
+}
+
+function toText({ target, took_for, saw, asked, right, problems, verdict }: LintReport): string {
+  const list = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
+  return [
+    `${target}: ${took_for === null ? 'none of the protocols spoke' : `taken for ${took_for}`} (${saw})`,
+    ...list(
+      'Sent, and what came back',
+      asked.map((step) => `${step.method} ${step.url}\n    ${step.came_back}`),
+    ),
+    ...list('Right', right),
+    ...list(
+      'To change',
+      problems.map(({ what, change }) => `${what}\n    ${change}`),
+    ),
+    '',
+    { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],
+  ].join('\n')
+}

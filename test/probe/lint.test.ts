@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import { lintUrl } from '../../functions/probe/lint/lint-url.ts'
+import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { startService } from '../support/running-service.ts'
+import { startFormer } from './mcp-sites.ts'
+import { createTestAsker, type Site, startSite } from './probe-world.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const offer = {
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '70000',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: `0x${'ab'.repeat(20)}`,
+}
+const toTerms = (accepts: unknown[]) =>
+  Buffer.from(JSON.stringify({ x402Version: 2, accepts })).toString('base64')
+
+/** A seller whose paid operation takes POST alone. */
+async function startSeller(accepts: unknown[] = [offer]): Promise<Site> {
+  const site = await startSite((req, res) => {
+    if (req.method === 'POST' && !/mcp|rpc/.test(String(req.headers['mcp-method'])))
+      res.writeHead(402, { 'payment-required': toTerms(accepts) }).end('{}')
+    else res.writeHead(405).end()
+  })
+  closing.push(site.close)
+  return site
+}
+
+function lint(url: string, as?: 'mcp' | 'x402' | 'a2a' | 'http') {
+  const asker = createTestAsker({ answerMs: 2000 })
+  closing.push(asker.close)
+  return lintUrl(url, as, asker, Date.now)
+}
+
+describe('the linter', () => {
+  test('takes an MCP server for one, and says which tool has no description', async () => {
+    const site = await startFormer(true)
+    closing.push(site.close)
+    const report = await lint(`${site.url}/mcp`)
+    expect(report).toMatchObject({ took_for: 'mcp', verdict: 'problems' })
+    expect(report.problems).toMatchObject([{ what: expect.stringContaining('sink_ship') }])
+    expect(report.asked[0]).toMatchObject({
+      method: 'POST',
+      came_back: expect.stringContaining('status'),
+    })
+  })
+
+  test('finds a paid operation that takes POST alone', async () => {
+    const { url } = await startSeller()
+    expect(await lint(`${url}/paid`, 'x402')).toMatchObject({
+      took_for: 'x402',
+      verdict: 'clean',
+      problems: [],
+    })
+  })
+
+  test('names what is wrong with an offer', async () => {
+    const { url } = await startSeller([
+      { ...offer, payTo: 'nobody' },
+      { ...offer, amount: '9000000000' },
+    ])
+    const { problems } = await lint(url, 'x402')
+    expect(problems.map(({ what }) => what).join(' ')).toMatch(/no address .* more than \$1,000/)
+  })
+
+  test('says what would be right where nothing speaks', async () => {
+    const site = await startSite((_req, res) =>
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+    )
+    closing.push(site.close)
+    const report = await lint(site.url)
+    expect(report).toMatchObject({ took_for: null, verdict: 'problems' })
+    expect(report.asked.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST', 'GET', 'GET'])
+  })
+
+  test('does not follow a redirect, and says why', async () => {
+    const site = await startSite((_req, res) => res.writeHead(308, { location: '/x' }).end())
+    closing.push(site.close)
+    const { problems } = await lint(site.url, 'http')
+    expect(problems[0]?.change).toContain('redirects are never followed')
+  })
+})
+
+describe('npm run lint:listing', () => {
+  async function command(...args: string[]) {
+    const child = spawn(process.execPath, ['functions/commands/lint-listing.ts', ...args], {
+      env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '' },
+    })
+    let out = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        out += chunk
+      })
+    const [code] = await once(child, 'close')
+    return { code, out }
+  }
+
+  test('ends with 0 where a listing and its service are clean, 1 where they disagree', async () => {
+    const { url } = await startSeller()
+    const content = createContentFolder()
+    closing.push(content.remove)
+    const http = `[{ method: POST, url: "${url}/paid", body: { example: {} } }]`
+    const pricing = (most: string) =>
+      `{ model: per_call, min_usd: 0.01, max_usd: ${most}, rails: [x402], networks: ["eip155:8453"] }`
+    content.write('listings/x402/fine.md', listingText({ url, http, pricing: pricing('0.1') }))
+    content.write('listings/x402/dear.md', listingText({ url, http, pricing: pricing('0.02') }))
+    content.write('listings/x402/odd.md', listingText({ url, pirce: '1' }))
+    const [fine, dear, odd] = await Promise.all(
+      ['fine', 'dear', 'odd'].map((slug) => command(`${content.dir}/listings/x402/${slug}.md`)),
+    )
+    expect(fine?.out).toContain('Clean.')
+    expect(fine?.code).toBe(0)
+    expect(dear).toMatchObject({ code: 1, out: expect.stringContaining('asked $0.07') })
+    expect(odd).toMatchObject({ code: 1, out: expect.stringContaining('pirce') })
+  })
+
+  test('ends with 2 where the command is wrong, 3 where nobody is there', async () => {
+    const site = await startSite(() => {})
+    await site.close()
+    const [wrong, nobody] = await Promise.all([
+      command('a.md', '--as', 'carrier-pigeon'),
+      command(site.url, '--json'),
+    ])
+    expect(wrong?.code).toBe(2)
+    expect(nobody?.code).toBe(3)
+    expect(JSON.parse(nobody?.out ?? '')).toMatchObject({ verdict: 'not_reached' })
+  })
+})
+
+describe('/sellers/check', () => {
+  test('answers without JavaScript: the form, a refusal, and its limit', async () => {
+    const waypost = await startService({ RATE_LIMITS: '{"check":"1/60"}' })
+    closing.push(waypost.close)
+    const get = async (query: string) => {
+      const response = await fetch(`${waypost.url}/sellers/check${query}`)
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    }
+    const form = await get('')
+    expect(form.status).toBe(200)
+    expect(form.text).toContain('name="url"')
+    const refused = await get('?url=http://169.254.169.254/')
+    expect(refused).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('expected an https URL'),
+    })
+    // A name that cannot exist: asked, and not reached.
+    const asked = await get('?url=https://nobody.waypost-check.example/mcp')
+    expect(asked.status).toBe(200)
+    expect(asked.text).toContain('What was sent')
+    const limited = await get('?url=https://nobody.waypost-check.example/mcp')
+    expect(limited.status).toBe(429)
+    expect(limited.headers.get('retry-after')).not.toBeNull()
+  })
+
+  test('shows hostile words as words', async () => {
+    const waypost = await startService()
+    closing.push(waypost.close)
+    const query = new URLSearchParams({ url: '"><script>alert(1)</script>' })
+    const text = await (await fetch(`${waypost.url}/sellers/check?${query}`)).text()
+    expect(text).not.toContain('<script>alert')
+  })
+})
