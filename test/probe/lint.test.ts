@@ -77,7 +77,14 @@ describe('the linter', () => {
     closing.push(site.close)
     const report = await lint(site.url)
     expect(report).toMatchObject({ took_for: null, verdict: 'problems' })
-    expect(report.asked.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST', 'GET', 'GET'])
+    expect(report.asked.map(({ method }) => method)).toEqual([
+      'POST',
+      'POST',
+      'GET',
+      'POST',
+      'GET',
+      'GET',
+    ])
   })
 
   test('does not follow a redirect, and says why', async () => {
@@ -164,6 +171,8 @@ describe('/sellers/check', () => {
     closing.push(waypost.close)
     const query = new URLSearchParams({ url: '"><script>alert(1)</script>' })
     const text = await (await fetch(`${waypost.url}/sellers/check?${query}`)).text()
-    expect(text).not.toContain('<script>alert')
+    // Inside the quoted value of the field, and nowhere else.
+    expect(text).toContain('value="&quot;><script>alert(1)</script>"')
+    expect(text.split('<script>alert')).toHaveLength(2)
   })
 })
