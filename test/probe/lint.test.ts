@@ -97,9 +97,13 @@ describe('the linter', () => {
 
 describe('npm run lint:listing', () => {
   async function command(...args: string[]) {
-    const child = spawn(process.execPath, ['functions/commands/lint-listing.ts', ...args], {
-      env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '' },
-    })
+    const child = spawn(
+      process.execPath,
+      ['functions/commands/evidence/lint-listing.ts', ...args],
+      {
+        env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '' },
+      },
+    )
     let out = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => {

@@ -179,7 +179,7 @@ describe('a probe run', () => {
 
 describe('npm run probe', () => {
   async function command(args: string[], env: Record<string, string>) {
-    const child = spawn(process.execPath, ['functions/commands/probe.ts', ...args], {
+    const child = spawn(process.execPath, ['functions/commands/evidence/probe.ts', ...args], {
       env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '', ...env },
     })
     let out = ''

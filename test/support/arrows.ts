@@ -69,7 +69,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   // The commands read content; the server never does.
   'functions/commands': {
     ours: [...LIVE, 'src/compile'],
-    packages: ['node:*', 'astro'],
+    packages: ['node:*', 'astro', 'valibot'],
   },
   'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },

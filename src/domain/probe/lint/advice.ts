@@ -1,6 +1,11 @@
 import type { Finding, PaymentTerm, ProbeProtocol, Sight } from '../read/finding.ts'
 import { MCP_CURRENT } from '../read/mcp-messages.ts'
-import type { LintProblem } from './lint-report.ts'
+
+export interface LintProblem {
+  what: string
+  /** What would be right. */
+  change: string
+}
 
 /** Slower than this a caller with a short patience gives up (milliseconds). */
 const SLOW_MS = 5000

@@ -1,5 +1,5 @@
 import type { Finding, ProbeProtocol } from '../read/finding.ts'
-import { toAdvice } from './advice.ts'
+import { type LintProblem, toAdvice } from './advice.ts'
 
 /** One request of ours and what came back, as a seller can compare it with its own log. */
 export interface AskedStep {
@@ -7,12 +7,6 @@ export interface AskedStep {
   url: string
   /** `status 402, application/json, 12 ms`, or why there was no answer. */
   came_back: string
-}
-
-export interface LintProblem {
-  what: string
-  /** What would be right. */
-  change: string
 }
 
 /** What the linter tells a seller about one address or listing. */

@@ -1,10 +1,16 @@
 import * as v from 'valibot'
-import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
-import type { UrlRules } from '../../domain/listing/target-url.ts'
-import type { Fault } from './fault.ts'
-import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
-import { findYamlKeyLine, findYamlLine } from './parse-yaml.ts'
-import { toSchemaFaults } from './schema-faults.ts'
+import type { Fault } from '../../../src/compile/content/fault.ts'
+import {
+  MAX_FILE_BYTES,
+  parseFrontMatter,
+} from '../../../src/compile/content/parse-front-matter.ts'
+import { findYamlKeyLine, findYamlLine } from '../../../src/compile/content/parse-yaml.ts'
+import { toSchemaFaults } from '../../../src/compile/content/schema-faults.ts'
+import {
+  createListingFactsSchema,
+  type ListingFacts,
+} from '../../../src/domain/listing/listing-facts.ts'
+import type { UrlRules } from '../../../src/domain/listing/target-url.ts'
 
 /**
  * One listing file by itself, for whoever is writing it. What only the whole content knows (sources,
