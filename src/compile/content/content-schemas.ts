@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { CompareFactsSchema } from '../../domain/derived/compare-facts.ts'
+import { SearchWordsSchema } from '../../domain/derived/search-words.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
@@ -47,6 +48,7 @@ const CONTENT_SCHEMAS = {
   'also_search.schema.json': () => toListOf(AlsoSearchSchema),
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
+  'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
   'site.schema.json': () => toContentSchema(SiteTextsSchema),
 }
