@@ -16,7 +16,17 @@ export async function readLedgerFacts(
     .where('state', '=', 'verified')
     .execute()
   const removals = await store.db.selectFrom('opt_out').select(['listing_id', 'host']).execute()
+  const proofs = await store.db
+    .selectFrom('payout_proof')
+    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
+    .select(['claim.listing_id', 'payout_proof.payout'])
+    .where('claim.state', '=', 'verified')
+    .orderBy('claim.listing_id')
+    .orderBy('payout_proof.payout')
+    .execute()
+  const proven = Map.groupBy(proofs, ({ listing_id }) => listing_id)
   return {
+    provenPayouts: new Map([...proven].map(([id, rows]) => [id, rows.map((row) => row.payout)])),
     claimed: new Map(claims.map(({ listing_id, host }) => [listing_id, host])),
     optedOut: new Map(removals.map(({ listing_id, host }) => [listing_id, host])),
     demand: await readDemand(store, toDay(now) - DEMAND_DAYS + 1),

@@ -3,6 +3,7 @@ import type { Parts } from '../parts/parts.ts'
 import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'
 import { createAnalytics, createMe } from '../sellers/claims/me-routes.ts'
 import { createOptOut } from '../sellers/claims/opt-out.ts'
+import { createPayoutCheck, createPayoutStart } from '../sellers/payouts/payout-routes.ts'
 import { createLogin } from '../sellers/sessions/login.ts'
 import { createSessionEnd, createSessionStart } from '../sellers/sessions/session-routes.ts'
 import type { Handlers } from './app.ts'
@@ -20,5 +21,7 @@ export function createLedgerHandlers(parts: Parts): Omit<Handlers, 'search'> {
     claim_check: createClaimCheck(parts),
     analytics: createAnalytics(parts),
     opt_out: createOptOut(parts),
+    payout_start: createPayoutStart(parts),
+    payout_check: createPayoutCheck(parts),
   }
 }

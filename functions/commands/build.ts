@@ -70,7 +70,7 @@ async function readLedger(
   read: () => ReturnType<typeof readContent>,
 ): Promise<LedgerFacts> {
   const log = createLog((line) => process.stderr.write(line), Date.now)
-  const readStandings = (facts: Pick<LedgerFacts, 'optedOut'>) => {
+  const readStandings = (facts: Omit<LedgerFacts, 'settlements'>) => {
     const { content } = read()
     return content === null
       ? new Map<string, PayoutStanding>()

@@ -44,6 +44,7 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   session: { requests: 60, seconds: 3600 },
   claim: { requests: 60, seconds: 3600 },
   check: { requests: 10, seconds: 3600 },
+  payout: { requests: 30, seconds: 3600 },
 }
 
 /** What one limit is counted with. Memory by default; several instances share a store. */

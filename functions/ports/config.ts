@@ -17,6 +17,7 @@ export const RATE_LIMIT_NAMES = [
   'session',
   'claim',
   'check',
+  'payout',
 ] as const
 export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 

@@ -16,6 +16,13 @@ export type CreateJsonRpc = (url: string) => JsonRpc
 /** Never holds the URL: it often carries the operator's key. */
 export class RpcError extends Error {
   override name = 'RpcError'
+  /** The node was asked and refused: a call that reverts, a range too wide. */
+  readonly isRefusal: boolean
+
+  constructor(message: string, { isRefusal = false }: { isRefusal?: boolean } = {}) {
+    super(message)
+    this.isRefusal = isRefusal
+  }
 }
 
 const TIMEOUT_MS = 15_000
@@ -38,7 +45,9 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
       const answer = v.safeParse(AnswerSchema, await ask(url, dispatcher, method, params))
       if (!answer.success) throw new RpcError(`${method}: the node's answer is no JSON-RPC`)
       if ('error' in answer.output)
-        throw new RpcError(`${method}: the node refused (${answer.output.error.code})`)
+        throw new RpcError(`${method}: the node refused (${answer.output.error.code})`, {
+          isRefusal: true,
+        })
       const result = v.safeParse(schema, answer.output.result)
       if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
       return result.output

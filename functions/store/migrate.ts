@@ -7,6 +7,7 @@ import { up as mail } from './migrations/0004-mail.ts'
 import { up as settlements } from './migrations/0010-settlements.ts'
 import { up as attempts } from './migrations/0011-attempts.ts'
 import { up as settlementCalls } from './migrations/0030-settlement-calls.ts'
+import { up as payoutProofs } from './migrations/0031-payout-proofs.ts'
 import type { Store } from './schema/store.ts'
 
 /** A number once landed is never edited, a change is a new number; none needs one of another range. */
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0010-settlements': { up: settlements },
   '0011-attempts': { up: attempts },
   '0030-settlement-calls': { up: settlementCalls },
+  '0031-payout-proofs': { up: payoutProofs },
 }
 
 /**

@@ -88,3 +88,56 @@ describe('a payout that listings of different domains publish', () => {
     expect(faults).toHaveLength(2)
   })
 })
+
+describe('a payout that a seller’s own 402 named', () => {
+  const read = (payout: string) =>
+    JSON.stringify({
+      interface: {
+        at: '2026-11-20T00:00:00Z',
+        from: 'x402',
+        payouts: [{ payout, network: 'eip155:8453', seen_at: '2026-11-21T00:00:00Z' }],
+      },
+    })
+  const thief = {
+    'listings/x402/thief.md': listingText({ url: 'https://thief.example/now' }),
+    'evidence/x402/thief.json': read(PAYOUT),
+  }
+
+  test('counts where nobody else names it', () => {
+    const { catalogue } = build(thief)
+    expect(catalogue.byId.get('x402.thief')?.payouts.counts).toEqual([PAYOUT])
+    expect(catalogue.byId.get('x402.thief')?.notices).toEqual([])
+  })
+
+  test('takes nothing from the listing that published it, and is noticed where it counts for nothing', () => {
+    const { catalogue } = build({ ...thief, [FILE]: listingText({ payout: `["${PAYOUT}"]` }) })
+    expect(catalogue.byId.get(ID)).toMatchObject({ payouts: { counts: [PAYOUT] }, notices: [] })
+    expect(catalogue.byId.get('x402.thief')).toMatchObject({
+      payouts: { counts: [], contested: [PAYOUT] },
+      notices: [{ id: 'payout_contested', at: '2026-11-21T00:00:00Z' }],
+    })
+  })
+})
+
+test('a proof decides a contested payout, while its claim holds on the host that was proved', () => {
+  const files = {
+    [FILE]: listingText({ payout: `["${PAYOUT}"]` }),
+    'listings/x402/other.md': listingText({
+      url: 'https://thief.example/now',
+      payout: `["${PAYOUT}"]`,
+    }),
+  }
+  const countsWith = (host: string) =>
+    build(files, {
+      claimed: new Map([[ID, host]]),
+      provenPayouts: new Map([[ID, [PAYOUT]]]),
+    }).catalogue.byId.get(ID)
+  expect(countsWith('api.weather.example')).toMatchObject({
+    payouts: { counts: [PAYOUT], sharers: 1 },
+    notices: [],
+  })
+  expect(countsWith('old.weather.example')).toMatchObject({
+    payouts: { counts: [] },
+    notices: [{ id: 'payout_contested' }],
+  })
+})

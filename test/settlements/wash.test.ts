@@ -158,6 +158,7 @@ describe('as evidence', () => {
       shared_payout: false,
       wash_flags: [{ flag: 'self_payment', settlements: 1 }],
       watch: [],
+      raw: { payers: 3, settlements: 4, volume_usd: 99.5 },
     })
   })
 

@@ -50,6 +50,7 @@ export const ALL_LIMITS_OFF = JSON.stringify({
   session: 'off',
   claim: 'off',
   check: 'off',
+  payout: 'off',
 })
 
 export async function openWorld(options: WorldOptions): Promise<World> {

@@ -19,6 +19,8 @@ export interface Tables {
   settlement_check: SettlementCheckTable
   settlement: SettlementTable
   wallet_transfer: WalletTransferTable
+  payout_challenge: PayoutChallengeTable
+  payout_proof: PayoutProofTable
 }
 
 export interface ClickTable {
@@ -156,4 +158,18 @@ export interface WalletTransferTable {
   receiver: string
   amount: string
   sent_at: number
+}
+
+/** A text a seller was asked to sign; `payout` is CAIP-10, EVM in lower case. */
+export interface PayoutChallengeTable {
+  claim_id: string
+  payout: string
+  challenge: string
+  expires_at: number
+}
+
+export interface PayoutProofTable {
+  claim_id: string
+  payout: string
+  proven_at: number
 }

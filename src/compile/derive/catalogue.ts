@@ -7,7 +7,7 @@ import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
-import { hostAt, isOptedOut, readPayoutStandings } from './payout-standings.ts'
+import { hostAt, isOptedOut, readPayoutStandings, toPayoutNotices } from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
 export interface Catalogue {
@@ -38,15 +38,18 @@ export function createCatalogue(
   const payouts = readPayoutStandings(content, ledger, baseUrl)
   const listings = files.map((file) => {
     const { id, facts, description } = file
+    const evidence = content.evidence.get(id) ?? {}
+    const standing = payouts.get(id) ?? NO_PAYOUTS
     return deriveListing(
       {
         id,
         facts,
         description,
-        evidence: content.evidence.get(id) ?? {},
+        evidence,
         ownMeasured: ledger.settlements.get(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
-        payouts: payouts.get(id) ?? NO_PAYOUTS,
+        notices: toPayoutNotices(file, evidence, standing),
+        payouts: standing,
       },
       { rules, baseUrl },
     )

@@ -1,6 +1,12 @@
 import { BASE_URL_PLACEHOLDER } from '../../domain/listing/target-url.ts'
-import { judgePayouts, type PayoutStanding } from '../../domain/owners/payout-standing.ts'
+import {
+  judgePayouts,
+  type PayoutFacts,
+  type PayoutStanding,
+} from '../../domain/owners/payout-standing.ts'
 import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
+import type { Evidence } from '../../domain/trust/evidence.ts'
+import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
@@ -21,21 +27,47 @@ export function isOptedOut(
 
 /** Which payouts count for which listing of the directory. */
 export function readPayoutStandings(
-  { listings, tables }: Pick<Content, 'listings' | 'tables'>,
-  ledger: Pick<LedgerFacts, 'optedOut'>,
+  { listings, tables, evidence }: Pick<Content, 'listings' | 'tables' | 'evidence'>,
+  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
   baseUrl: string,
 ): Map<string, PayoutStanding> {
-  return judgePayouts(
-    listings
-      .filter((file) => file.facts.payout.length > 0 && !isOptedOut(file, ledger, baseUrl))
-      .map((file) => ({
-        id: file.id,
-        owner: ownerAt(hostAt(file, baseUrl) ?? '', tables.sharedHosts),
+  const facts = listings
+    .filter((file) => !isOptedOut(file, ledger, baseUrl))
+    .map((file): PayoutFacts => {
+      const { id } = file
+      const host = hostAt(file, baseUrl)
+      const named = evidence.get(id)?.interface?.payouts ?? []
+      // A proof ends with its claim, and a claim gives nothing on another host.
+      const isClaimed = ledger.claimed.get(id) === host
+      return {
+        id,
+        owner: ownerAt(host ?? '', tables.sharedHosts),
         published: file.facts.payout,
-        named: [],
-        proven: [],
-      })),
-  )
+        named: named.map(({ payout }) => payout),
+        proven: isClaimed ? (ledger.provenPayouts.get(id) ?? []) : [],
+      }
+    })
+  return judgePayouts(facts)
+}
+
+/**
+ * The notice of a listing that has a payout which counts for nothing there. Dated by what was known
+ * last, as a build has no time of its own.
+ */
+export function toPayoutNotices(
+  { facts }: Pick<ListingFile, 'facts'>,
+  evidence: Evidence,
+  { contested }: PayoutStanding,
+): Notice[] {
+  if (contested.length === 0) return []
+  const seen = (evidence.interface?.payouts ?? [])
+    .filter(({ payout }) => contested.includes(payout))
+    .map(({ seen_at }) => seen_at)
+  const at = [`${facts.added}T00:00:00Z`, ...seen].sort().at(-1) ?? ''
+  const [first = ''] = contested
+  const more = contested.length > 1 ? ` and ${contested.length - 1} more` : ''
+  const note = `Listings on other domains have the payout ${first}${more} too: payments to it count for nothing here until its holder proves it.`
+  return [{ id: 'payout_contested', note, at }]
 }
 
 /** Addresses and local names, which only trials list, are their own. */

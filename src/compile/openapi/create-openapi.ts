@@ -1,6 +1,7 @@
 import { PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import { OPERATIONS, type OperationFacts } from './operations.ts'
+import type { OperationFacts } from './operation-facts.ts'
+import { OPERATIONS } from './operations.ts'
 import { toParameters } from './parameters.ts'
 import { SCHEMAS, type SchemaName, toOpenApiSchema, toRef } from './schemas.ts'
 

@@ -1,32 +1,7 @@
-import type { ProblemCode } from '../../domain/wire/problems.ts'
 import type { RouteId } from '../../domain/wire/route-table.ts'
+import { type OperationFacts, SELLER_READ, SELLER_WRITE } from './operation-facts.ts'
 import type { SchemaName } from './schemas.ts'
 
-/** What the OpenAPI document says of a route beside its address. */
-export interface OperationFacts {
-  summary: string
-  /** One sentence on what the summary leaves open. */
-  description: string
-  tag: 'Search' | 'Listings' | 'Calls' | 'Service' | 'Sellers' | 'Roadmap stubs'
-  /** Name of the 200 body; null where the body is the seller's, or there is none. */
-  answer: SchemaName | null
-  /** What the answer is instead where a parameter asks for it. */
-  otherAnswer?: SchemaName
-  body?: SchemaName
-  /** Cookie session needed. */
-  isForSellers?: boolean
-  problems: readonly ProblemCode[]
-}
-
-const SELLER_READ = { tag: 'Sellers', isForSellers: true } as const
-const SELLER_WRITE = [
-  'invalid-body',
-  'invalid-parameter',
-  'cross-site',
-  'unsupported-media-type',
-  'payload-too-large',
-  'rate-limited',
-] as const
 const service = (summary: string, answer: SchemaName, description: string): OperationFacts => ({
   summary,
   description,
@@ -217,6 +192,22 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
       'It takes a verified claim, and the listing stays out even if that claim lapses later.',
     answer: 'OptOut',
     body: 'OptOutBody',
+    problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
+  },
+  payout_start: {
+    ...SELLER_READ,
+    summary: 'Ask for a text to sign with a payout wallet.',
+    description: 'The text works once, for 15 minutes; signing it moves nothing.',
+    answer: 'PayoutChallenge',
+    body: 'PayoutBody',
+    problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
+  },
+  payout_check: {
+    ...SELLER_READ,
+    summary: 'Prove a payout by a signature: EIP-191, EIP-1271 or ed25519.',
+    description: 'A signature that proves nothing is a 200 that says what was expected and seen.',
+    answer: 'PayoutChecked',
+    body: 'PayoutCheckBody',
     problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
   },
   sponsored: stub(

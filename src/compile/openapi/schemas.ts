@@ -6,6 +6,12 @@ import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
 import { CompareListSchema, CompareSchema } from '../../domain/views/compare-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
+import {
+  PayoutBodySchema,
+  PayoutChallengeSchema,
+  PayoutCheckBodySchema,
+  PayoutCheckedSchema,
+} from '../../domain/views/payout-views.ts'
 import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
 import { RoadmapSchema } from '../../domain/views/roadmap-view.ts'
 import {
@@ -49,6 +55,10 @@ export const SCHEMAS = {
   Claims: ClaimsSchema,
   ClaimBody: ClaimBodySchema,
   OptOutBody: OptOutBodySchema,
+  PayoutBody: PayoutBodySchema,
+  PayoutChallenge: PayoutChallengeSchema,
+  PayoutCheckBody: PayoutCheckBodySchema,
+  PayoutChecked: PayoutCheckedSchema,
   OptOut: OptOutSchema,
   ClaimStarted: ClaimStartedSchema,
   ClaimChecked: ClaimCheckedSchema,

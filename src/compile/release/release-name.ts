@@ -27,6 +27,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
     JSON.stringify([
       sorted(ledger.claimed),
       sorted(ledger.optedOut),
+      sorted(ledger.provenPayouts),
       sorted(ledger.demand),
       sorted(ledger.settlements),
     ]),

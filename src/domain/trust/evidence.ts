@@ -60,6 +60,13 @@ const DaysSchema = v.pipe(
   ),
 )
 
+/** Everything that was paid in the window, before anything was excluded. */
+export const RawSchema = v.strictObject({
+  payers: count,
+  settlements: count,
+  volume_usd: amount,
+})
+
 export const MeasuredSchema = v.pipe(
   v.strictObject({
     source: token,
@@ -78,6 +85,8 @@ export const MeasuredSchema = v.pipe(
     shared_payout: v.boolean(),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
+    /** Absent where only counted numbers are known. */
+    raw: v.optional(RawSchema),
     days: v.optional(DaysSchema),
   }),
   v.forward(

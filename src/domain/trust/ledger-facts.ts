@@ -12,6 +12,8 @@ export interface LedgerFacts {
   claimed: ReadonlyMap<string, string>
   /** The host that was proved, by id of a listing whose seller asked for removal. */
   optedOut: ReadonlyMap<string, string>
+  /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
+  provenPayouts: ReadonlyMap<string, readonly string[]>
   /** Searches and clicks in 90 days by listing id. */
   demand: ReadonlyMap<string, Demand>
   /** Settlements this service verified itself, as aggregates by listing id. */
@@ -21,6 +23,7 @@ export interface LedgerFacts {
 export const NO_LEDGER_FACTS: LedgerFacts = {
   claimed: new Map(),
   optedOut: new Map(),
+  provenPayouts: new Map(),
   demand: new Map(),
   settlements: new Map(),
 }

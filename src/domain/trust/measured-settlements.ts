@@ -45,6 +45,17 @@ export function toMeasured(
     shared_payout: false,
     wash_flags: flags,
     watch: [],
+    raw: toRaw(inWindow),
+  }
+}
+
+/** What stands beside the counted numbers, so that nobody has to believe the exclusions. */
+function toRaw(settlements: readonly Settlement[]): NonNullable<Measured['raw']> {
+  const micros = settlements.reduce((sum, { usd }) => sum + Math.round(usd * MICRO), 0)
+  return {
+    payers: new Set(settlements.map(({ payer }) => normalizeWallet(payer))).size,
+    settlements: settlements.length,
+    volume_usd: micros / MICRO,
   }
 }
 

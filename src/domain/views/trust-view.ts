@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { WashFlagSchema, WatchSchema } from '../trust/evidence.ts'
+import { RawSchema, WashFlagSchema, WatchSchema } from '../trust/evidence.ts'
 import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
 
 /**
@@ -33,6 +33,8 @@ const measuredExtras = {
   method: v.literal(TRUST_METHOD),
   /** Attribution text of the data's provider. */
   source: v.string(),
+  /** Before exclusions, where transactions are known one by one. */
+  raw: v.optional(RawSchema),
 }
 
 /** Trust in a search result. */
@@ -78,7 +80,8 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
-  const { volume_usd_30d, top_buyer_share_30d, last_settlement_at, shared_payout } = trust.measured
+  const { volume_usd_30d, top_buyer_share_30d, last_settlement_at, shared_payout, raw } =
+    trust.measured
   const extras = {
     volume_usd_30d,
     top_buyer_share_30d,
@@ -86,6 +89,7 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
     shared_payout,
     method: TRUST_METHOD,
     source,
+    ...(raw !== undefined && { raw }),
   } as const
   return { ...summary, ...extras }
 }

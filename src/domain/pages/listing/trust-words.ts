@@ -43,10 +43,14 @@ export function toTrustWords(trust: Trust): TrustWords {
 
 function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   const last = trust.last_settlement_at
+  const { raw } = trust
+  const toCents = (usd: number) => toUsd(Math.round(usd * 100) / 100)
+  // Counted and before exclusions, side by side, where both are known.
+  const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
-    ['Verified buyers', String(trust.verified_buyers_30d)],
-    ['Settlements', String(trust.settlements_30d)],
-    ['Volume', toUsd(Math.round(trust.volume_usd_30d * 100) / 100)],
+    ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && `${raw.payers} payers`)}`],
+    ['Settlements', `${trust.settlements_30d}${of(raw && String(raw.settlements))}`],
+    ['Volume', `${toCents(trust.volume_usd_30d)}${of(raw && toCents(raw.volume_usd))}`],
     ['Largest buyer', `${Math.round(trust.top_buyer_share_30d * 100)} % of it`],
     ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],

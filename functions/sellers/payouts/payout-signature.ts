@@ -1,0 +1,81 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+
+/**
+ * Who signed a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes.
+ * None of these throws for what a stranger sends.
+ */
+
+/** EIP-191 version 0x45: what the wallet hashes, so that no signature of a text is a transaction's. */
+export function hashPersonalText(text: string): Uint8Array {
+  const bytes = utf8ToBytes(text)
+  return keccak_256(
+    concatBytes(utf8ToBytes(`\u0019Ethereum Signed Message:\n${bytes.length}`), bytes),
+  )
+}
+
+const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
+
+/**
+ * The address that signed a text, lower case; null for anything that is no signature.
+ *
+ * @param signature r, s and v (27, 28, 0 or 1): 65 bytes of hex
+ */
+export function recoverSigner(text: string, signature: string): string | null {
+  if (!SIGNATURE.test(signature)) return null
+  const bytes = hexToBytes(signature.slice(2))
+  const v = bytes[64] ?? 0
+  const recovery = v >= 27 ? v - 27 : v
+  if (recovery > 1) return null
+  try {
+    const ordered = concatBytes(Uint8Array.of(recovery), bytes.subarray(0, 64))
+    const key = secp256k1.recoverPublicKey(ordered, hashPersonalText(text), { prehash: false })
+    return toAddress(secp256k1.Point.fromBytes(key).toBytes(false))
+  } catch {
+    // r or s out of range, or no point of the curve.
+    return null
+  }
+}
+
+/** @param address base58 public key; @param signature base58, 64 bytes */
+export function isSignedBySolana(text: string, address: string, signature: string): boolean {
+  const key = decodeBase58(address, 32)
+  const signed = decodeBase58(signature, 64)
+  if (key === null || signed === null) return false
+  try {
+    // Strict: a key of small order would "sign" every text.
+    return ed25519.verify(signed, utf8ToBytes(text), key, { zip215: false }) && !isSmallOrder(key)
+  } catch {
+    return false
+  }
+}
+
+function isSmallOrder(key: Uint8Array): boolean {
+  return ed25519.Point.fromBytes(key).isSmallOrder()
+}
+
+/** The last 20 bytes of the hash of an uncompressed key without its first byte. */
+function toAddress(uncompressed: Uint8Array): string {
+  return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
+}
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+/** 64 bytes are at most 88 characters. */
+const MAX_BASE58 = 90
+
+/** @returns null unless it is base58 of exactly this many bytes */
+function decodeBase58(text: string, size: number): Uint8Array | null {
+  if (text.length > MAX_BASE58) return null
+  let value = 0n
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character)
+    if (digit < 0) return null
+    value = value * 58n + BigInt(digit)
+  }
+  const zeros = text.length - text.replace(/^1+/, '').length
+  const hex = value === 0n ? '' : value.toString(16)
+  const bytes = hexToBytes(hex.length % 2 === 0 ? hex : `0${hex}`)
+  return zeros + bytes.length === size ? concatBytes(new Uint8Array(zeros), bytes) : null
+}

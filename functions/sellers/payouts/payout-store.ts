@@ -1,0 +1,106 @@
+import type { Kysely } from 'kysely'
+import { normalizePayout } from '../../../src/domain/listing/payout.ts'
+import {
+  CHALLENGE_MINUTES,
+  type PayoutChallenge,
+  toChallengeText,
+} from '../../../src/domain/owners/payout-challenge.ts'
+import type { Release } from '../../release/release.ts'
+import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
+import { isOwned } from '../claims/claimed-listing.ts'
+import { createSecret } from '../sessions/secret.ts'
+
+/** The asker's verified claim on a listing that is still on the host that was proved. */
+export async function findOwnedClaim(
+  db: Kysely<Tables>,
+  release: Pick<Release, 'listings' | 'optedOut'>,
+  { sellerId, listingId }: { sellerId: string; listingId: string },
+): Promise<ClaimTable | null> {
+  const claim = await db
+    .selectFrom('claim')
+    .selectAll()
+    .where('listing_id', '=', listingId)
+    .where('seller_id', '=', sellerId)
+    .where('state', '=', 'verified')
+    .executeTakeFirst()
+  return claim !== undefined && isOwned(release, claim) ? claim : null
+}
+
+/** A fresh challenge for one payout of a claim; the one before stops working. */
+export async function openChallenge(
+  db: Kysely<Tables>,
+  claim: ClaimTable,
+  { baseUrl, payout }: Pick<PayoutChallenge, 'baseUrl' | 'payout'>,
+  now: number,
+): Promise<string> {
+  const expiresAt = now + CHALLENGE_MINUTES * 60_000
+  const nonce = createSecret()
+  const listingId = claim.listing_id
+  const text = toChallengeText({ baseUrl, listingId, payout, nonce, expiresAt })
+  const row = { challenge: text, expires_at: expiresAt }
+  await db
+    .insertInto('payout_challenge')
+    .values({ claim_id: claim.id, payout: normalizePayout(payout), ...row })
+    .onConflict((conflict) => conflict.columns(['claim_id', 'payout']).doUpdateSet(row))
+    .execute()
+  return text
+}
+
+export async function findChallenge(
+  db: Kysely<Tables>,
+  claimId: string,
+  payout: string,
+  now: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('payout_challenge')
+    .select('challenge')
+    .where('claim_id', '=', claimId)
+    .where('payout', '=', normalizePayout(payout))
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return row?.challenge ?? null
+}
+
+/**
+ * Writes the proof down and uses its challenge up: one DELETE decides, so that a signature works
+ * once.
+ *
+ * @returns null when the challenge was used meanwhile
+ */
+export async function recordPayoutProof(
+  db: Kysely<Tables>,
+  claim: ClaimTable,
+  { payout, challenge }: { payout: string; challenge: string },
+  now: number,
+): Promise<PayoutProofTable | null> {
+  return db.transaction().execute(async (trx) => {
+    const used = await trx
+      .deleteFrom('payout_challenge')
+      .where('claim_id', '=', claim.id)
+      .where('challenge', '=', challenge)
+      .returning('claim_id')
+      .execute()
+    if (used.length === 0) return null
+    const proof = { claim_id: claim.id, payout: normalizePayout(payout), proven_at: now }
+    await trx
+      .insertInto('payout_proof')
+      .values(proof)
+      .onConflict((conflict) => conflict.columns(['claim_id', 'payout']).doUpdateSet(proof))
+      .execute()
+    return proof
+  })
+}
+
+export async function findPayoutProof(
+  db: Kysely<Tables>,
+  claimId: string,
+  payout: string,
+): Promise<PayoutProofTable | undefined> {
+  return db
+    .selectFrom('payout_proof')
+    .selectAll()
+    .where('claim_id', '=', claimId)
+    .where('payout', '=', normalizePayout(payout))
+    .executeTakeFirst()
+}

@@ -1,0 +1,240 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
+import {
+  hashPersonalText,
+  isSignedBySolana,
+  recoverSigner,
+} from '../../functions/sellers/payouts/payout-signature.ts'
+import { liveListing } from '../support/live-listing.ts'
+import { describeStores } from '../support/stores.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
+import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
+
+const KEY = Uint8Array.from({ length: 32 }, (_, n) => n + 1)
+const OTHER_KEY = Uint8Array.from({ length: 32 }, (_, n) => n + 7)
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+
+/** As a wallet signs: r, s, then v of 27 or 28. */
+function signText(text: string, key = KEY): string {
+  const options = { prehash: false, format: 'recovered' } as const
+  const [recovery = 0, ...rs] = secp256k1.sign(hashPersonalText(text), key, options)
+  return `0x${bytesToHex(Uint8Array.from([...rs, recovery + 27]))}`
+}
+const ADDRESS = recoverSigner('x', signText('x')) ?? ''
+const PAYOUT = `eip155:8453:${ADDRESS}`
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+function toBase58(bytes: Uint8Array): string {
+  let value = BigInt(`0x${bytesToHex(bytes)}`)
+  let text = ''
+  for (; value > 0n; value /= 58n) text = (ALPHABET[Number(value % 58n)] ?? '') + text
+  return text
+}
+
+describe('whose signature it is', () => {
+  test('a published example of EIP-191', () => {
+    const signature =
+      '0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c'
+    const text = 'Some data'
+    expect(bytesToHex(hashPersonalText(text))).toBe(
+      '1da44b586eb0729ff70a73c326926f6ed5a25f5b056e7f47fbc6e58d86871655',
+    )
+    expect(recoverSigner(text, signature)).toBe('0x2c7536e3605d9c16a7a3d7b1898e529396a65c23')
+    expect(recoverSigner('Other data', signature)).not.toBe(
+      '0x2c7536e3605d9c16a7a3d7b1898e529396a65c23',
+    )
+  })
+
+  test.each([
+    '',
+    '0x',
+    `0x${'00'.repeat(65)}`,
+    `0x${'ff'.repeat(65)}`,
+    `0x${'11'.repeat(64)}1d`,
+    `0x${'11'.repeat(66)}`,
+    'x'.repeat(132),
+  ])('%s is nobody’s', (signature) => {
+    expect(recoverSigner('text', signature)).toBe(null)
+  })
+
+  test('ed25519, as another library signs', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
+    const address = toBase58(raw)
+    const signature = toBase58(sign(null, Buffer.from('text'), privateKey))
+    expect(isSignedBySolana('text', address, signature)).toBe(true)
+    expect(isSignedBySolana('other', address, signature)).toBe(false)
+    for (const wrong of ['', '0', 'l', '1'.repeat(64), 'z'.repeat(10_000)])
+      expect(isSignedBySolana('text', address, wrong)).toBe(false)
+  })
+
+  test('a key of small order signs nothing', () => {
+    const neutral = toBase58(Uint8Array.from([1, ...Array(31).fill(0)]))
+    const everything = toBase58(Uint8Array.from([1, ...Array(63).fill(0)]))
+    expect(isSignedBySolana('text', neutral, everything)).toBe(false)
+  })
+})
+
+describeStores('proving a payout', ({ newPlace }) => {
+  let world: World
+  let node: Server
+  let answers: Record<string, unknown>
+  let ann: Visitor
+  let bob: Visitor
+  let claimId: string
+
+  beforeAll(async () => {
+    node = createServer((req, res) => {
+      let text = ''
+      req.on('data', (chunk) => {
+        text += chunk
+      })
+      req.on('end', () => {
+        const { method } = JSON.parse(text)
+        const result = answers[method]
+        const body = result === undefined ? { error: { code: 3 } } : { result }
+        res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))
+      })
+    })
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+    const { port } = node.address() as AddressInfo // listening on TCP: never a string or null
+    const { config } = await newPlace()
+    world = await openWorld({
+      env: {
+        ...config,
+        RATE_LIMITS: ALL_LIMITS_OFF,
+        RPC_URLS: JSON.stringify({ 'eip155:8453': `http://127.0.0.1:${port}` }),
+      },
+      listings: [liveListing('x402.shop', 'https://api.shop.example/v1')],
+    })
+    ann = createVisitor(world)
+    bob = createVisitor(world)
+    await ann.signIn('ann@shop.example')
+    await bob.signIn('bob@rival.example')
+    const started = await ann.post('/claim', { listing_id: 'x402.shop', method: 'contact_email' })
+    claimId = (await started.json()).claim.id
+    await ann.post(`/claim/${claimId}/check`, undefined)
+  })
+  afterAll(async () => {
+    await world.close()
+    node.close()
+  })
+  beforeEach(async () => {
+    answers = { eth_getCode: '0x' }
+    await world.parts.ledger.store.db.deleteFrom('payout_proof').execute()
+    await world.parts.ledger.store.db.deleteFrom('payout_challenge').execute()
+  })
+
+  const start = async (payout = PAYOUT) => {
+    const answer = await ann.post('/payout', { listing_id: 'x402.shop', payout })
+    expect(answer.status).toBe(200)
+    const { challenge } = await answer.json()
+    return String(challenge)
+  }
+  const check = async (signature: string, payout = PAYOUT) => {
+    const answer = await ann.post('/payout/check', { listing_id: 'x402.shop', payout, signature })
+    expect(answer.status).toBe(200)
+    return answer.json()
+  }
+  const proven = async () => {
+    const facts = await readLedgerFacts(world.parts.ledger.store, world.clock.now())
+    return facts.provenPayouts.get('x402.shop')
+  }
+
+  test('the wallet’s signature of our text proves it, and the next build knows', async () => {
+    const challenge = await start()
+    for (const part of [world.url, 'Listing: x402.shop', `Payout: ${PAYOUT}`, 'moves nothing'])
+      expect(challenge).toContain(part)
+    expect(await proven()).toBeUndefined()
+    const checked = await check(signText(challenge))
+    expect(checked).toMatchObject({
+      verified: true,
+      observed: ADDRESS,
+      payout: { payout: PAYOUT, state: 'proven', proven_at: expect.any(String) },
+    })
+    expect(await proven()).toEqual([PAYOUT])
+  })
+
+  test('a signature works once', async () => {
+    const signature = signText(await start())
+    const answers = await Promise.all([check(signature), check(signature), check(signature)])
+    expect(answers.filter(({ verified }) => verified)).toHaveLength(1)
+    expect(await check(signature)).toMatchObject({ verified: false, observed: null })
+  })
+
+  test('a challenge ends after fifteen minutes, and when a newer one is asked for', async () => {
+    const old = await start()
+    await start()
+    expect(await check(signText(old))).toMatchObject({ verified: false })
+    const late = await start()
+    world.clock.move(15 * 60_000)
+    expect(await check(signText(late))).toMatchObject({ verified: false, observed: null })
+    world.clock.move(-15 * 60_000)
+    expect(await proven()).toBeUndefined()
+  })
+
+  test('another wallet’s signature proves nothing, and the answer says whose it was', async () => {
+    const challenge = await start()
+    const checked = await check(signText(challenge, OTHER_KEY))
+    expect(checked).toMatchObject({ verified: false, payout: { state: 'unproven' } })
+    expect(checked.observed).toMatch(/a signature by 0x[0-9a-f]{40}/)
+    expect((await check(signText(challenge))).verified).toBe(true)
+  })
+
+  test('a wallet that is a contract says itself what it signed', async () => {
+    await start()
+    const yes = `0x1626ba7e${'0'.repeat(56)}`
+    answers = { eth_getCode: '0x', eth_call: yes }
+    expect((await check('0x1234')).verified).toBe(false)
+    answers = { eth_getCode: '0x6080', eth_call: `0xffffffff${'0'.repeat(56)}` }
+    expect((await check('0x1234')).verified).toBe(false)
+    answers = { eth_getCode: '0x6080' }
+    expect((await check('0x1234')).verified).toBe(false)
+    answers = { eth_getCode: '0x6080', eth_call: yes }
+    expect(await check('0x1234')).toMatchObject({ verified: true })
+  })
+
+  test('a Solana wallet signs the text’s bytes', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
+    const payout = `${SOLANA}:${toBase58(raw)}`
+    const challenge = await start(payout)
+    const signature = toBase58(sign(null, Buffer.from(challenge), privateKey))
+    expect((await check(signature, payout)).verified).toBe(true)
+    expect(await proven()).toEqual([payout])
+  })
+
+  test('who holds no verified claim of the listing learns nothing of it', async () => {
+    const body = { payout: PAYOUT, signature: '0x00' }
+    const foreign = await bob.post('/payout/check', { listing_id: 'x402.shop', ...body })
+    const missing = await bob.post('/payout/check', { listing_id: 'x402.none', ...body })
+    expect([foreign.status, missing.status]).toEqual([404, 404])
+    expect(await foreign.text()).toBe(await missing.text())
+    const start = await bob.post('/payout', { listing_id: 'x402.shop', payout: PAYOUT })
+    expect(start.status).toBe(404)
+  })
+
+  test('a proof ends with its claim', async () => {
+    const { db } = world.parts.ledger.store
+    await check(signText(await start()))
+    await db.updateTable('claim').set({ state: 'lapsed' }).where('id', '=', claimId).execute()
+    expect(await proven()).toBeUndefined()
+    await db.updateTable('claim').set({ state: 'verified' }).where('id', '=', claimId).execute()
+  })
+
+  test.each([
+    ['payout', { payout: 'eip155:8453:0x12', signature: '0x00' }],
+    ['signature', { payout: PAYOUT, signature: '' }],
+    ['signature', { payout: PAYOUT, signature: 'x'.repeat(8193) }],
+    ['signatur', { payout: PAYOUT, signature: '0x00', signatur: 'x' }],
+  ])('a bad %s is named', async (name, body) => {
+    const answer = await ann.post('/payout/check', { listing_id: 'x402.shop', ...body })
+    expect(answer.status).toBe(400)
+    expect((await answer.json()).errors).toMatchObject([{ name }])
+  })
+})
