@@ -3,7 +3,7 @@ import {
   PayoutBodySchema,
   PayoutCheckBodySchema,
   type PayoutChecked,
-} from '../../../src/domain/views/payout-views.ts'
+} from '../../../src/domain/views/seller-views.ts'
 import { parseBody } from '../../http/parse-body.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createJsonRpc } from '../../settlements/json-rpc.ts'

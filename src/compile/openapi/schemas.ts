@@ -6,12 +6,6 @@ import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
 import { CompareListSchema, CompareSchema } from '../../domain/views/compare-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
-import {
-  PayoutBodySchema,
-  PayoutChallengeSchema,
-  PayoutCheckBodySchema,
-  PayoutCheckedSchema,
-} from '../../domain/views/payout-views.ts'
 import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
 import { RoadmapSchema } from '../../domain/views/roadmap-view.ts'
 import {
@@ -25,6 +19,10 @@ import {
   MeSchema,
   OptOutBodySchema,
   OptOutSchema,
+  PayoutBodySchema,
+  PayoutChallengeSchema,
+  PayoutCheckBodySchema,
+  PayoutCheckedSchema,
   SessionBodySchema,
   SessionSchema,
 } from '../../domain/views/seller-views.ts'
