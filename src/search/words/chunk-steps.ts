@@ -1,7 +1,7 @@
 import { hasSingleLetter, splitChunk, type Word } from './split-text.ts'
 import { stemWord } from './stem-word.ts'
 import type { TermLexicon } from './term-lexicon.ts'
-import { ALIAS_STEP, KNOWN_ALIAS_STEP, toStep, WORD_STEP } from './text-step.ts'
+import { ALIAS_STEP, toStep, WORD_STEP } from './text-step.ts'
 import type { WordList } from './word-list.ts'
 
 /** The steps of a chunk of characters (see `chunksOf`). Remembers: texts repeat their words. */
@@ -32,13 +32,9 @@ function aliasSteps(word: Word, words: WordList, terms: TermLexicon): number[] {
       return word.parts
         .filter((part) => part.length > 1 && !words.isStopText(part))
         .map((part) => toStep(terms.numberOf(stemWord(part)), ALIAS_STEP))
-    case 'hyphen': {
+    case 'hyphen':
       // Two parts are found as a pair; more, such as text-to-speech, need their order.
-      const kind = word.parts.length > 2 ? ALIAS_STEP : KNOWN_ALIAS_STEP
-      return [toStep(terms.numberOf(stemWord(word.whole)), kind)]
-    }
-    case 'dotted':
-      return [toStep(terms.numberOf(word.whole), ALIAS_STEP)]
+      return word.parts.length > 2 ? [toStep(terms.numberOf(stemWord(word.whole)), ALIAS_STEP)] : []
     default:
       return []
   }

@@ -1,5 +1,5 @@
 import type { TextAnalysis } from './text-analysis.ts'
-import { ALIAS_STEP, kindOf, numberIn, PAIR_STEP, toToken, WORD_STEP } from './text-step.ts'
+import { kindOf, numberIn, PAIR_STEP, toToken, WORD_STEP } from './text-step.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /**
@@ -17,15 +17,10 @@ export function createIndexTokens(analysis: TextAnalysis, vocabulary: Vocabulary
       if (kindOf(step) === WORD_STEP) {
         if (keepStopWords || !words.isStopWord(number)) tokens.push(words.tokenOf(number))
       } else {
-        const term = aliasTerm(vocabulary, kindOf(step), number)
+        const term = kindOf(step) === PAIR_STEP ? vocabulary.termOfPair(number) : number
         if (term >= 0) tokens.push(toToken(term, true))
       }
     }
     return tokens
   }
-}
-
-function aliasTerm(vocabulary: Vocabulary, kind: number, number: number): number {
-  if (kind === PAIR_STEP) return vocabulary.termOfPair(number)
-  return kind === ALIAS_STEP || vocabulary.hasTerm(number) ? number : -1
 }

@@ -5,10 +5,8 @@
 export const WORD_STEP = 0
 /** A term that is another spelling of words around it. */
 export const ALIAS_STEP = 1
-/** The same, to be left out unless the term stands in enough listings. */
-export const KNOWN_ALIAS_STEP = 2
 /** Two neighbours, stop words and generic words passed over. */
-export const PAIR_STEP = 3
+export const PAIR_STEP = 2
 const KIND_BITS = 2
 
 export function toStep(number: number, kind: number): number {

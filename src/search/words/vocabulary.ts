@@ -5,8 +5,6 @@ import { kindOf, numberIn, PAIR_STEP, WORD_STEP } from './text-step.ts'
 
 /** What the organic listings write, counted once for each listing. */
 export interface Vocabulary {
-  /** Whether a term stands in at least two listings: a rarer one isn't worth a joined spelling. */
-  hasTerm(term: number): boolean
   /** The number of a pair's term, or -1 for one that only one listing has. */
   termOfPair(pair: number): number
   /** Words as they are written, with the number of listings that write them so. */
@@ -28,7 +26,7 @@ const LISTINGS_A_STEP = 2000
 /** Counts the texts of listings, one listing after the other, and then decides. */
 export function createVocabulary(analysis: TextAnalysis) {
   const { words, terms } = analysis
-  const [wordRows, termRows, pairRows] = [createCounts(), createCounts(), createCounts()]
+  const [wordRows, pairRows] = [createCounts(), createCounts()]
   let listing = 0
   return {
     countListing(texts: Iterable<string>): void {
@@ -38,7 +36,6 @@ export function createVocabulary(analysis: TextAnalysis) {
           const number = numberIn(step)
           if (kindOf(step) === WORD_STEP) {
             wordRows.count(number, listing)
-            termRows.count(words.termOf(number), listing)
           } else if (kindOf(step) === PAIR_STEP) pairRows.count(number, listing)
         }
       }
@@ -54,7 +51,6 @@ export function createVocabulary(analysis: TextAnalysis) {
         rows: wordRows.of(word),
       }))
       return {
-        hasTerm: (term) => termRows.of(term) >= ENOUGH,
         termOfPair: (pair) => pairTerms.get(pair) - 1,
         spellings: withSingulars(
           spellings.filter(({ text, rows }) => rows >= needed && SPELLED.test(text)),
