@@ -10,16 +10,21 @@ export type IndexTokens = (text: string, keepStopWords: boolean) => number[]
 
 export function createIndexTokens(analysis: TextAnalysis, vocabulary: Vocabulary): IndexTokens {
   const { words } = analysis
+  /** The token of a word, or -1 for one that is left out. */
+  const tokenOfWord = (word: number, keepStopWords: boolean) =>
+    keepStopWords || !words.isStopWord(word) ? words.tokenOf(word) : -1
+  /** The token of what stands beside words: another spelling, or a pair. */
+  const tokenBeside = (kind: number, number: number) => {
+    const term = kind === PAIR_STEP ? vocabulary.termOfPair(number) : number
+    return term < 0 ? -1 : toToken(term, true)
+  }
   return (text, keepStopWords) => {
     const tokens: number[] = []
     for (const step of analysis.stepsOf(text)) {
-      const number = numberIn(step)
-      if (kindOf(step) === WORD_STEP) {
-        if (keepStopWords || !words.isStopWord(number)) tokens.push(words.tokenOf(number))
-      } else {
-        const term = kindOf(step) === PAIR_STEP ? vocabulary.termOfPair(number) : number
-        if (term >= 0) tokens.push(toToken(term, true))
-      }
+      const [kind, number] = [kindOf(step), numberIn(step)]
+      const token =
+        kind === WORD_STEP ? tokenOfWord(number, keepStopWords) : tokenBeside(kind, number)
+      if (token >= 0) tokens.push(token)
     }
     return tokens
   }
