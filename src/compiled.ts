@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from './domain/derived/tables.ts'
+import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { BusinessModelView } from './domain/views/business-model-view.ts'
@@ -38,6 +39,8 @@ export interface CompiledSite {
   market_reports: MarketReportsView
   trust_method: TrustMethodView
   compare: CompareView[]
+  /** Listings that are gone, sorted by id. */
+  gone: Gone[]
   also_search: Tables['alsoSearch']
   texts: Tables['site']
 }

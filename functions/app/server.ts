@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
+import { gonePagePath } from '../../src/domain/derived/gone-path.ts'
+import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
@@ -13,6 +15,7 @@ import { createSlowReaders, type ReadLimits } from '../http/slow-readers.ts'
 import { createTurns, type NodeHandler, type Turns } from '../http/turns.ts'
 import { toRawAnswer, toUnreadable } from '../http/unreadable.ts'
 import type { Parts } from '../parts/parts.ts'
+import { findGone, toGoneProblem } from '../release/gone.ts'
 import type { OnDemandPages } from '../release/on-demand-pages.ts'
 import type { SearchDoor } from '../search/search-doors.ts'
 import { createApp, type DoorHandlers, type Handlers } from './app.ts'
@@ -88,6 +91,11 @@ function createOwnAnswers({ parts, handlers, doors, search, pages }: ServerLayer
   /** Files first, then pages on demand, then the app, which knows every error. */
   function answerRest(req: IncomingMessage, res: ServerResponse, path: string): void {
     const { files } = release()
+    const gone = findGone(release(), path)
+    if (gone !== null) {
+      answerGone(req, res, path, gone)
+      return
+    }
     if (files.serve(req, res, path)) return
     if (pages?.serve(req, res, path, () => void app(req, res)) === true) return
     const isThere = files.has(path) || pages?.has(path) === true
@@ -95,6 +103,12 @@ function createOwnAnswers({ parts, handlers, doors, search, pages }: ServerLayer
     if (refusal !== null) return void sendResponse(res, refusal)
     if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return
     void app(req, res)
+  }
+  /** A page for a browser, a problem for everybody else: 410 either way. */
+  function answerGone(req: IncomingMessage, res: ServerResponse, path: string, gone: Gone): void {
+    const page = gonePagePath(gone.id)
+    if (wantsPage(req, path) && release().files.serveAs(req, res, page, 410)) return
+    void sendResponse(res, toGoneProblem(gone, problem))
   }
   return (req: IncomingMessage, res: ServerResponse, path: string, query: string): void => {
     if (search !== undefined && path === SEARCH_PATH && isPlainGet(req))

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
 import { findPaymentHeaderFault } from '../../src/domain/relay/relayed-headers.ts'
@@ -17,7 +18,7 @@ export type CallPlan =
   | { kind: 'forward'; listing: LiveListing; origin: string; path: string }
 
 export interface PlanContext {
-  release: Pick<Release, 'listings'>
+  release: Pick<Release, 'gone' | 'listings'>
   config: Config
   limits: RelayLimits
   refuse: MakeCallProblem
@@ -46,6 +47,14 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
   const { path, query } = splitTarget(req.url ?? '')
   const id = decodeId(path.slice(CALL_PATH.length))
   const listing = release.listings.get(id)
+  const gone = listing === undefined ? release.gone.get(id) : undefined
+  if (gone !== undefined)
+    return refused(
+      refuse(
+        { code: 'listing-gone', error: 'destination_not_found', detail: toGoneText(gone) },
+        { extra: { ...gone } },
+      ),
+    )
   if (listing === undefined)
     return refused(
       refuse({

@@ -21,7 +21,7 @@ export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 /** Of a release, the relay knows the listings only; of the ledger, where to count. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
-  release: () => Pick<Release, 'listings'>
+  release: () => Pick<Release, 'gone' | 'listings'>
   ledger: { usage: Pick<Usage, 'called'>; settlements: Pick<Settlements, 'note'> }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
+import { GoneSchema } from '../../src/domain/derived/tombstone.ts'
 import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
@@ -60,6 +61,7 @@ export async function loadRelease(
   const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, (row) =>
     toUrlPath(row.file),
   )
+  const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
   const search = openIndex(dir)
   const publicDir = join(dir, 'public')
   return {
@@ -68,6 +70,7 @@ export async function loadRelease(
       listings,
       optedOut,
       sharedHosts: file.shared_hosts,
+      gone,
       search,
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,

@@ -1,4 +1,5 @@
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -17,6 +18,8 @@ export interface Release {
   /** Who shares a host with whom: what claims are judged by. */
   sharedHosts: SharedHosts
   search: SearchIndex
+  /** Listings that are gone, by id. */
+  gone: ReadonlyMap<string, Gone>
   searchTexts: SearchTexts
   searchChoices: SearchChoices
   /** Text on top of every page, where the content has one. */

@@ -48,7 +48,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     resolver: options.resolver ?? loopbackResolver,
     limits: createRateLimits(config),
     ledger: options.ledger ?? { usage: { called: () => {} }, settlements: { note: () => {} } },
-    release: () => ({ listings }),
+    release: () => ({ listings, gone: new Map() }),
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
   const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => void relay(req, res))

@@ -21,6 +21,7 @@ export function writeSmallRelease(dir: string, name: string): void {
   const files = {
     'data/listings.ndjson': write('data/listings.ndjson', ''),
     'data/opted-out.ndjson': write('data/opted-out.ndjson', ''),
+    'data/gone.ndjson': write('data/gone.ndjson', ''),
     'data/search.index': write('data/search.index', 'index'),
     'data/files.ndjson': write(
       'data/files.ndjson',

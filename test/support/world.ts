@@ -83,7 +83,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
     // The ledger's routes look at nothing of a release but its listings and who shares hosts.
     release: () =>
-      ({ listings: byId, optedOut, sharedHosts: SHARED_HOSTS }) as Partial<Release> as Release,
+      ({
+        listings: byId,
+        optedOut,
+        sharedHosts: SHARED_HOSTS,
+        gone: new Map(),
+      }) as Partial<Release> as Release,
   }
   const handle = toNodeHandler(createApp(parts, createLedgerHandlers(parts)))
   return {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from '../../domain/derived/tables.ts'
+import type { Tombstone } from '../../domain/derived/tombstone.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
@@ -11,12 +12,15 @@ import { type ComparePage, readCompare } from './read-compare.ts'
 import { readEvidence } from './read-evidence.ts'
 import { type ListingFile, readListings } from './read-listings.ts'
 import { readTables } from './read-tables.ts'
+import { readTombstones } from './read-tombstones.ts'
 
 export interface Content {
   listings: ListingFile[]
   evidence: Map<string, Evidence>
   pages: ComparePage[]
   tables: Tables
+  /** Listings that are gone, by id. */
+  tombstones: Map<string, Tombstone>
 }
 
 export interface ContentReport {
@@ -42,6 +46,7 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
     ...listingFaults.map(({ file }) => toId(file)),
   ])
   const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
+  const { tombstones, faults: tombstoneFaults } = readTombstones(contentDir, (id) => seen.has(id))
   const { tables, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -51,13 +56,14 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
     ...findUnreadFolders(contentDir),
     ...listingFaults,
     ...evidenceFaults,
+    ...tombstoneFaults,
     ...tableFaults,
     ...pageFaults,
     ...across,
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {
-    content: isSound ? { listings, evidence, pages, tables } : null,
+    content: isSound ? { listings, evidence, pages, tables, tombstones } : null,
     faults: faults.sort((a, b) =>
       a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
     ),
@@ -65,7 +71,7 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
   }
 }
 
-/** What a content folder may hold; `schema` is for editors, `seeds` and `tombstones` for importers. */
+/** What a content folder may hold; `schema` is for editors, `seeds` and `review` for importers. */
 const FOLDERS = [
   'listings',
   'evidence',
@@ -75,6 +81,7 @@ const FOLDERS = [
   'schema',
   'seeds',
   'tombstones',
+  'review',
 ]
 
 /** A folder that nobody reads is mostly a misspelt one: what lies in it would be missed in silence. */

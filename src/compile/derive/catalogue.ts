@@ -1,6 +1,7 @@
 import { type DerivedListing, deriveListing } from '../../domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
+import type { Gone } from '../../domain/derived/tombstone.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
@@ -21,6 +22,8 @@ export interface Catalogue {
   tables: Tables
   sources: ReadonlyMap<string, SourceRow>
   ledger: LedgerFacts
+  /** Sorted by id. */
+  gone: Gone[]
 }
 
 export interface CatalogueOptions {
@@ -65,7 +68,23 @@ export function createCatalogue(
     tables,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     ledger,
+    gone: toGone(
+      content,
+      content.listings.filter((file) => isOptedOut(file, ledger, baseUrl)),
+    ),
   }
+}
+
+/** What is gone by its tombstone, and what owners took out themselves. */
+function toGone({ tombstones }: Content, optedOut: readonly ListingFile[]): Gone[] {
+  const buried = [...tombstones.values()].map(({ id, at, reason, replaced_by }) => ({
+    id,
+    at,
+    reason,
+    ...(replaced_by === undefined ? {} : { replaced_by }),
+  }))
+  const out = optedOut.map(({ id }) => ({ id, at: null, reason: 'opted_out' as const }))
+  return [...buried, ...out].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** Our own rows may point at this directory itself. */

@@ -30,6 +30,7 @@ export function toCompiledSite(catalogue: Catalogue): CompiledSite {
     market_reports: toMarketReportsView(listings),
     trust_method: toTrustMethodView(),
     compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
+    gone: catalogue.gone,
     also_search: tables.alsoSearch,
     texts: tables.site,
   }

@@ -174,6 +174,7 @@ function writeData(
     'files.ndjson': toLines(manifest),
     'mcp-servers.ndjson': toLines(toRegistryRows(catalogue.listings, catalogue.baseUrl)),
     'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
+    'gone.ndjson': toLines(catalogue.gone),
   }
   for (const [file, text] of Object.entries(data)) writer.write(file, text)
   const described = Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)])

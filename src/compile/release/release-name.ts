@@ -32,7 +32,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       sorted(ledger.settlements),
     ]),
   )
-  for (const folder of ['listings', 'evidence', 'compare', 'tables'])
+  for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones'])
     addTree(hash, contentDir, folder)
   for (const path of CODE) addTree(hash, PROJECT, path)
   return hash.digest('hex').slice(0, 20)

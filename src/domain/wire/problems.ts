@@ -51,6 +51,11 @@ export const PROBLEMS = {
     title: 'No such listing',
     help: 'No listing has this id. Search for it by name: ids look like x402.example or mcp.example.',
   },
+  'listing-gone': {
+    status: 410,
+    title: 'This listing is gone',
+    help: 'A listing was here and is not any more. `reason` says why, `replaced_by` what stands in its place, if anything does.',
+  },
   'claim-not-found': {
     status: 404,
     title: 'No such claim',

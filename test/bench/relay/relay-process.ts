@@ -27,7 +27,7 @@ const parts = {
   resolver: createResolver(undefined),
   limits: createRateLimits(config),
   ledger: { usage: { called: () => {} }, settlements: { note: () => {} } },
-  release: () => ({ listings }),
+  release: () => ({ listings, gone: new Map() }),
 }
 const server = createWaypostServer({
   // The relay's path is answered before the server looks at anything else of the parts.

@@ -1,0 +1,47 @@
+import * as v from 'valibot'
+import { InstantSchema } from '../trust/instant.ts'
+
+/** Why a listing is gone; `opted_out` is the ledger's, the others stand in files. */
+export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused'] as const
+const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
+
+const id = v.pipe(v.string(), v.maxLength(200))
+
+/** `content/tombstones/<prefix>/<slug>.json`: a listing that was here, and what it was. */
+export const TombstoneSchema = v.strictObject({
+  id,
+  at: InstantSchema,
+  reason: v.picklist(TOMBSTONE_REASONS, `expected one of ${TOMBSTONE_REASONS.join(', ')}`),
+  /** An importer, or a person's name. */
+  by: v.pipe(v.string(), v.minLength(1, 'expected who took it away'), v.maxLength(200)),
+  replaced_by: v.optional(id),
+  /** The file as it was, so that a return restores it. */
+  listing: v.optional(v.string()),
+  evidence: v.optional(v.record(v.string(), v.unknown())),
+})
+export type Tombstone = v.InferOutput<typeof TombstoneSchema>
+
+/** What the public is told of a listing that is gone. */
+export const GoneSchema = v.strictObject({
+  id: v.string(),
+  /** Null where only the ledger knows. */
+  at: v.nullable(v.string()),
+  reason: v.picklist(GONE_REASONS),
+  replaced_by: v.optional(v.string()),
+})
+export type Gone = v.InferOutput<typeof GoneSchema>
+
+const REASON_TEXTS: Record<Gone['reason'], string> = {
+  withdrawn: 'The source that listed it does not list it any more.',
+  duplicate: 'It is the same service as another listing.',
+  dead: 'It did not answer for a long time.',
+  refused: 'It was looked at and taken out.',
+  opted_out: 'Its owner asked not to be listed.',
+}
+
+/** @example toGoneText({ id: 'x402.a', at: '2026-11-20T00:00:00Z', reason: 'dead' }) → 'x402.a is gone since 2026-11-20. It did not answer for a long time.' */
+export function toGoneText({ id: listing, at, reason, replaced_by }: Gone): string {
+  const since = at === null ? '' : ` since ${at.slice(0, 10)}`
+  const instead = replaced_by === undefined ? '' : ` See ${replaced_by} instead.`
+  return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
+}
