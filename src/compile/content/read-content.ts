@@ -9,10 +9,9 @@ import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
 import type { Fault } from './fault.ts'
 import { type ComparePage, readCompare } from './read-compare.ts'
-import { readEvidence } from './read-evidence.ts'
+import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, readListings } from './read-listings.ts'
 import { readTables } from './read-tables.ts'
-import { readTombstones } from './read-tombstones.ts'
 
 export interface Content {
   listings: ListingFile[]

@@ -8,6 +8,7 @@ import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
+import type { ListingFile } from '../content/read-listings.ts'
 import { hostAt, isOptedOut, readPayoutStandings, toPayoutNotices } from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
