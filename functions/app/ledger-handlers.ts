@@ -9,7 +9,7 @@ import { createSessionEnd, createSessionStart } from '../sellers/sessions/sessio
 import type { Handlers } from './app.ts'
 
 /** A handler for each route that lives from the ledger. */
-export function createLedgerHandlers(parts: Parts): Omit<Handlers, 'search'> {
+export function createLedgerHandlers(parts: Parts): Omit<Handlers, 'search' | 'compare_list'> {
   return {
     go: createGo(parts),
     login: createLogin(parts),

@@ -45,6 +45,8 @@ const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
 const SEARCH_PATH = ROUTES.search.path
+/** A file without a query, a function with one. */
+const COMPARE_PATH = ROUTES.compare_list.path
 const RELAY_PREFIX = '/api/v1/call/'
 /** What pages and files take; OPTIONS of a file is answered by the files themselves. */
 const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -115,6 +117,7 @@ function createOwnAnswers({ parts, handlers, doors, search, pages }: ServerLayer
       return void search(req, res, query, () => void app(req, res))
     if (hasBody(req)) cutSlowBody(req)
     if (doors !== undefined && isForDoor(req, path)) return void app(req, res)
+    if (query !== '' && path === COMPARE_PATH) return void app(req, res)
     answerRest(req, res, path)
   }
 }

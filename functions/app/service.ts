@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from '../call/relay.ts'
+import { createCompareList } from '../compare/compare-list.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
@@ -92,7 +93,11 @@ async function createParts(
 
 function createLayers(parts: Parts): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
-  const handlers: Handlers = { search: search.route, ...createLedgerHandlers(parts) }
+  const handlers: Handlers = {
+    search: search.route,
+    compare_list: createCompareList(parts),
+    ...createLedgerHandlers(parts),
+  }
   const relay = createRelay(parts)
   return createWaypostServer({
     parts,

@@ -1,11 +1,14 @@
 import * as v from 'valibot'
 import { type ResourceRow, ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
+import { type CompareRow, CompareRowSchema } from '../../src/domain/views/compare-row.ts'
 
 /** What the doors of other directories list. Read when first asked for: most servers never are. */
 export interface DoorData {
   servers(): Promise<readonly RegistryRow[]>
   resources(): Promise<readonly ResourceRow[]>
+  /** Every listing as a row of a comparison, by id. */
+  compareRows(): Promise<ReadonlyMap<string, CompareRow>>
 }
 
 /** @param read the text of a data file of the release, verified */
@@ -13,6 +16,10 @@ export function createDoorData(read: (name: string) => Promise<string>): DoorDat
   return {
     servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
     resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),
+    compareRows: once(async () => {
+      const rows = await readRows(read, 'data/compare-rows.ndjson', CompareRowSchema)
+      return new Map(rows.map((row) => [row.id, row]))
+    }),
   }
 }
 

@@ -26,5 +26,7 @@ export interface Release {
   banner: string | undefined
   files: StaticFiles
   doorData: DoorData
+  /** What stands on every comparison. */
+  comparisonTexts: { disclosure: string; comparison_ranking: string }
   pageCode: PageCode
 }

@@ -47,7 +47,14 @@ describe('the MCP door, to the official client of the current revision', () => {
   test('has tools with titles, hints, and schemas of what goes in and comes out', async () => {
     const { tools } = await withClient((client) => client.listTools())
     expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['search_listings', 'get_listing', 'get_kit', 'list_facets']),
+      expect.arrayContaining([
+        'search_listings',
+        'get_listing',
+        'get_kit',
+        'compare_listings',
+        'list_facets',
+        'call_listing',
+      ]),
     )
     for (const tool of tools) {
       expect(tool.title, tool.name).toBeTruthy()

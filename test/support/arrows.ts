@@ -77,6 +77,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
   'functions/discovery': { ours: ['src/domain', 'functions'], packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
+  'functions/compare': { ours: LIVE, packages: ['h3'] },
   'functions/doors': {
     ours: LIVE,
     packages: [

@@ -5,6 +5,7 @@ import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import type { StatsView } from '../../../src/domain/views/stats-view.ts'
 import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+import { type ComparisonReply, createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 
@@ -18,6 +19,7 @@ export interface Directory {
   listing(id: string): Promise<ListingView | null>
   kit(id: string): Promise<KitView | null>
   facets(): Promise<Facets>
+  compare(ids: readonly string[]): Promise<ComparisonReply>
 }
 
 export interface Facets {
@@ -51,6 +53,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
     return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
   }
   return {
+    compare: createComparison(parts),
     search(parameters) {
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }

@@ -4,10 +4,12 @@ import * as v from 'valibot'
 import { KitCardSchema, toKitCard } from '../../../src/domain/doors/kit-card.ts'
 import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/listing-card.ts'
 import {
+  CompareToolInput,
   FacetsToolInput,
   KitToolInput,
   ListingToolInput,
 } from '../../../src/domain/doors/tool-inputs.ts'
+import { CompareRowSchema } from '../../../src/domain/views/compare-row.ts'
 import type { Directory } from '../entry/directory.ts'
 import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
 import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
@@ -45,6 +47,32 @@ export function registerKitTool(server: McpServer, directory: Directory): void {
     if (kit === null) return failWithUnknown(id)
     const card = toKitCard(kit, choice)
     return typeof card === 'string' ? failWith(card) : answerWith(card)
+  })
+}
+
+const compareInput = toStandardJsonSchema(CompareToolInput)
+const compareOutput = toStandardJsonSchema(
+  v.object({ rows: v.array(CompareRowSchema), ranking: v.string(), url: v.string() }),
+)
+
+/** `compare_listings`: the rows of `GET /api/v1/compare?ids=`, our own kits behind the others. */
+export function registerCompareTool(server: McpServer, directory: Directory): void {
+  const config = {
+    ...TOOL_TEXTS.compare_listings,
+    annotations: READ_ONLY,
+    inputSchema: compareInput,
+    outputSchema: compareOutput,
+  }
+  server.registerTool('compare_listings', config, async ({ ids }) => {
+    const reply = await directory.compare(ids)
+    if ('errors' in reply)
+      return failWith(reply.errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
+    const { sections, first_party, ranking, url } = reply.view
+    return answerWith({
+      rows: [...sections.flatMap(({ rows }) => rows), ...first_party],
+      ranking,
+      url,
+    })
   })
 }
 

@@ -4,7 +4,12 @@ import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
 import { type CallListing, registerCallTool } from './call-tool.ts'
-import { registerFacetsTool, registerKitTool, registerListingTool } from './listing-tools.ts'
+import {
+  registerCompareTool,
+  registerFacetsTool,
+  registerKitTool,
+  registerListingTool,
+} from './listing-tools.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
 import { registerSearchTool } from './search-tools.ts'
 
@@ -38,6 +43,7 @@ export function createMcpServer({ directory, call, version }: McpServerParts): M
   registerSearchTool(server, directory)
   registerListingTool(server, directory)
   registerKitTool(server, directory)
+  registerCompareTool(server, directory)
   registerFacetsTool(server, directory)
   registerCallTool(server, call)
   registerListingResource(server, directory)

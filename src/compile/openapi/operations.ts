@@ -108,9 +108,9 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     'Median prices by category and rail, and measured volume; the paid tier is a stub.',
   ),
   compare_list: service(
-    'Comparison pages.',
+    'Comparison pages, or a comparison of your own.',
     'CompareList',
-    'Addresses of all comparison pages, with whether each is thick enough to be indexed.',
+    'Addresses of all comparison pages, with whether each is thick enough to be indexed; with ids one comparison record of the listings you chose.',
   ),
   compare: {
     summary: 'One comparison page record.',

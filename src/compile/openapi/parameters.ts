@@ -22,6 +22,15 @@ const PATH_TEXTS: Readonly<Record<string, string>> = {
 
 /** What an operation takes beside its path. The search's own stand at its schema. */
 const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> = {
+  compare_list: [
+    {
+      name: 'ids',
+      in: 'query',
+      description:
+        'Two to six ids of listings to compare, separated by commas or given repeatedly.',
+      schema: TEXT,
+    },
+  ],
   go: [
     {
       name: 'sid',

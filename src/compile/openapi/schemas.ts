@@ -1,9 +1,13 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { CompactResponseSchema, SearchResponseSchema } from '../../domain/search/search-response.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
-import { CompareListSchema, CompareSchema } from '../../domain/views/compare-view.ts'
+import {
+  ChosenComparisonSchema,
+  CompareListSchema,
+  CompareSchema,
+} from '../../domain/views/compare-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
 import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
@@ -43,7 +47,7 @@ export const SCHEMAS = {
   BusinessModel: BusinessModelSchema,
   Roadmap: RoadmapSchema,
   MarketReports: MarketReportsSchema,
-  CompareList: CompareListSchema,
+  CompareList: v.union([CompareListSchema, ChosenComparisonSchema]),
   Compare: CompareSchema,
   LoginBody: LoginBodySchema,
   LoginSent: LoginSentSchema,

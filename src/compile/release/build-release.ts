@@ -6,6 +6,7 @@ import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-fi
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import { toCompareRow } from '../../domain/views/compare-row.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
@@ -172,6 +173,9 @@ function writeData(
     'listings.ndjson': toLines(catalogue.listings.map(toLiveListing)),
     'opted-out.ndjson': toLines(catalogue.optedOut),
     'files.ndjson': toLines(manifest),
+    'compare-rows.ndjson': toLines(
+      catalogue.listings.map((listing) => toCompareRow(listing, catalogue.sources)),
+    ),
     'mcp-servers.ndjson': toLines(toRegistryRows(catalogue.listings, catalogue.baseUrl)),
     'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
     'gone.ndjson': toLines(catalogue.gone),

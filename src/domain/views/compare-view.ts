@@ -5,7 +5,7 @@ import type { SourceRow } from '../derived/source-table.ts'
 import type { SiteTexts } from '../derived/tables.ts'
 import type { Demand } from '../trust/ledger-facts.ts'
 import { comparePath } from '../wire/links.ts'
-import { CompareRowSchema, compareRows, toCompareRow } from './compare-row.ts'
+import { type CompareRow, CompareRowSchema, compareRows, toCompareRow } from './compare-row.ts'
 
 /** Under this many rows a page is thin: shown, but not offered to search engines. */
 const MIN_ROWS = 3
@@ -35,6 +35,14 @@ export const CompareSchema = v.object({
   citations: v.array(v.object({ label: v.string(), url: v.string() })),
 })
 export type CompareView = v.InferOutput<typeof CompareSchema>
+
+/** `GET /api/v1/compare?ids=`: the same record about listings that somebody chose. */
+export const ChosenComparisonSchema = v.object({
+  ...CompareSchema.entries,
+  slug: v.null(),
+  indexable: v.literal(false),
+})
+export type ChosenComparison = v.InferOutput<typeof ChosenComparisonSchema>
 
 /** `GET /api/v1/compare`. */
 export const CompareListSchema = v.object({
@@ -97,6 +105,40 @@ export function toCompareView(
     first_party: rowsOf([...new Set(facts.first_party)], true),
     sections,
     citations: facts.citations,
+  }
+}
+
+export interface ChosenContext {
+  baseUrl: string
+  site: Pick<SiteTexts, 'disclosure' | 'comparison_ranking'>
+  /** Date of the newest fact. */
+  updated: string
+  isFirstParty: (id: string) => boolean
+}
+
+/** A comparison nobody wrote: one section in the order of every comparison, our own kits apart. */
+export function toChosenComparison(
+  rows: readonly CompareRow[],
+  { baseUrl, site, updated, isFirstParty }: ChosenContext,
+): ChosenComparison {
+  const others = rows.filter(({ id }) => !isFirstParty(id)).map((row) => ({ ...row }))
+  return {
+    slug: null,
+    type: 'compare',
+    title: rows.map(({ name }) => name).join(', '),
+    url: `${baseUrl}/compare?ids=${rows.map(({ id }) => id).join(',')}`,
+    updated,
+    indexable: false,
+    thin_reason: 'listings chosen by a reader',
+    disclosure: site.disclosure,
+    ranking: site.comparison_ranking,
+    demand_90d: { all: 0, outside: 0 },
+    facts: null,
+    first_party: rows.filter(({ id }) => isFirstParty(id)),
+    sections: [
+      { id: 'chosen', title: 'Chosen listings', note: '', rows: others.sort(compareRows) },
+    ],
+    citations: [],
   }
 }
 

@@ -28,7 +28,7 @@ export const ROUTES = {
   business_model: { methods: ['GET'], path: '/api/v1/business-model', answer: 'static' },
   roadmap: { methods: ['GET'], path: '/api/v1/roadmap', answer: 'static' },
   market_reports: { methods: ['GET'], path: '/api/v1/market/reports', answer: 'static' },
-  compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'static' },
+  compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'live' },
   compare: { methods: ['GET'], path: '/api/v1/compare/:slug', answer: 'static' },
   login: { methods: ['POST'], path: '/api/v1/sellers/login', answer: 'live' },
   session_start: { methods: ['POST'], path: '/api/v1/sellers/session', answer: 'live' },

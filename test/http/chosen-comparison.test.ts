@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ChosenComparisonSchema } from '../../src/domain/views/compare-view.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let running: RunningService
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running.close())
+
+async function read(query: string) {
+  const response = await fetch(`${running.url}/api/v1/compare${query}`)
+  return { status: response.status, json: await response.json() }
+}
+
+describe('a comparison of listings that a reader chose', () => {
+  test('is a comparison record, ranked as every other, with our own kits apart', async () => {
+    const { status, json } = await read('?ids=mcp.tenki,kit.first-steps,x402.weather')
+    expect(status).toBe(200)
+    const view = v.parse(v.strictObject(ChosenComparisonSchema.entries), json)
+    expect(view.sections[0]?.rows.map(({ id }) => id)).toEqual(['x402.weather', 'mcp.tenki'])
+    expect(view.first_party.map(({ id }) => id)).toEqual(['kit.first-steps'])
+    expect(view.url).toContain('/compare?ids=')
+  })
+
+  test('its rows are those of the comparison page on the same listings', async () => {
+    const page = await (await fetch(`${running.url}/api/v1/compare/weather-and-tides`)).json()
+    const [section] = page.sections
+    const ids = section.rows.map(({ id }: { id: string }) => id)
+    const { json } = await read(`?${ids.map((id: string) => `ids=${id}`).join('&')}`)
+    const plain = section.rows.map(({ focus: _, ...row }: { focus: string }) => row)
+    expect(json.sections[0].rows).toEqual(plain)
+  })
+
+  test('without a query the list of comparison pages', async () => {
+    const { json } = await read('')
+    expect(json.pages.map(({ slug }: { slug: string }) => slug)).toContain('weather-and-tides')
+  })
+
+  test.each([
+    ['?ids=x402.weather', /2 to 6/],
+    ['?ids=x402.weather,x402.weather', /2 to 6/],
+    ['?ids=x402.weather,mcp.nobody', /mcp\.nobody/],
+    ['?ids=', /2 to 6/],
+    ['?id=x402.weather,mcp.tenki', /no such parameter/],
+  ])('%s is refused in words', async (query, detail) => {
+    const { status, json } = await read(query)
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ code: 'invalid-parameter', detail: expect.stringMatching(detail) })
+  })
+})
