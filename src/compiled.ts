@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Tables } from './domain/derived/tables.ts'
 import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
+import type { ScorePart } from './domain/pages/listing/score-parts.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
+import type { Day, Probe } from './domain/trust/evidence.ts'
+import type { Interface } from './domain/trust/interface.ts'
 import type { BusinessModelView } from './domain/views/business-model-view.ts'
 import type { CompareView } from './domain/views/compare-view.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
@@ -27,6 +30,19 @@ export interface CompiledListing {
   handshakes: HandshakesView | null
   /** Ids of listings like this one, best first. */
   similar: string[]
+  history: ListingHistory
+  /** Why its score is what it is; empty without one. */
+  score_parts: ScorePart[]
+}
+
+/** What machines saw of a listing, day by day. */
+export interface ListingHistory {
+  /** Oldest first. */
+  probes: readonly Probe[]
+  /** Settlements by day, oldest first; empty where only totals are known. */
+  days: readonly Day[]
+  /** When and where its operations, tools or skills were read; null where nobody looked. */
+  seen: Pick<Interface, 'at' | 'from' | 'server' | 'truncated'> | null
 }
 
 export interface CompiledSite {
@@ -43,6 +59,7 @@ export interface CompiledSite {
   gone: Gone[]
   also_search: Tables['alsoSearch']
   texts: Tables['site']
+  tasks: Tables['tasks']
 }
 
 export interface Compiled {

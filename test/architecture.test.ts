@@ -44,7 +44,9 @@ describe('imports', () => {
 
   test('every import of ours names a file that exists, with its ending', () => {
     const paths = new Set(files.map(({ path }) => path))
-    const code = imports.filter(({ to, isOurs }) => isOurs && !/\.(?:css|json)$/.test(to))
+    const code = imports.filter(
+      ({ to, isOurs }) => isOurs && !/\.(?:css|json|woff2\?url)$/.test(to),
+    )
     expect(code.filter(({ to, from }) => !paths.has(to) && isOwnCode(from)).map(show)).toEqual([])
   })
 

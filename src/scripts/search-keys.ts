@@ -1,10 +1,10 @@
 /** Arrow keys between the search box and the results. */
-export function addArrowKeys(form: HTMLFormElement, box: HTMLInputElement): void {
-  form.addEventListener('keydown', (event) => {
+export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void {
+  document.addEventListener('keydown', (event) => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
     // A select uses the arrows itself.
     if (event.target instanceof HTMLSelectElement) return
-    const links = [...form.querySelectorAll<HTMLAnchorElement>('[data-results] .item-name a')]
+    const links = [...results.querySelectorAll<HTMLAnchorElement>('[data-results] .hit-name')]
     const current = document.activeElement
     const place = current instanceof HTMLAnchorElement ? links.indexOf(current) : -1
     const next = event.key === 'ArrowDown' ? place + 1 : place - 1

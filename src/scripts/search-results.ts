@@ -1,53 +1,109 @@
-import type { Fragment } from './pagefind.ts'
+import type { SearchAnswer } from '../domain/pages/search/search-answer.ts'
+import type { SearchRow } from '../domain/pages/search/search-row.ts'
+import type { SearchView } from '../domain/pages/search/search-view.ts'
 
-const METER = 'http://www.w3.org/2000/svg'
-
-/** One result from the page's template. Everything is set as text: metadata is foreign. */
-export function toResultElement(template: HTMLTemplateElement, { meta }: Fragment): Node {
-  const item = document.importNode(template.content, true)
-  const link = item.querySelector('a')
-  if (link !== null) link.href = `/listing/${meta.id ?? ''}`
-  setText(item, 'bdi', meta.title)
-  setText(item, '.item-summary', meta.summary)
-  setText(item, '.tag', meta.kind)
-  setText(item, '[data-price]', meta.price)
-  setText(item, '.id', meta.id)
-  // An attribute the page does not have is recorded as empty text.
-  if (meta.trust) item.querySelector('.item-side')?.append(toMeter(Number(meta.trust)))
-  return item
+export interface SearchParts {
+  lookup: HTMLElement
 }
 
-function setText(item: DocumentFragment, selector: string, text: string | undefined): void {
-  const element = item.querySelector(selector)
-  if (element === null) return
-  if (text === undefined || text === '') element.remove()
-  else element.textContent = text
+/** Prints an answer where the server printed its own. Everything is set as text: metadata is foreign. */
+export function showAnswer(
+  { lookup }: SearchParts,
+  { rows, notes }: Extract<SearchAnswer, { kind: 'results' }>,
+  view: SearchView,
+): void {
+  const put = (name: string, nodes: Node[]) =>
+    lookup.querySelector(`[data-${name}]`)?.replaceChildren(...nodes)
+  const template = lookup.querySelector<HTMLTemplateElement>('[data-hit]')
+  if (template !== null)
+    put(
+      'results',
+      rows.map((row) => toHit(template, row)),
+    )
+  put('status', [document.createTextNode(view.status)])
+  put(
+    'notes',
+    notes.map((note) => element('p', { class: 'small soft', dir: 'auto' }, note)),
+  )
+  put(
+    'chips',
+    view.chips.map(({ text, path }) => toChip(text, path)),
+  )
+  put(
+    'sorts',
+    view.sorts.map(({ text, path, isActive }) => toLink(text, path, isActive)),
+  )
+  put('facets', view.facets.map(toFacet))
+  put('filter-count', [
+    document.createTextNode(view.chips.length > 0 ? `(${view.chips.length})` : ''),
+  ])
+  put(
+    'pager',
+    view.next === null
+      ? []
+      : [element('a', { class: 'button', rel: 'next', href: view.next }, 'Next')],
+  )
+  lookup.querySelector('[data-own]')?.remove()
+  const empty = lookup.querySelector<HTMLElement>('[data-empty]')
+  if (empty !== null) empty.hidden = rows.length > 0
 }
 
-function toMeter(score: number): HTMLElement {
-  const meter = document.createElement('span')
-  meter.className = 'meter'
-  const svg = document.createElementNS(METER, 'svg')
-  for (const [name, value] of Object.entries({
-    width: '56',
-    height: '6',
-    viewBox: '0 0 100 6',
-    preserveAspectRatio: 'none',
-    'aria-hidden': 'true',
-  }))
-    svg.setAttribute(name, value)
-  svg.append(toBar('meter-track', 100), toBar('meter-fill', score))
-  const label = document.createElement('span')
-  label.textContent = 'trust '
-  label.className = 'visually-hidden'
-  meter.append(svg, label, String(score))
-  return meter
+function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
+  const hit = document.importNode(template.content, true)
+  const set = (name: string, text: string) => {
+    const part = hit.querySelector(`[data-${name}]`)
+    if (part !== null) part.textContent = text
+    return part
+  }
+  set('tile', row.monogram)?.setAttribute('class', row.tile)
+  set('name', row.name)?.setAttribute('href', row.page)
+  set('summary', row.summary)
+  set('price', row.price ?? 'not published')?.setAttribute(
+    'class',
+    row.price === null ? 'soft' : 'money',
+  )
+  set('price-to', row.priceTo)
+  set('rails', row.rails)
+  set('kind', row.kindLabel)
+  if (row.trust !== null)
+    hit.querySelector('[data-trust]')?.replaceChildren(element('b', {}, String(row.trust)))
+  return hit
 }
 
-function toBar(name: string, width: number): SVGElement {
-  const bar = document.createElementNS(METER, 'rect')
-  bar.setAttribute('class', name)
-  bar.setAttribute('width', String(width))
-  bar.setAttribute('height', '6')
-  return bar
+function toFacet({ label, options }: SearchView['facets'][number]): Node {
+  const list = element('ul', {})
+  for (const { text, count, path, isActive } of options) {
+    const link = toLink('', path, isActive)
+    link.setAttribute('rel', 'nofollow')
+    link.append(element('bdi', {}, text))
+    if (count !== null) link.append(element('span', {}, String(count)))
+    const item = element('li', {})
+    item.append(link)
+    list.append(item)
+  }
+  const group = element('div', {})
+  group.append(element('h2', {}, label), list)
+  return group
+}
+
+function toChip(text: string, path: string): Node {
+  const chip = element('a', { class: 'chip', href: path })
+  chip.append(
+    element('bdi', {}, text),
+    ' ',
+    element('span', { 'aria-hidden': 'true' }, '×'),
+    element('span', { class: 'visually-hidden' }, ', remove'),
+  )
+  return chip
+}
+
+function toLink(text: string, path: string, isActive: boolean): HTMLElement {
+  return element('a', { href: path, ...(isActive && { 'aria-current': 'true' }) }, text)
+}
+
+function element(name: string, attributes: Record<string, string>, text = ''): HTMLElement {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.textContent = text
+  return made
 }

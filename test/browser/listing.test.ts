@@ -26,7 +26,9 @@ test('foreign markup is text on the page and in its structured data', async () =
     name: listing.name,
     description: listing.summary,
   })
-  expect(await page.locator('main script, main iframe, main [onerror]').count()).toBe(0)
+  expect(
+    await page.locator('main script:not([src^="/_astro/"]), main iframe, main [onerror]').count(),
+  ).toBe(0)
   expect(faults).toEqual([])
   await close()
 })
@@ -36,25 +38,44 @@ test('a button copies the snippet it stands beside', async () => {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   await page.goto('/listing/x402.weather')
-  const block = page.locator('.snippets .copy').first()
+  const block = page.locator('.connect .copy').first()
   const code = await block.locator('code').textContent()
   await block.locator('[data-copy]').click()
   await page.waitForFunction(
-    () => document.querySelector('.snippets [data-copy]')?.textContent === 'Copied',
+    () => document.querySelector('.connect [data-copy]')?.textContent === 'Copied',
   )
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code)
   await close()
 })
 
-test('the trust panel shows the numbers of the listing', async () => {
+test('why a score is what it is: the parts add up, and each leads to its rule', async () => {
   const { trust } = await (await fetch(`${waypost.url}/api/v1/listings/x402.weather`)).json()
   const { page, close } = await openPage(browser, waypost.url)
   await page.goto('/listing/x402.weather')
-  const panel = page.getByRole('region', { name: 'Trust' })
-  expect(await panel.locator('.score strong').textContent()).toBe(String(trust.score))
-  expect(await panel.textContent()).toMatch(
+  const panel = page.getByRole('region', { name: `Why ${trust.score}` })
+  const parts = await panel.locator('li:not(.total) b').allTextContents()
+  const sum = parts.reduce((all, text) => all + Number(text.replace('−', '-')), 0)
+  expect(parts.length).toBe(6)
+  expect(sum).toBeCloseTo(trust.score, 5)
+  for (const link of await panel.locator('li a').all()) {
+    const target = new URL((await link.getAttribute('href')) ?? '', waypost.url)
+    const rules = await (await fetch(waypost.url + target.pathname)).text()
+    expect(rules).toContain(`id="${target.hash.slice(1)}"`)
+  }
+  const seen = page.getByRole('region', { name: 'What we saw' })
+  expect(await seen.textContent()).toMatch(
     new RegExp(`Verified buyers\\s*${trust.verified_buyers_30d}`),
   )
+  await close()
+})
+
+test('the tab somebody chose is the one they find on the next listing', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/listing/x402.weather')
+  await page.getByText('Python', { exact: true }).click()
+  await page.goto('/listing/x402.tide-tables')
+  expect(await page.getByLabel('Python', { exact: true }).isChecked()).toBe(true)
+  expect(await page.locator('.connect .copy:visible').count()).toBe(1)
   await close()
 })
 

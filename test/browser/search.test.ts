@@ -14,46 +14,65 @@ afterAll(async () => {
   await waypost?.close()
 })
 
-const namesOn = (page: Page) => page.locator('[data-results] .item-name').allTextContents()
+const namesOn = (page: Page) => page.locator('[data-results] .hit-name').allTextContents()
 const statusOn = (page: Page) => page.locator('[data-status]')
 
-/** The pages of the server's answer go away when the index in the browser answers. */
-const answeredInBrowser = (page: Page) =>
-  page.locator('[data-pager]').waitFor({ state: 'detached' })
+interface Answer {
+  total: number
+  notes: string[]
+  results: { id: string; name: string }[]
+}
+async function ask(query: string): Promise<Answer> {
+  return (await fetch(`${waypost.url}/api/v1/search?${query}`)).json()
+}
+const toNames = ({ results }: Answer) => results.map(({ name }) => name)
 
-test('the key / goes to the search box, and results come while typing', async () => {
+test('the key / goes to the box, and typing shows what submitting would', async () => {
   const { page, faults, close } = await openPage(browser, waypost.url)
+  const asked: { url: string; typing: string | undefined }[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/api/v1/search'))
+      asked.push({ url: request.url(), typing: request.headers()['waypost-typing'] })
+  })
   await page.goto('/search')
   await page.keyboard.press('/')
   await page.keyboard.type('tide tables')
   await page.waitForURL(/q=tide\+tables/)
-  await answeredInBrowser(page)
-  await page.locator('[data-results] .item-name', { hasText: 'Tide' }).first().waitFor()
-  expect(await statusOn(page).textContent()).toMatch(/^\d+ results?$/)
-  expect((await namesOn(page))[0]).toContain('Tide')
+  const typed = { names: await namesOn(page), status: await statusOn(page).textContent() }
+  expect(typed.names[0]).toContain('Tide')
+  expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(true)
+  expect(await page.locator('[data-search]').inputValue()).toBe('tide tables')
+  expect(new Set(asked.map(({ typing }) => typing))).toEqual(new Set(['1']))
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+  expect({ names: await namesOn(page), status: await statusOn(page).textContent() }).toEqual(typed)
   expect(faults).toEqual([])
   await close()
 })
 
-test('filters narrow the results, count what is left and stand in the address', async () => {
+test('a filter stays while typing, is a chip, counts its values and can be taken away', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/search?max_price_usd=0.05&has=x402_manifest')
+  await page.locator('[data-search]').pressSequentially('ports')
+  await page.waitForURL(/q=ports/)
+  const answer = await ask('q=ports&max_price_usd=0.05&has=x402_manifest')
+  expect(await namesOn(page)).toEqual(toNames(answer))
+  expect(page.url()).toContain('max_price_usd=0.05')
+  const chips = page.locator('[data-chips] bdi')
+  expect(await chips.allTextContents()).toEqual(['up to $0.05', 'has x402 manifest'])
+  const kind = page.locator('[data-facets] a', { hasText: 'HTTP API' })
+  expect(await kind.locator('span').textContent()).toBe(String(answer.total))
+  await page.locator('[data-chips] a').first().click()
+  await page.waitForURL((url) => !url.search.includes('max_price_usd'))
+  expect(await page.locator('[data-search]').inputValue()).toBe('ports')
+  await close()
+})
+
+test('sorting orders the whole result and stands in the address', async () => {
   const { page, close } = await openPage(browser, waypost.url)
   await page.goto('/search')
-  await page.getByLabel('Kind').selectOption('mcp_server')
-  await page.waitForURL('**/search?kind=mcp_server')
-  await page
-    .getByLabel('Payment rail')
-    .locator('option', { hasText: '(0)' })
-    .first()
-    .waitFor({ state: 'attached' })
-  const servers = await namesOn(page)
-  const answer = await (await fetch(`${waypost.url}/api/v1/search?kind=mcp_server`)).json()
-  expect(servers.toSorted()).toEqual(
-    answer.results.map(({ name }: { name: string }) => name).toSorted(),
-  )
-  // A filter's own counts say what another choice would give.
-  expect(
-    await page.getByLabel('Kind').locator('option[value=http_api]').textContent(),
-  ).not.toContain('(0)')
+  await page.getByRole('navigation', { name: 'Sort by' }).getByText('Price').click()
+  await page.waitForURL('**/search?sort=price')
+  expect(await namesOn(page)).toEqual(toNames(await ask('sort=price&limit=20')))
   await close()
 })
 
@@ -73,52 +92,40 @@ test('arrow keys walk through the results and Enter opens one', async () => {
   await close()
 })
 
-test('first-party kits never stand among the results', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+test('foreign names and first-party kits: text is text, and kits never stand among the results', async () => {
+  const { page, faults, close } = await openPage(browser, waypost.url)
   await page.goto('/search')
+  await page.locator('[data-search]').fill('quotes tags')
+  await page.waitForURL(/q=quotes/)
+  expect((await namesOn(page))[0]).toContain('<b>')
   await page.locator('[data-search]').fill('waypost steps')
   await page.waitForURL(/q=waypost/)
-  await answeredInBrowser(page)
-  const kits = await page.locator('[data-results] .id', { hasText: /^kit\./ }).count()
-  expect(kits).toBe(0)
-  await close()
-})
-
-test('a filter the index in the browser does not know is answered by the server', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
-  await page.goto('/search?max_price_usd=0.05')
-  expect(await page.getByLabel('Price per call').inputValue()).toBe('0.05')
-  await page.getByLabel('Payment rail').selectOption('x402')
-  await page.waitForURL(/max_price_usd=0.05&/)
-  const answer = await (
-    await fetch(`${waypost.url}/api/v1/search?max_price_usd=0.05&rail=x402`)
-  ).json()
-  expect(await statusOn(page).textContent()).toContain(`${answer.total} result`)
+  const links = await page.locator('[data-results] .hit-name').all()
+  const paths = await Promise.all(links.map((link) => link.getAttribute('href')))
+  expect(paths.filter((path) => path?.includes('/kit.'))).toEqual([])
+  expect(faults).toEqual([])
   await close()
 })
 
 test('without JavaScript the form answers as the API does, and says what it refuses', async () => {
   const { page, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
-  await page.goto('/search')
+  await page.goto('/search?kind=http_api')
   await page.locator('[data-search]').fill('weather')
-  await page.getByLabel('Kind').selectOption('http_api')
-  await page.getByRole('button', { name: 'Apply' }).click()
-  const answer = await (
-    await fetch(`${waypost.url}/api/v1/search?q=weather&kind=http_api&limit=20`)
-  ).json()
-  expect(await namesOn(page)).toEqual(answer.results.map(({ name }: { name: string }) => name))
+  await page.getByRole('button', { name: 'Search' }).click()
+  expect(page.url()).toContain('kind=http_api')
+  expect(await namesOn(page)).toEqual(toNames(await ask('q=weather&kind=http_api&limit=20')))
   const refused = await page.goto('/search?kind=banana')
   expect(refused?.status()).toBe(400)
-  expect(await page.locator('[data-notice]').textContent()).toContain('kind')
+  expect(await page.locator('[data-notes]').textContent()).toContain('kind')
+  await page.goto('/search?offset=9999')
+  expect(await statusOn(page).textContent()).toContain('none from 10000 on')
   await close()
 })
 
-test('a slip is said and put right by the server, and typing leads there', async () => {
+test('a slip is put right and said while typing too', async () => {
   const { page, faults, close } = await openPage(browser, waypost.url)
   await page.goto('/search')
   await page.locator('[data-search]').fill('tbales')
-  await page.locator('[data-status]', { hasText: 'Nothing matches as typed' }).waitFor()
-  await page.locator('[data-search]').press('Enter')
   await page.getByText('Showing results for “tables”.').waitFor()
   expect((await namesOn(page))[0]).toContain('Tide')
   expect(faults).toEqual([])

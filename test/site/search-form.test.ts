@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { toSearchAnswer } from '../../src/domain/pages/search/search-answer.ts'
+import { type SearchAnswer, toSearchAnswer } from '../../src/domain/pages/search/search-answer.ts'
 import {
   parseSearchForm,
   toApiQuery,
   toSearchPath,
 } from '../../src/domain/pages/search/search-form.ts'
-import { isAnsweredHere, toFilters } from '../../src/scripts/search-query.ts'
+import { toSearchRow } from '../../src/domain/pages/search/search-row.ts'
+import { toSearchView } from '../../src/domain/pages/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 
@@ -15,44 +16,91 @@ describe('the form in the address', () => {
     ['spaces around words do not count', 'q=+web+search+', { q: 'web search' }],
     ["others' parameters are left out", 'q=a&utm_source=mail&limit=50', { q: 'a' }],
     ['control characters are spaces', 'q=%00a%0Ab%7F', { q: 'a b' }],
-    ['remote is a field of the page', 'remote=true', { remote: 'true' }],
+    ['sorting is a field', 'sort=price', { sort: 'price' }],
   ])('%s', (_, query, form) => {
     expect(parse(query)).toEqual(form)
   })
 
   test('the search function gets the fields it knows, and 20 results are asked for', () => {
-    expect(toApiQuery(parse('q=a+b&remote=true&min_trust=40'))).toBe('limit=20&q=a+b&min_trust=40')
+    expect(new URLSearchParams(toApiQuery(parse('q=a+b&utm=1&min_trust=40')))).toEqual(
+      new URLSearchParams({
+        limit: '20',
+        facets: 'kind,category,rail,source,price,auth,runs',
+        q: 'a b',
+        min_trust: '40',
+      }),
+    )
   })
 
   test.each([
     [{}, '/search'],
     [{ q: 'a&b', offset: '' }, '/search?q=a%26b'],
-    [{ kind: 'http_api', remote: 'true' }, '/search?kind=http_api&remote=true'],
+    [{ kind: 'http_api', runs: 'remote' }, '/search?kind=http_api&runs=remote'],
   ])('%o is the address %s', (form, path) => {
     expect(toSearchPath(form)).toBe(path)
   })
 })
 
-describe('what the index in the browser answers', () => {
-  test.each([
-    ['words', 'q=weather', true],
-    ['a price that is a step', 'max_price_usd=0.01', true],
-    ['any other price', 'max_price_usd=0.05', false],
-    ['a trust that is a step', 'min_trust=40', true],
-    ['having a score at all', 'min_trust=0', true],
-    ['any other trust', 'min_trust=41', false],
-    ['discovery files', 'has=openapi', false],
-    ['paid listings of any rail', 'paid_only=true', false],
-    ['our own kits', 'kind=kit', false],
-  ])('%s: %s → %s', (_, query, isHere) => {
-    expect(isAnsweredHere(parse(query))).toBe(isHere)
+describe('what the page says of an answer', () => {
+  const answer = {
+    kind: 'results',
+    total: 45,
+    offset: 20,
+    rows: Array.from({ length: 20 }, (_, index) =>
+      toSearchRow({
+        id: `api.row-${index}`,
+        name: 'Row',
+        kind: 'http_api',
+        summary: '',
+        price: null,
+        rails: [],
+        trust: null,
+      }),
+    ),
+    own: [],
+    notes: [],
+    facets: { kind: [{ id: 'http_api', count: 40 }], category: [{ id: 'travel', count: 3 }] },
+  } as const satisfies SearchAnswer
+  const names = new Map([['travel', 'Travel and transport']])
+  const view = (query: string) =>
+    toSearchView(parse(query), { ...answer, rows: [...answer.rows], own: [] }, names)
+
+  test('every filter that is set is a chip, whichever it is, and its path takes it away', () => {
+    const { chips } = view('q=a&category=travel&max_price_usd=0.05&has=openapi&paid_only=true')
+    expect(chips.map(({ text }) => text)).toEqual([
+      'Travel and transport',
+      'up to $0.05',
+      'paid',
+      'has openapi',
+    ])
+    expect(chips[0]?.path).toBe('/search?q=a&max_price_usd=0.05&paid_only=true&has=openapi')
   })
 
-  test('fields become the filters of the index', () => {
-    expect(toFilters(parse('q=a&kind=mcp_server&max_price_usd=0.1&remote=true'))).toEqual({
-      kind: 'mcp_server',
-      price: '0.1',
-      remote: 'true',
+  test('a facet keeps the words and starts at the first page', () => {
+    const kinds = view('q=a&offset=20').facets.find(({ label }) => label === 'Kind')
+    expect(kinds?.options).toEqual([
+      { text: 'HTTP API', count: 40, isActive: false, path: '/search?q=a&kind=http_api' },
+    ])
+  })
+
+  test('pages lead back and on, and say where one is', () => {
+    expect(view('q=a&offset=20')).toMatchObject({
+      status: '21 to 40 of 45 services',
+      previous: '/search?q=a',
+      next: '/search?q=a&offset=40',
+    })
+  })
+
+  test('far past the end it says so and leads back to the last results', () => {
+    const past = toSearchView(
+      parse('offset=9999'),
+      { ...answer, offset: 9999, rows: [], own: [] },
+      names,
+    )
+    expect(past).toMatchObject({
+      status: '45 services, and none from 10000 on',
+      previous: '/search?offset=25',
+      next: null,
     })
   })
 })

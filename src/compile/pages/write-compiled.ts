@@ -1,6 +1,7 @@
-import type { CompiledListing, CompiledSite } from '../../compiled.ts'
+import type { CompiledListing, CompiledSite, ListingHistory } from '../../compiled.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toKitView } from '../../domain/kit/kit-view.ts'
+import { toScoreParts } from '../../domain/pages/listing/score-parts.ts'
 import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
 import { toBusinessModelView } from '../../domain/views/business-model-view.ts'
 import { toCompareView } from '../../domain/views/compare-view.ts'
@@ -33,6 +34,7 @@ export function toCompiledSite(catalogue: Catalogue): CompiledSite {
     gone: catalogue.gone,
     also_search: tables.alsoSearch,
     texts: tables.site,
+    tasks: tables.tasks,
   }
 }
 
@@ -72,5 +74,24 @@ function toCompiledListing(
     relay_reason: buy.reason,
     handshakes: toHandshakesView(listing.probes),
     similar,
+    history: toHistory(listing),
+    score_parts: toScoreParts(listing.trust),
+  }
+}
+
+function toHistory({ evidence }: DerivedListing): ListingHistory {
+  const { interface: seen, measured, probes = [] } = evidence
+  return {
+    probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
+    days: measured?.days ?? [],
+    seen:
+      seen === undefined
+        ? null
+        : {
+            at: seen.at,
+            from: seen.from,
+            ...(seen.server !== undefined && { server: seen.server }),
+            ...(seen.truncated !== undefined && { truncated: seen.truncated }),
+          },
   }
 }

@@ -38,6 +38,8 @@ export interface DerivedListing {
   /** Newest first. */
   notices: Notice[]
   signals: Signals
+  /** As machines wrote it, for what is shown day by day. */
+  evidence: Evidence
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
   payouts: PayoutStanding
@@ -87,6 +89,7 @@ export function deriveListing(
     notices: [...(input.evidence.notices ?? []), ...(input.notices ?? [])].sort((a, b) =>
       a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
     ),
+    evidence: input.evidence,
     payouts: input.payouts,
     ...chooseSignals(input.evidence),
   }

@@ -144,6 +144,7 @@ export const EvidenceSchema = v.strictObject({
   notices: v.optional(NoticesSchema),
 })
 
+export type Day = v.InferOutput<typeof DaySchema>
 export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
@@ -177,8 +178,6 @@ function doDaysAgree({ days, as_of, settlements_30d, volume_usd_30d }: Totals): 
     isBetween(volume_usd_30d, (day) => day.volume_usd, CENTS_A_DAY * days.length)
   )
 }
-
-type Day = v.InferOutput<typeof DaySchema>
 
 interface Totals {
   days?: Day[] | undefined

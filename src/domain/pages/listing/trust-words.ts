@@ -1,3 +1,4 @@
+import type { Measured } from '../../trust/evidence.ts'
 import { toUsd } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 
@@ -9,6 +10,8 @@ export interface TrustWords {
   explanation: string
   /** Label and value of each measured number; empty without a measurement. */
   numbers: readonly (readonly [label: string, value: string])[]
+  /** What was paid in all; empty without a measurement. */
+  volume: string
   /** What was excluded or is watched, one sentence each. */
   notes: readonly string[]
 }
@@ -20,6 +23,7 @@ export function toTrustWords(trust: Trust): TrustWords {
       explanation:
         'Nobody has measured payments to this seller, so there is no score. That is not a bad sign: most services are free, new, or paid in ways that leave no public trace.',
       numbers: [],
+      volume: '',
       notes: [],
     }
   if (trust.evidence === 'no_independent_paid_usage_30d')
@@ -28,6 +32,7 @@ export function toTrustWords(trust: Trust): TrustWords {
       explanation:
         'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.',
       numbers: toNumbers(trust),
+      volume: toVolume(trust),
       notes: toNotes(trust.wash_flags, []),
     }
   return {
@@ -37,6 +42,7 @@ export function toTrustWords(trust: Trust): TrustWords {
         ? 'Independent buyers paid this seller on-chain in the last 30 days, but only few of them: read the score as a first sign.'
         : 'Independent buyers paid this seller on-chain in the last 30 days. Wash trades are left out.',
     numbers: toNumbers(trust),
+    volume: toVolume(trust),
     notes: toNotes(trust.wash_flags, trust.watch),
   }
 }
@@ -55,6 +61,10 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
     ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
   ] as const
+}
+
+function toVolume({ volume_usd_30d }: Pick<Measured, 'volume_usd_30d'>): string {
+  return toUsd(Math.round(volume_usd_30d * 100) / 100)
 }
 
 function toNotes(

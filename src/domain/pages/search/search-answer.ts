@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { SearchResponseSchema } from '../../search/search-response.ts'
 import { type ListingRow, toSummaryRow } from '../rows/listing-row.ts'
+import { type SearchRow, toSearchRow } from './search-row.ts'
 
 /** What the search page prints of an answer of the search function. */
 export type SearchAnswer =
@@ -8,10 +9,11 @@ export type SearchAnswer =
       kind: 'results'
       total: number
       offset: number
-      rows: ListingRow[]
+      rows: SearchRow[]
       own: ListingRow[]
       /** What the words were taken for. */
       notes: readonly string[]
+      facets: Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
     }
   | { kind: 'refused'; reasons: string[] }
   /** No function serves this page: a copy of the static files alone. */
@@ -28,9 +30,17 @@ export function toSearchAnswer(answer: unknown): SearchAnswer {
       kind: 'results',
       total: found.output.total,
       offset: found.output.query.offset,
-      rows: found.output.results.map((summary) => toSummaryRow(summary, false)),
+      rows: found.output.results.map(({ pricing, trust, buy, ...rest }) =>
+        toSearchRow({
+          ...rest,
+          price: pricing.model === 'per_call' ? pricing : null,
+          rails: pricing.model === 'per_call' ? pricing.rails : [],
+          trust: trust.score,
+        }),
+      ),
       notes: found.output.notes,
       own: found.output.featured_first_party.map((summary) => toSummaryRow(summary, true)),
+      facets: found.output.facets ?? {},
     }
   const refused = v.safeParse(RefusedSchema, answer)
   if (!refused.success) return { kind: 'unavailable' }

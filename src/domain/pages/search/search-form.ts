@@ -1,8 +1,8 @@
 /**
- * The search page's form, in the address bar: the API's parameters, and `remote`, which only the
- * index in the browser answers. Shared by the page on the server and the script in the browser.
+ * The search page's form, in the address bar: the API's parameters. Shared by the page on the server
+ * and the script in the browser.
  */
-const API_FIELDS = [
+const FIELDS = [
   'q',
   'kind',
   'category',
@@ -12,16 +12,19 @@ const API_FIELDS = [
   'min_trust',
   'paid_only',
   'has',
+  'auth',
+  'runs',
+  'sort',
   'offset',
 ] as const
-type ApiField = (typeof API_FIELDS)[number]
-export type SearchField = ApiField | 'remote'
+export type SearchField = (typeof FIELDS)[number]
 export type SearchForm = Partial<Record<SearchField, string>>
-
-const FIELDS: readonly SearchField[] = [...API_FIELDS, 'remote']
 
 /** Results on one page of the search. */
 export const RESULTS_PER_PAGE = 20
+
+/** What the lists beside the results count. */
+const FACETS = 'kind,category,rail,source,price,auth,runs'
 
 /** Empty fields are what an untouched form sends: they are no filters. Others' parameters are left out. */
 export function parseSearchForm(params: URLSearchParams): SearchForm {
@@ -33,10 +36,11 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
   return form
 }
 
-/** The raw query string for the search function. */
-export function toApiQuery(form: SearchForm): string {
-  const params = new URLSearchParams({ limit: String(RESULTS_PER_PAGE) })
-  for (const field of API_FIELDS) {
+/** The raw query string for the search function; compact while somebody types. */
+export function toApiQuery(form: SearchForm, view: 'full' | 'compact' = 'full'): string {
+  const params = new URLSearchParams({ limit: String(RESULTS_PER_PAGE), facets: FACETS })
+  if (view === 'compact') params.set('view', view)
+  for (const field of FIELDS) {
     const value = form[field]
     if (value !== undefined) params.set(field, value)
   }
@@ -52,6 +56,12 @@ export function toSearchPath(form: SearchForm): string {
   }
   const query = params.toString()
   return query === '' ? '/search' : `/search?${query}`
+}
+
+/** The same search with one field changed, from its first page; `null` takes the field away. */
+export function withField(form: SearchForm, field: SearchField, value: string | null): SearchForm {
+  const { [field]: _, offset: __, ...rest } = form
+  return value === null ? rest : { ...rest, [field]: value }
 }
 
 /** No control characters: HTML has no way to write NUL, and none of them can be typed into a form. */

@@ -1,0 +1,141 @@
+import { toNetworkName } from '../../listing/network-names.ts'
+import type { Probe } from '../../trust/evidence.ts'
+import { toUsd } from '../../views/compare-row.ts'
+import type { ListingView } from '../../views/listing-view.ts'
+
+/** One cell of the strip under a listing's name: what somebody decides by. */
+export interface DecisionFact {
+  label: string
+  value: string
+  note: string
+  tone: 'plain' | 'money' | 'missing'
+}
+
+export function toDecisionFacts(
+  view: ListingView,
+  probes: readonly Pick<Probe, 'at' | 'protocol' | 'outcome' | 'ms' | 'version'>[],
+): DecisionFact[] {
+  return [
+    toPrice(view),
+    ...(view.pricing.model === 'per_call' && view.pricing.rails.length > 0 ? [toRails(view)] : []),
+    toRuns(view),
+    toAccess(view),
+    toTrust(view),
+    toProbe(probes.at(-1)),
+  ]
+}
+
+function toPrice({ pricing, cost }: ListingView): DecisionFact {
+  if (pricing.model === 'per_call') {
+    const { min_usd, max_usd } = pricing
+    const free = max_usd === 0
+    return {
+      label: 'Price from',
+      value: free ? 'Free' : toUsd(min_usd),
+      note: min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`,
+      tone: 'money',
+    }
+  }
+  const COST_TEXTS = {
+    free: ['Free', 'nothing is paid'],
+    freemium: ['Free to start', 'more is paid'],
+    paid: ['Paid', 'price not published'],
+    unknown: ['Not published', 'the seller tells'],
+  } as const
+  const [value, note] = COST_TEXTS[cost]
+  return { label: 'Price', value, note, tone: 'plain' }
+}
+
+function toRails({ pricing }: ListingView): DecisionFact {
+  if (pricing.model !== 'per_call')
+    return { label: 'Pays with', value: '–', note: '', tone: 'plain' }
+  const names = pricing.networks.map(toNetworkName)
+  const [first = 'no chain named', second] = names
+  const note =
+    names.length > 2 ? `${names.length} networks` : [first, second].filter(Boolean).join(', ')
+  return { label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }
+}
+
+function toRuns({ kind, invoke, buy }: ListingView): DecisionFact {
+  const remote =
+    kind === 'http_api' || kind === 'a2a_agent' || invoke.some((one) => one.kind === 'mcp')
+  const local = invoke.some((one) => one.kind === 'mcp_package')
+  const value = remote
+    ? local
+      ? 'Hosted or local'
+      : 'Hosted'
+    : local
+      ? 'On your machine'
+      : 'A guide'
+  const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
+  const note =
+    buy === 'relay_x402'
+      ? 'relay available, no fee'
+      : local
+        ? `from ${[...new Set(registries)].join(', ')}`
+        : remote
+          ? 'called directly'
+          : 'nothing to run'
+  return { label: 'Runs', value, note, tone: 'plain' }
+}
+
+const ACCESS_TEXTS = {
+  none: ['Open', 'no account, no key'],
+  payment: ['Payment only', 'no account, no key'],
+  api_key: ['API key', 'from the seller'],
+  bearer: ['Token', 'from the seller'],
+  oauth: ['OAuth', 'you sign in once'],
+  other: ['Its own way', 'see its documentation'],
+  unknown: ['Not declared', 'ask or try it'],
+} as const
+
+function toAccess({ auth }: ListingView): DecisionFact {
+  const [value, note] = ACCESS_TEXTS[auth.type]
+  return {
+    label: 'Access',
+    value,
+    note: auth.name === undefined ? note : `${auth.name}, ${auth.in ?? 'header'}`,
+    tone: auth.type === 'unknown' ? 'missing' : 'plain',
+  }
+}
+
+function toTrust({ trust }: ListingView): DecisionFact {
+  if (trust.score !== null)
+    return {
+      label: 'Trust',
+      value: `${trust.score} of 100`,
+      note:
+        trust.sample === 'low'
+          ? 'few buyers yet'
+          : `${trust.verified_buyers_30d} independent buyers`,
+      tone: 'plain',
+    }
+  const isWashed = trust.evidence !== 'no_payment_data'
+  return {
+    label: 'Trust',
+    value: isWashed ? 'No score' : 'Unmeasured',
+    note: isWashed ? 'no independent buyer' : 'no sign against it',
+    tone: 'missing',
+  }
+}
+
+export const OUTCOME_WORDS = {
+  spoke: 'Spoke',
+  gated: 'Asked for a key',
+  wrong_protocol: 'Spoke something else:',
+  dead: 'Did not answer',
+  unprobeable: 'Cannot be probed',
+  unknown: 'No result',
+} as const
+
+function toProbe(probe: Parameters<typeof toDecisionFacts>[1][number] | undefined): DecisionFact {
+  if (probe === undefined)
+    return { label: 'Last probed', value: 'Not yet', note: 'nobody has asked', tone: 'missing' }
+  const spoke = probe.outcome === 'spoke'
+  return {
+    label: 'Last probed',
+    value: spoke ? `Spoke ${probe.protocol}` : OUTCOME_WORDS[probe.outcome].replace(/:$/, ''),
+    note: `${probe.at.slice(0, 10)}${probe.ms === undefined ? '' : `, ${probe.ms} ms`}`,
+    tone: spoke || probe.outcome === 'gated' ? 'plain' : 'missing',
+  }
+}

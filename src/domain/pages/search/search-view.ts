@@ -1,0 +1,165 @@
+import { KIND_LABELS, toUsd } from '../../views/compare-row.ts'
+import { KINDS } from '../../wire/vocabulary.ts'
+import type { SearchAnswer } from './search-answer.ts'
+import {
+  RESULTS_PER_PAGE,
+  type SearchField,
+  type SearchForm,
+  toSearchPath,
+  withField,
+} from './search-form.ts'
+
+/** Everything the search page says of an answer; printed alike by the server and in the browser. */
+export interface SearchView {
+  status: string
+  chips: { text: string; path: string }[]
+  sorts: { text: string; path: string; isActive: boolean }[]
+  facets: SearchFacetView[]
+  previous: string | null
+  next: string | null
+}
+
+export interface SearchFacetView {
+  label: string
+  options: { text: string; count: number | null; path: string; isActive: boolean }[]
+}
+
+/** Names of what has an id: of categories and sources. */
+export type Names = ReadonlyMap<string, string>
+
+type Results = Extract<SearchAnswer, { kind: 'results' }>
+
+export function toSearchView(form: SearchForm, answer: Results, names: Names): SearchView {
+  const { total, offset, rows } = answer
+  const pageOf = (at: number) =>
+    toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
+  return {
+    status: toStatus(total, offset, rows.length),
+    chips: toChips(form, names),
+    sorts: SORTS.map(([id, text]) => ({
+      text,
+      path: toSearchPath(withField(form, 'sort', id === 'relevance' ? null : id)),
+      isActive: (form.sort ?? 'relevance') === id,
+    })),
+    facets: toFacetViews(form, answer.facets, names),
+    previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
+    next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
+  }
+}
+
+const SORTS = [
+  ['relevance', 'Best match'],
+  ['price', 'Price'],
+  ['trust', 'Trust'],
+  ['newest', 'Newest'],
+] as const
+
+function toStatus(total: number, offset: number, shown: number): string {
+  const count = `${total} ${total === 1 ? 'service' : 'services'}`
+  if (offset === 0) return count
+  if (shown === 0) return `${count}, and none from ${offset + 1} on`
+  return `${offset + 1} to ${offset + shown} of ${count}`
+}
+
+const ACCESS: Readonly<Record<string, string>> = {
+  none: 'open',
+  payment: 'payment only',
+  api_key: 'API key',
+  bearer: 'token',
+  oauth: 'OAuth',
+  other: 'its own way',
+  unknown: 'not declared',
+}
+const RUNS: Readonly<Record<string, string>> = { remote: 'hosted', local: 'on your machine' }
+const PRICE_STEPS = ['0', '0.001', '0.01', '0.1', '1']
+
+const toPrice = (value: string) =>
+  value === '0' ? 'free' : `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
+const toKind = (value: string) => {
+  const kind = KINDS.find((known) => known === value)
+  return kind === undefined ? value : KIND_LABELS[kind]
+}
+
+/** Words for a value of a field; what nobody knows stands as it is. */
+function toWords(field: SearchField, value: string, names: Names): string {
+  if (field === 'kind') return toKind(value)
+  if (field === 'auth') return ACCESS[value] ?? value
+  if (field === 'runs') return RUNS[value] ?? value
+  if (field === 'max_price_usd') return toPrice(value)
+  if (field === 'min_trust') return value === '0' ? 'scored' : `trust ${value} or more`
+  if (field === 'paid_only') return 'paid'
+  if (field === 'has') return `has ${value.replaceAll('_', ' ')}`
+  return names.get(value) ?? value
+}
+
+const CHIP_FIELDS = [
+  'kind',
+  'category',
+  'rail',
+  'source',
+  'max_price_usd',
+  'min_trust',
+  'paid_only',
+  'has',
+  'auth',
+  'runs',
+] as const
+
+/** Every filter that is set, whoever set it: none vanishes without a word. */
+function toChips(form: SearchForm, names: Names): SearchView['chips'] {
+  return CHIP_FIELDS.flatMap((field) => {
+    const value = form[field]
+    if (value === undefined) return []
+    return [
+      { text: toWords(field, value, names), path: toSearchPath(withField(form, field, null)) },
+    ]
+  })
+}
+
+const COUNTED = [
+  ['kind', 'Kind', 'kind'],
+  ['category', 'Category', 'category'],
+  ['rail', 'Pays with', 'rail'],
+  ['auth', 'Access', 'auth'],
+  ['runs', 'Runs', 'runs'],
+  ['source', 'Source', 'source'],
+] as const
+
+/** More values of one facet than this make a list nobody reads. */
+const MAX_OPTIONS = 8
+
+function toFacetViews(
+  form: SearchForm,
+  facets: Results['facets'],
+  names: Names,
+): SearchFacetView[] {
+  const toOption = (field: SearchField, value: string, count: number | null) => {
+    const isActive = form[field] === value
+    return {
+      text: toWords(field, value, names),
+      count,
+      isActive,
+      path: toSearchPath(withField(form, field, isActive ? null : value)),
+    }
+  }
+  const counted = COUNTED.map(([field, label, facet]) => ({
+    label,
+    options: (facets[facet] ?? [])
+      .filter(({ id }, index) => index < MAX_OPTIONS || id === form[field])
+      .map(({ id, count }) => toOption(field, id, count)),
+  }))
+  const steps = PRICE_STEPS.includes(form.max_price_usd ?? '0')
+    ? PRICE_STEPS
+    : [...PRICE_STEPS, form.max_price_usd ?? '']
+  const price = {
+    label: 'Price of a call',
+    options: steps.map((step) => toOption('max_price_usd', step, null)),
+  }
+  const trust = {
+    label: 'Trust',
+    options: ['0', '40', '60'].map((step) => toOption('min_trust', step, null)),
+  }
+  return [...counted.slice(0, 2), price, ...counted.slice(2, 5), trust, ...counted.slice(5)].filter(
+    ({ options }) => options.length > 0,
+  )
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { toProbeBars, toSettlementBars } from '../../src/domain/pages/listing/evidence-bars.ts'
+import { toScoreParts } from '../../src/domain/pages/listing/score-parts.ts'
+import { toHue, toMonogram } from '../../src/domain/pages/rows/tile.ts'
+import { toTaskPrices } from '../../src/domain/pages/site/task-prices.ts'
+import type { Measured } from '../../src/domain/trust/evidence.ts'
+import { judgeTrust } from '../../src/domain/trust/trust.ts'
+
+const measured: Measured = {
+  source: 'x402-list',
+  as_of: '2026-11-01T00:00:00Z',
+  verified_buyers_30d: 12,
+  settlements_30d: 340,
+  volume_usd_30d: 12.5,
+  top_buyer_share_30d: 0.4,
+  last_settlement_at: '2026-10-20T00:00:00Z',
+  shared_payout: false,
+  wash_flags: [],
+  watch: [],
+}
+
+describe('why a score is what it is', () => {
+  test.each([
+    ['an ordinary listing', {}, 1],
+    ['a payout that five share', { shared_payout: true }, 5],
+    ['few buyers', { verified_buyers_30d: 1, top_buyer_share_30d: 1 }, 1],
+  ])('the parts of %s add up to its score', (_, change, sharers) => {
+    const verdict = judgeTrust({ ...measured, ...change }, sharers)
+    const parts = toScoreParts(verdict)
+    const sum = parts.reduce((all, { points }) => all + points, 0)
+    expect(sum).toBeCloseTo('score' in verdict ? verdict.score : -1, 6)
+    expect(parts.map(({ rule }) => rule)).toEqual([
+      'buyers',
+      'settlements',
+      'volume',
+      'share',
+      'recency',
+      'sample',
+    ])
+  })
+
+  test('without a score there is nothing to explain', () => {
+    expect(toScoreParts(judgeTrust(undefined, 1))).toEqual([])
+  })
+})
+
+describe('days as bars', () => {
+  test('a day without settlements is a gap, and the sentence counts them all', () => {
+    const bars = toSettlementBars([
+      { date: '2026-10-30', settlements: 4, volume_usd: 1, buyers: 1 },
+      { date: '2026-11-01', settlements: 8, volume_usd: 1, buyers: 1 },
+    ])
+    expect(bars?.paths.money).toBe('M270 48v-24h8v24zM290 48v-48h8v48z')
+    expect(bars?.text).toContain('12 in all, at most 8 on one day')
+    expect(toSettlementBars([])).toBeNull()
+  })
+
+  test('what was our own fault is no failure of the seller', () => {
+    const probe = (at: string, outcome: 'spoke' | 'dead' | 'unknown') =>
+      ({ at: `${at}T20:00:00Z`, protocol: 'x402', outcome }) as const
+    const bars = toProbeBars([
+      probe('2026-10-29', 'unknown'),
+      probe('2026-10-30', 'spoke'),
+      probe('2026-10-30', 'dead'),
+      probe('2026-10-31', 'dead'),
+    ])
+    expect(bars?.text).toContain('0 good, 1 partly, 1 failed, 28 without')
+    expect(toProbeBars([])).toBeNull()
+  })
+})
+
+test.each([
+  ['Fair Weather', 'FW'],
+  ['GitHub', 'Gi'],
+  ['天気サーバー', '天'],
+  ['مترجم', 'م'],
+  ['x', 'X'],
+  ['---', '·'],
+])('the letters of %s are %s', (name, letters) => {
+  expect(toMonogram(name)).toBe(letters)
+})
+
+test('a listing keeps one of six tints', () => {
+  const hues = Array.from({ length: 200 }, (_, index) => toHue(`api.row-${index}`))
+  expect(new Set(hues)).toEqual(new Set([1, 2, 3, 4, 5, 6]))
+  expect(toHue('api.row-1')).toBe(toHue('api.row-1'))
+})
+
+test('no task without offers is shown', () => {
+  const tasks = [{ id: 'web_search', name: 'Search the web', examples: ['a', 'b'] }]
+  expect(toTaskPrices(tasks, [], 10)).toEqual([])
+})
