@@ -26,7 +26,7 @@ const SettledSchema = v.record(
     listing: v.string(),
   }),
 )
-export type Settled = v.InferOutput<typeof SettledSchema>
+type Settled = v.InferOutput<typeof SettledSchema>
 
 /** What was decided, so that the same question is not asked again. */
 export const SETTLED_FILE = 'review/settled.json'
@@ -36,11 +36,7 @@ export function reviewFileOf(id: string): string {
 }
 
 /** @throws Error that names the file and what would be right. */
-export function parseReviewItem(text: string, file: string): ReviewItem {
-  return parseAs(ReviewItemSchema, text, file)
-}
-
-export function parseSettled(text: string | undefined): Settled {
+function parseSettled(text: string | undefined): Settled {
   return text === undefined ? {} : parseAs(SettledSchema, text, SETTLED_FILE)
 }
 

@@ -62,10 +62,6 @@ export function leaveSources(text: string, fields: Fields, ids: ReadonlySet<stri
     : replaceField(text, 'sources', rest)
 }
 
-export function sourceIdsOf(fields: Fields): string[] {
-  return sourceRows(fields).map(sourceOf)
-}
-
 function withOthers(field: OwnedField, fields: Fields, facts: SeedFacts): unknown {
   if (field !== 'sources') return facts[field]
   const own = new Set(facts.sources.map(({ source }) => source))
