@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+/**
+ * The protocol's own conformance checks that a server of tools alone can be asked; the others call
+ * fixture tools that no real server has.
+ */
+const SCENARIOS = [
+  'server-initialize',
+  'ping',
+  'tools-list',
+  'dns-rebinding-protection',
+  'http-header-validation',
+]
+
+let running: RunningService
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running.close())
+
+const program = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
+  'dist/index.js',
+)
+
+describe('the protocol’s own conformance checks', () => {
+  test.each(SCENARIOS)('%s: no check fails', async (scenario) => {
+    const place = mkdtempSync(join(tmpdir(), 'waypost-conformance-'))
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        program,
+        'server',
+        '--url',
+        `${running.url}/mcp`,
+        '--scenario',
+        scenario,
+        '--output-dir',
+        place,
+      ]).catch((failed: { stdout: string; stderr: string }) => failed)
+      const [folder = ''] = readdirSync(place)
+      const checks: { id: string; status: string; errorMessage?: string }[] = JSON.parse(
+        readFileSync(join(place, folder, 'checks.json'), 'utf8'),
+      )
+      expect(checks.length, stdout).toBeGreaterThan(0)
+      expect(checks.filter(({ status }) => status === 'FAILURE')).toEqual([])
+    } finally {
+      rmSync(place, { recursive: true, force: true })
+    }
+  })
+})
