@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { toCallerHeaders } from '../../src/domain/relay/relayed-headers.ts'
+import { toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
 import type { SellerHead } from './seller-call.ts'
 
 /**
@@ -15,14 +15,19 @@ export interface AnswerWriter {
   tear(): void
 }
 
-/** @param transport headers of every answer of ours, raw pairs */
+/**
+ * @param isPaid true when the request carried a payment
+ * @param transport headers of every answer of ours, raw pairs
+ */
 export function createAnswerWriter(
   res: ServerResponse,
+  isPaid: boolean,
   transport: readonly string[],
 ): AnswerWriter {
   return {
     head({ status, reason, headers }) {
-      res.writeHead(status, toReasonPhrase(reason), [...toCallerHeaders(headers), ...transport])
+      const relayed = toCallerHeaders(headers, { status, isPaid })
+      res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
       // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty
       // latin1 write sends it as it is. Corked for a moment: head and first bytes of the body
       // usually come together and should leave together. The socket, not the response: a corked

@@ -75,7 +75,7 @@ function fromCode(code: string): CallProblem {
       'http_response_header_section_size',
       `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
     )
-  if (/^HPE_|UND_ERR_RES_CONTENT_LENGTH|INVALID_ANSWER/.test(code))
+  if (/^UND_ERR_RES_CONTENT_LENGTH|INVALID_ANSWER/.test(code))
     return unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`)
   return unreachable(
     'connection_terminated',
@@ -93,7 +93,20 @@ function unreachable(error: string, detail: string): CallProblem {
 
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return ''
-  if (error instanceof Error && error.name === 'InvalidAnswerError') return 'INVALID_ANSWER'
+  if (error instanceof Error && isMalformedAnswer(error)) return 'INVALID_ANSWER'
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/**
+ * A seller that speaks something else than HTTP, not one that broke off. undici gives its parser's
+ * errors no code where its table of them has a gap, and calls an interim answer or an upgrade nobody
+ * asked for a socket's error, told apart by its words alone.
+ */
+function isMalformedAnswer({ name, message }: Error): boolean {
+  return (
+    name === 'InvalidAnswerError' ||
+    name === 'HTTPParserError' ||
+    (name === 'SocketError' && /^bad (response|upgrade)$/.test(message))
+  )
 }

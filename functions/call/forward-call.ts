@@ -86,7 +86,8 @@ function createAnswer(
   call: () => SellerCall | null,
   finish: (own: Response | null) => void,
 ) {
-  const writer = createAnswerWriter(res, Object.entries(toTransportHeaders(ownOrigin)).flat())
+  const transport = Object.entries(toTransportHeaders(ownOrigin)).flat()
+  const writer = createAnswerWriter(res, carriesPayment(res.req.rawHeaders), transport)
   let phase: 'waiting' | 'passing' | 'discarding' | 'redirected' = 'waiting'
   const listener: SellerListener = {
     onHead(head) {

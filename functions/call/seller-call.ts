@@ -134,12 +134,12 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     reason = '',
   ): void {
     // Interim answers are for one connection; the clock for the final one goes on.
-    if (status < 200) return
+    if (status >= 100 && status < 200) return
     const headers = toRawPairs(controller.rawHeaders)
     const codings = valuesOf(headers, 'transfer-encoding').map((value) =>
       value.toLowerCase().trim(),
     )
-    if (status > 599 || codings.some((coding) => coding !== 'chunked'))
+    if (status < 200 || status > 599 || codings.some((coding) => coding !== 'chunked'))
       throw new InvalidAnswerError('no final answer of HTTP/1.1')
     this.#endsWithConnection =
       codings.length === 0 && valuesOf(headers, 'content-length').length === 0

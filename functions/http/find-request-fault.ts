@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import type { ProblemCode } from '../../src/domain/wire/problems.ts'
 
 /** Bytes of a request target. */
@@ -25,10 +26,13 @@ export function findRequestFault({
       code: 'uri-too-long',
       detail: `The request target has ${url.length} characters; the limit is ${MAX_TARGET_LENGTH}.`,
     }
-  const hosts = rawHeaders.filter(
-    (_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host',
-  )
+  const hosts = valuesOf(rawHeaders, 'host')
   const [host = ''] = hosts
+  // Node unpacks chunks alone: what is inside another coding would be taken for the body itself.
+  if (valuesOf(rawHeaders, 'transfer-encoding').some((coding) => !/^chunked$/i.test(coding.trim())))
+    return malformed(
+      'Transfer-Encoding may be chunked alone; name other codings in Content-Encoding.',
+    )
   if (hosts.length > 1) return malformed('The request has several Host headers; send one.')
   if (!/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(host))
     return malformed('The Host header is not a host name with an optional port.')

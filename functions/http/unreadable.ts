@@ -24,8 +24,8 @@ function faultOf(
 ): RequestFault {
   if (code === 'HPE_HEADER_OVERFLOW')
     return {
-      code: 'headers-too-large',
-      detail: `The header fields of the request have more than ${headerBytes} bytes together.`,
+      code: 'malformed-request',
+      detail: `The header fields of the request are too large: together they may have ${headerBytes} bytes.`,
     }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return {

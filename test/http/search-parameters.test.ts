@@ -55,7 +55,6 @@ describe('what is refused, by name and with what is allowed', () => {
     ['limit=', 'limit', /whole number/],
     ['limit=+5', 'limit', /whole number/],
     ['offset=-1', 'offset', /whole number/],
-    ['offset=99999999999999999999', 'offset', /whole number/],
     [`q=${'a'.repeat(513)}`, 'q', /at most/],
     [`q=${'a'.repeat(15_000)}`, 'q', /at most/],
     ['kind=KIT', 'kind', /unknown value "KIT"/],

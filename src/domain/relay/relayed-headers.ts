@@ -56,32 +56,6 @@ const NOT_FOR_SELLERS = new Set([
   'x-proxyuser-ip',
 ])
 
-/**
- * What a seller's answer must not do to our origin, where sellers also sign in: set cookies or other
- * state, redirect, install workers, or answer for our CORS. `Extension-Responses` speaks about our
- * request's extensions to the hop before it.
- */
-const NOT_FOR_CALLERS = new Set([
-  ...HOP_BY_HOP,
-  'set-cookie',
-  'set-cookie2',
-  'set-login',
-  'clear-site-data',
-  'strict-transport-security',
-  'public-key-pins',
-  'alt-svc',
-  'refresh',
-  'service-worker-allowed',
-  'accept-ch',
-  'critical-ch',
-  'nel',
-  'report-to',
-  'reporting-endpoints',
-  'origin-agent-cluster',
-  'x-content-type-options',
-  'extension-responses',
-])
-
 /** A second line of one of these could make two readers see two different payments. */
 const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
 
@@ -116,30 +90,11 @@ export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
   })
 }
 
-/** The seller's headers as the caller gets them, ours included. */
-export function toCallerHeaders(raw: RawHeaders): string[] {
-  const named = namesInConnection(raw)
-  let hasCacheControl = false
-  const kept = filterHeaders(raw, (name, value) => {
-    if (NOT_FOR_CALLERS.has(name) || name.startsWith('access-control-') || named.has(name))
-      return false
-    // A seller that signs with our name would pass its own error off as ours.
-    if (name === 'proxy-status' && value.toLowerCase().includes(PROXY_NAME)) return false
-    if (name === 'cache-control') hasCacheControl = true
-    return true
-  })
-  // A relayed page would run on our origin, beside the sellers' sessions.
-  kept.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff')
-  if (!hasCacheControl) kept.push('Cache-Control', 'no-store')
-  kept.push('Access-Control-Allow-Origin', '*')
-  kept.push('Access-Control-Expose-Headers', EXPOSED_HEADERS.join(', '))
-  return kept
-}
-
 /** @returns what is wrong with the payment headers, or null. */
 export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   const named = namesInConnection(raw)
-  for (const name of PAYMENT_HEADERS) {
+  const names = paysByAuthorization(raw) ? [...PAYMENT_HEADERS, 'authorization'] : PAYMENT_HEADERS
+  for (const name of names) {
     const lines = valuesOf(raw, name).length
     if (lines > 1) return `expected one ${name.toUpperCase()} line, got ${lines}`
     if (lines === 1 && named.has(name))
@@ -150,10 +105,11 @@ export function findPaymentHeaderFault(raw: RawHeaders): string | null {
 
 /** True when the call may move money: its answer is awaited longer and read to its end. */
 export function carriesPayment(raw: RawHeaders): boolean {
-  return (
-    PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) ||
-    valuesOf(raw, 'authorization').some((value) => /^payment\s/i.test(value))
-  )
+  return PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) || paysByAuthorization(raw)
+}
+
+function paysByAuthorization(raw: RawHeaders): boolean {
+  return valuesOf(raw, 'authorization').some((value) => /^payment\s/i.test(value))
 }
 
 /** @param name in lower case. */
@@ -164,7 +120,11 @@ export function valuesOf(raw: RawHeaders, name: string): string[] {
   return values
 }
 
-function filterHeaders(raw: RawHeaders, keep: (name: string, value: string) => boolean): string[] {
+/** @param keep gets the name in lower case. */
+export function filterHeaders(
+  raw: RawHeaders,
+  keep: (name: string, value: string) => boolean,
+): string[] {
   const kept: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
@@ -174,7 +134,8 @@ function filterHeaders(raw: RawHeaders, keep: (name: string, value: string) => b
   return kept
 }
 
-function namesInConnection(raw: RawHeaders): Set<string> {
+/** What `Connection` names, in lower case. */
+export function namesInConnection(raw: RawHeaders): Set<string> {
   const values = valuesOf(raw, 'connection')
   // What frames or protects the message may not be talked away by its sender.
   const names = values.flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())

@@ -76,11 +76,6 @@ export const PROBLEMS = {
     title: 'The address is too long',
     help: 'A request target may have 8 KiB.',
   },
-  'headers-too-large': {
-    status: 431,
-    title: 'The header fields are too large',
-    help: 'All header fields of a request together may have 160 KiB.',
-  },
   'unsupported-media-type': {
     status: 415,
     title: 'The body has the wrong type',
