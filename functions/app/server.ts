@@ -34,6 +34,8 @@ export interface ServerLayers {
   pages?: OnDemandPages
   /** How fast answers must be read. */
   readLimits?: ReadLimits
+  /** How long a connection may stand still while it is answered (milliseconds). */
+  stillMs?: number
 }
 
 /** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
@@ -62,7 +64,8 @@ export function createWaypostServer(layers: ServerLayers): Server {
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
   }
-  const turns = createTurns(createEntrance(layers), createSlowReaders(layers.readLimits))
+  const { readLimits, stillMs } = layers
+  const turns = createTurns(createEntrance(layers), createSlowReaders(readLimits), stillMs)
   const server = createServer(options, turns.handle)
   // Their bytes are limited; a line beyond a count would be dropped without a word.
   server.maxHeadersCount = 0
@@ -79,7 +82,11 @@ function createEntrance(layers: ServerLayers): NodeHandler {
     const { path, query } = splitTarget(req.url ?? '/')
     const isCall = path.startsWith(RELAY_PREFIX)
     const fault = findRequestFault(req)
-    if (fault === null && relay !== undefined && isCall) return void relay(req, res)
+    if (fault === null && relay !== undefined && isCall) {
+      // Its own clocks run from here: a seller may think longer than a connection may stand still.
+      req.socket.setTimeout(0)
+      return void relay(req, res)
+    }
     for (const [name, value] of transport) res.setHeader(name, value)
     if (fault === null) return answer(req, res, path, query)
     res.shouldKeepAlive = false

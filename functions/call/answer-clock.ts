@@ -12,6 +12,8 @@ export interface AnswerClock {
   awaitingHeaders(): void
   /** The answer's body moves; called again with each chunk. */
   streaming(): void
+  /** The caller takes no more for now: time that is not the seller's, until it streams again. */
+  waitingForCaller(): void
   stop(): void
 }
 
@@ -21,7 +23,7 @@ export function createAnswerClock(
   onOver: (error: Error) => void,
 ): AnswerClock {
   let timer: NodeJS.Timeout | undefined
-  let phase: 'request' | 'headers' | 'body' | null = null
+  let phase: 'request' | 'headers' | 'body' | 'caller' | null = null
   const start = (next: 'request' | 'headers' | 'body', ms: number, fail: () => Error) => {
     if (phase === next) {
       timer?.refresh()
@@ -39,12 +41,16 @@ export function createAnswerClock(
       )
     },
     awaitingHeaders() {
-      if (phase === 'headers' || phase === 'body') return
+      if (phase !== null && phase !== 'request') return
       const ms = isPaid ? limits.paidResponseHeadersMs : limits.responseHeadersMs
       start('headers', ms, () => new SellerTimeoutError('headers'))
     },
     streaming() {
       start('body', limits.idleBodyMs, () => new SellerTimeoutError('body'))
+    },
+    waitingForCaller() {
+      clearTimeout(timer)
+      phase = 'caller'
     },
     stop() {
       clearTimeout(timer)

@@ -94,6 +94,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #release: () => void
   #controller: Dispatcher.DispatchController | null = null
   #endsWithConnection = false
+  #isPaused = false
   #isOver = false
 
   constructor(
@@ -109,6 +110,9 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   resume(): void {
+    if (!this.#isPaused || this.#isOver) return
+    this.#isPaused = false
+    this.#clock.streaming()
     this.#controller?.resume()
   }
 
@@ -149,7 +153,10 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#clock.streaming()
-    if (!this.#listener.onData(chunk)) controller.pause()
+    if (this.#listener.onData(chunk)) return
+    this.#isPaused = true
+    this.#clock.waitingForCaller()
+    controller.pause()
   }
 
   onResponseEnd(): void {

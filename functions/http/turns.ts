@@ -28,7 +28,11 @@ interface Line {
  * pages being rendered at once and held in memory for somebody who reads none of them. Work begins
  * when the answer before it has left, and never for a connection that is gone.
  */
-export function createTurns(answer: NodeHandler, readers: SlowReaders): Turns {
+export function createTurns(
+  answer: NodeHandler,
+  readers: SlowReaders,
+  stillMs: number = STILL_MS,
+): Turns {
   const lines = new WeakMap<object, Line>()
   const lineOf = (socket: object): Line => {
     const known = lines.get(socket)
@@ -39,7 +43,7 @@ export function createTurns(answer: NodeHandler, readers: SlowReaders): Turns {
   }
   const start = (line: Line, req: IncomingMessage, res: ServerResponse) => {
     line.isBusy = true
-    req.socket.setTimeout(STILL_MS)
+    req.socket.setTimeout(stillMs)
     const stopWatching = readers.watch(req.socket)
     res.once('close', () => {
       stopWatching()

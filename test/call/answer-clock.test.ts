@@ -55,6 +55,20 @@ describe('the clock of a call', () => {
     expect(over).toEqual([error])
   })
 
+  test('while the caller takes nothing nobody is late; then the seller’s time begins anew', () => {
+    const clock = start()
+    clock.awaitingHeaders()
+    clock.streaming()
+    clock.waitingForCaller()
+    clock.awaitingHeaders()
+    vi.advanceTimersByTime(100 * idleBodyMs)
+    clock.streaming()
+    vi.advanceTimersByTime(idleBodyMs - 1)
+    expect(over).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(over).toEqual(['SellerTimeoutError'])
+  })
+
   test('a call that is over is never late', () => {
     const clock = start()
     clock.awaitingHeaders()

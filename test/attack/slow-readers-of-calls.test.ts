@@ -1,0 +1,188 @@
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+import { afterEach, expect, test } from 'vitest'
+import { createWaypostServer } from '../../functions/app/server.ts'
+import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
+import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
+import type { Parts } from '../../functions/parts/parts.ts'
+import type { Release } from '../../functions/release/release.ts'
+import { aListing, listen, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+
+const MIB = 1024 * 1024
+const STRICT = { graceMs: 300, bytesPerSecond: 64 * MIB, everyMs: 50 }
+const PATIENT = { graceMs: 3_600_000, bytesPerSecond: 1, everyMs: 50 }
+
+let open: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of open.reverse()) await close()
+  open = []
+})
+
+interface BigSeller {
+  origin: string
+  asked(): number
+  /** Answers that were written to their end, and those whose connection broke before. */
+  whole(): number
+  torn(): number
+}
+
+/** A seller whose every answer has more bytes than the sockets on its way can hold. */
+async function bigSeller(bytes = 32 * MIB): Promise<BigSeller> {
+  const counts = { asked: 0, whole: 0, torn: 0 }
+  const chunk = Buffer.alloc(64 * 1024)
+  const seller = await startSeller((_req, res) => {
+    counts.asked += 1
+    res.once('close', () => {
+      counts[res.writableFinished ? 'whole' : 'torn'] += 1
+    })
+    res.writeHead(200, { 'PAYMENT-RESPONSE': 'settled', 'Content-Length': bytes })
+    send(res, chunk, bytes / chunk.length)
+  })
+  open.push(seller.close)
+  return {
+    origin: seller.origin,
+    asked: () => counts.asked,
+    whole: () => counts.whole,
+    torn: () => counts.torn,
+  }
+}
+
+function send(res: ServerResponse, chunk: Buffer, count: number): void {
+  for (let left = count; left > 0; left -= 1)
+    if (!res.write(chunk)) return void res.once('drain', () => send(res, chunk, left - 1))
+  res.end()
+}
+
+interface Waypost extends RelayWorld {
+  settled: string[]
+}
+
+interface Options {
+  readers?: typeof PATIENT
+  limits?: Partial<RelayLimits>
+  stillMs?: number
+}
+
+/** The service's own server with nothing behind it but the relay. */
+async function startWaypost(
+  origin: string,
+  { readers = PATIENT, limits = {}, stillMs = 60_000 }: Options,
+): Promise<Waypost> {
+  const settled: string[] = []
+  const ledger: RelayParts['ledger'] = {
+    usage: { called: () => {} },
+    settlements: { note: (_listing, _asked, head) => void settled.push(head.join(' ')) },
+  }
+  const env = { TRUST_PROXY: '1' }
+  const world = await startRelay({ listings: [aListing(origin)], ledger, env })
+  open.push(world.close)
+  const server = createWaypostServer({
+    // The relay's path is answered before the server looks at anything else of the parts.
+    parts: world.parts as unknown as Parts & { release: () => Release },
+    handlers: {},
+    relay: createRelay(world.parts, { ...RELAY_LIMITS, ...limits }),
+    readLimits: readers,
+    stillMs,
+  })
+  const port = await listen(server)
+  open.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { ...world, settled, port, url: `http://127.0.0.1:${port}/api/v1/call` }
+}
+
+/** Asks, and takes nothing of the answer. */
+function neverRead(port: number, client: string, payment = ''): Socket {
+  const socket = connect(port, '127.0.0.1')
+  socket.pause()
+  socket.on('error', () => {})
+  socket.write(
+    `GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-Forwarded-For: ${client}\r\n${payment}\r\n`,
+  )
+  open.push(() => socket.destroy())
+  return socket
+}
+
+const callAs = async (url: string, client: string) => {
+  const answer = await request(`${url}/x402.seller`, { headers: { 'X-Forwarded-For': client } })
+  let length = 0
+  for await (const part of answer.body) length += part.length
+  return [answer.statusCode, length]
+}
+
+test('a client that reads none of its answers holds an eighth of the places at most', async () => {
+  const seller = await bigSeller()
+  const { perListing, perClientAndListing } = RELAY_LIMITS.inFlight
+  expect(perClientAndListing).toBe(perListing / 8)
+  const { url, port } = await startWaypost(seller.origin, {})
+  for (let n = 0; n < perClientAndListing + 8; n += 1) neverRead(port, '198.51.100.1')
+  await expect.poll(seller.asked).toBe(perClientAndListing)
+  expect(await callAs(url, '198.51.100.9')).toEqual([200, 32 * MIB])
+  expect(seller.asked()).toBe(perClientAndListing + 1)
+})
+
+test('a reader below the least rate is cut, and its place and the seller are free again', async () => {
+  const seller = await bigSeller()
+  const inFlight = { perListing: 1, perClientAndListing: 1, perClient: 1, inAll: 1 }
+  const { url, port } = await startWaypost(seller.origin, { readers: STRICT, limits: { inFlight } })
+  neverRead(port, '198.51.100.1')
+  await expect.poll(seller.asked).toBe(1)
+  await expect.poll(seller.torn, { timeout: 5000 }).toBe(1)
+  expect(await callAs(url, '198.51.100.9')).toEqual([200, 32 * MIB])
+})
+
+test('while a reader takes nothing its seller is not the one that is late', async () => {
+  const seller = await bigSeller()
+  const { port } = await startWaypost(seller.origin, { limits: { idleBodyMs: 200 } })
+  const socket = neverRead(port, '198.51.100.1')
+  await expect.poll(seller.asked).toBe(1)
+  // Several times the idle limit of a seller; then the reader goes on.
+  await sleep(900)
+  expect(seller.torn()).toBe(0)
+  let length = 0
+  socket.on('data', (chunk) => {
+    length += chunk.length
+  })
+  socket.resume()
+  await expect.poll(() => length, { timeout: 5000 }).toBeGreaterThan(32 * MIB)
+  await expect.poll(seller.whole).toBe(1)
+})
+
+test('a paid call whose reader takes nothing is read to its end for its settlement', async () => {
+  const seller = await bigSeller()
+  const waypost = await startWaypost(seller.origin, {
+    readers: STRICT,
+    limits: { idleBodyMs: 100 },
+  })
+  neverRead(waypost.port, '198.51.100.1', 'X-PAYMENT: p\r\n')
+  await expect.poll(seller.whole, { timeout: 5000 }).toBe(1)
+  expect(seller.torn()).toBe(0)
+  expect(waypost.settled.join()).toContain('PAYMENT-RESPONSE settled')
+})
+
+test('a paid call whose reader is gone is given up when its answer has no end', async () => {
+  const asked: ServerResponse[] = []
+  const seller = await startSeller((_req, res) => {
+    asked.push(res)
+    res.writeHead(200)
+    const timer = setInterval(() => res.write('x'), 20)
+    res.once('close', () => clearInterval(timer))
+  })
+  open.push(seller.close)
+  const { port } = await startWaypost(seller.origin, { limits: { paidResponseHeadersMs: 400 } })
+  const socket = neverRead(port, '198.51.100.1', 'X-PAYMENT: p\r\n')
+  await expect.poll(() => asked.length).toBe(1)
+  socket.destroy()
+  await expect.poll(() => asked[0]?.destroyed, { timeout: 5000 }).toBe(true)
+})
+
+test('a seller may think longer than a connection of ours may stand still', async () => {
+  const seller = await startSeller((_req, res) => void setTimeout(() => res.end('done'), 800))
+  open.push(seller.close)
+  const { url } = await startWaypost(seller.origin, { stillMs: 150 })
+  const answer = await request(`${url}/x402.seller`, { headers: { 'X-PAYMENT': 'p' } })
+  expect([answer.statusCode, await answer.body.text()]).toEqual([200, 'done'])
+})
