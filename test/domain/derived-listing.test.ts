@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  hasRemoteEndpoint,
-  trustScoreOf,
-  verifiedBuyersOf,
-} from '../../src/domain/derived/derived-listing.ts'
+import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
+import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
 import { LIVE_PROBES, toFacts, toListing, toMeasured } from './listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.example/sse' }

@@ -128,7 +128,7 @@ describe('filters', () => {
     expect(toFacetTexts(toView(toListing({ facts: UNPRICED })))).toEqual([
       'kind:http_api',
       'category:data_weather',
-      'remote:true',
+      'runs:remote',
       'source:mcp_registry',
     ])
   })

@@ -1,10 +1,9 @@
 import {
   type DerivedListing,
-  hasRemoteEndpoint,
-  runsOf,
   trustScoreOf,
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
+import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
 import { highestPriceOf, lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'

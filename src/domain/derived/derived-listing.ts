@@ -14,7 +14,7 @@ import {
 } from '../trust/evidence.ts'
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
-import type { BadgeId, Runs, Status } from '../wire/vocabulary.ts'
+import type { BadgeId, Status } from '../wire/vocabulary.ts'
 import { earnBadges } from './badges.ts'
 import { isLiveTested } from './live-tested.ts'
 import { type EarnedTiers, earnTiers } from './tiers.ts'
@@ -102,21 +102,6 @@ export function trustScoreOf(trust: TrustVerdict): number | null {
 
 export function verifiedBuyersOf(trust: TrustVerdict): number {
   return trust.evidence === 'no_payment_data' ? 0 : trust.measured.verified_buyers_30d
-}
-
-/** spec: remote endpoint: HTTP APIs and agents always, MCP servers with a remote, kits never. */
-export function hasRemoteEndpoint(facts: ListingFacts): boolean {
-  if (facts.kind === 'http_api' || facts.kind === 'a2a_agent') return true
-  return facts.kind === 'mcp_server' && facts.invoke.some((entry) => entry.kind === 'mcp')
-}
-
-/** Where a listing runs: at the seller's, as a package, or both; a kit runs nowhere by itself. */
-export function runsOf(facts: ListingFacts): Runs[] {
-  const isLocal = facts.invoke.some((entry) => entry.kind === 'mcp_package')
-  return [
-    ...(hasRemoteEndpoint(facts) ? ['remote' as const] : []),
-    ...(isLocal ? ['local' as const] : []),
-  ]
 }
 
 /** The provider's where there is one; else what our own probes saw, under our own name. */

@@ -1,5 +1,11 @@
 import * as v from 'valibot'
-import { PACKAGE_REGISTRIES, PACKAGE_TRANSPORTS, REMOTE_TRANSPORTS } from '../wire/vocabulary.ts'
+import {
+  type Kind,
+  PACKAGE_REGISTRIES,
+  PACKAGE_TRANSPORTS,
+  REMOTE_TRANSPORTS,
+  type Runs,
+} from '../wire/vocabulary.ts'
 import { FIELD_NAME } from './auth.ts'
 import { EndpointTextSchema } from './listing-text.ts'
 import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
@@ -109,6 +115,27 @@ const PackageSchema = v.pipe(
 )
 
 export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
+
+/** A listing as its file or its answer tells of it: both searches judge by the same rule. */
+interface Invoked {
+  kind: Kind
+  invoke: readonly { kind: InvokeEntry['kind'] }[]
+}
+
+/** spec: remote endpoint: HTTP APIs and agents always, MCP servers with a remote, kits never. */
+export function hasRemoteEndpoint({ kind, invoke }: Invoked): boolean {
+  if (kind === 'http_api' || kind === 'a2a_agent') return true
+  return kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')
+}
+
+/** Where a listing runs: at the seller's, as a package, or both; a kit runs nowhere by itself. */
+export function runsOf(listing: Invoked): Runs[] {
+  const isLocal = listing.invoke.some((entry) => entry.kind === 'mcp_package')
+  return [
+    ...(hasRemoteEndpoint(listing) ? ['remote' as const] : []),
+    ...(isLocal ? ['local' as const] : []),
+  ]
+}
 
 /** @returns what is wrong with a package identifier in this registry, or null. */
 export function findIdentifierFault(registry: PackageRegistry, identifier: string): string | null {

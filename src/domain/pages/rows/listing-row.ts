@@ -1,3 +1,4 @@
+import { hasRemoteEndpoint } from '../../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../listing/pricing.ts'
 import { KIND_LABELS, toPriceText } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
@@ -45,7 +46,7 @@ export function toListingRow(view: RowSubject): ListingRow {
     trust: trust.score,
     is_small_sample: trust.evidence === 'verified_non_wash_payments' && trust.sample === 'low',
     buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
-    remote: isRemote(view),
+    remote: hasRemoteEndpoint(view),
     first_party: view.first_party,
   }
 }
@@ -75,10 +76,4 @@ export function compareListingRows(a: ListingRow, b: ListingRow): number {
 export function toRanks(listings: readonly { view: ListingView }[]): Map<string, number> {
   const order = listings.map(({ view }) => toListingRow(view)).sort(compareListingRows)
   return new Map(order.map(({ id }, index) => [id, index + 1]))
-}
-
-/** HTTP APIs and agents always, MCP servers with a remote, kits never. */
-export function isRemote({ kind, invoke }: Pick<ListingView, 'kind' | 'invoke'>): boolean {
-  if (kind === 'http_api' || kind === 'a2a_agent') return true
-  return kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')
 }

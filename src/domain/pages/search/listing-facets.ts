@@ -1,6 +1,6 @@
+import { runsOf } from '../../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../listing/pricing.ts'
 import type { ListingView } from '../../views/listing-view.ts'
-import { isRemote } from '../rows/listing-row.ts'
 
 /** Upper ends of the price filter, US dollars per call. */
 export const PRICE_STEPS = [0.001, 0.01, 0.1, 1] as const
@@ -8,7 +8,7 @@ export const PRICE_STEPS = [0.001, 0.01, 0.1, 1] as const
 export const TRUST_STEPS = [20, 40, 60] as const
 
 /** Filters of the search page, in the order they are shown. */
-export const FACETS = ['kind', 'category', 'rail', 'price', 'trust', 'remote', 'source'] as const
+export const FACETS = ['kind', 'category', 'rail', 'price', 'trust', 'runs', 'source'] as const
 export type Facet = (typeof FACETS)[number]
 
 /**
@@ -24,7 +24,7 @@ export function toFacets(view: ListingView): Record<Facet, readonly string[]> {
     rail: railsOf(view.pricing),
     price: price === null ? [] : PRICE_STEPS.filter((step) => price <= step).map(String),
     trust: score === null ? [] : ['0', ...TRUST_STEPS.filter((step) => score >= step).map(String)],
-    remote: isRemote(view) ? ['true'] : [],
+    runs: runsOf(view),
     source: [...new Set(view.sources.map(({ source }) => source))],
   }
 }

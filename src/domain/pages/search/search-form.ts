@@ -33,6 +33,8 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
     const value = toLine(params.get(field) ?? '')
     if (value !== '') form[field] = value
   }
+  // The page's own name for it once; links of that time stay good.
+  if (form.runs === undefined && params.get('remote') === 'true') form.runs = 'remote'
   return form
 }
 

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let waypost: RunningService
+beforeAll(async () => {
+  waypost = await startService()
+})
+afterAll(() => waypost.close())
+
+/** Pages of the listings found, in order, as the page links them. */
+async function onThePage(query: string): Promise<string[]> {
+  const html = await (await fetch(`${waypost.url}/search?${query}`)).text()
+  const links = [...html.matchAll(/<a[^>]*class="hit-name"[^>]*>/g)]
+  return links.map(([tag]) => /href="([^"]+)"/.exec(tag)?.[1] ?? '').filter((path) => path !== '')
+}
+
+async function inTheApi(query: string): Promise<string[]> {
+  const response = await fetch(`${waypost.url}/api/v1/search?${query}`)
+  const { results }: { results: { links: { page: string } }[] } = await response.json()
+  return results.map(({ links }) => new URL(links.page, waypost.url).pathname)
+}
+
+test.each([
+  ['remote=true', 'runs=remote'],
+  ['remote=true&q=notes', 'runs=remote&q=notes'],
+  ['runs=remote', 'runs=remote'],
+  ['runs=local', 'runs=local'],
+])('the page finds with %s what the API finds with %s', async (page, api) => {
+  const found = await inTheApi(api)
+  expect(await onThePage(page)).toEqual(found)
+  expect(found).not.toEqual(await inTheApi(page.replace(/remote=true|runs=\w+/, '')))
+})
