@@ -13,6 +13,7 @@ const STATUSES: Record<string, number> = {
   'listing-not-found': 404,
   'claim-not-found': 404,
   'method-not-allowed': 405,
+  'listing-gone': 410,
   'payload-too-large': 413,
   'uri-too-long': 414,
   'unsupported-media-type': 415,
