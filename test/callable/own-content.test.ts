@@ -31,6 +31,10 @@ function kitOf(id: string): KitView {
   return kit
 }
 
+function isEmpty(body: unknown): boolean {
+  return JSON.stringify(body) === '{}'
+}
+
 describe('every listing of ours', () => {
   test('is one of at least 600', () => {
     expect(kits.size).toBeGreaterThanOrEqual(600)
@@ -60,6 +64,18 @@ describe('every listing of ours', () => {
       operations.some(({ price }) => price !== undefined),
     )
     expect(priced.length / paid.length).toBeGreaterThan(0.85)
+  })
+
+  test('says that a body which nobody published is a guess', () => {
+    const certain = http.flatMap(({ id, operations }) =>
+      operations
+        .filter(
+          ({ example, body, assumed = [] }) =>
+            isEmpty(example.body) && !isEmpty(body?.example) && !assumed.includes('body'),
+        )
+        .map(({ url }) => `${id} ${url}`),
+    )
+    expect(certain).toEqual([])
   })
 
   test('names the row its facts come from, not a whole catalogue', () => {
