@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
@@ -21,29 +22,45 @@ import { createLog } from '../ports/log.ts'
 
 /**
  * `npm run build`: compiles the content into a release and publishes it. A release that is there
- * already, whole, is left as it is.
+ * already, whole to the last byte, is left as it is; `--lengths` looks at the lengths of its files
+ * alone, for a start that must be quick.
  */
 await runMain(async () => {
   const config = parseConfig(process.env)
+  const options = parseOptions()
   const outDir = resolve(config.OUT_DIR)
   const lock = await lockBuilds(outDir, () =>
     console.log(`another build is at work in ${outDir}: waiting for it`),
   )
   try {
     removeLeftovers(outDir)
-    await publish(config, outDir)
+    await publish(config, outDir, options)
   } finally {
     lock.release()
   }
 })
 
-async function publish(config: Config, outDir: string): Promise<void> {
+interface BuildOptions {
+  lengths: boolean
+}
+
+/** @throws OperatorError when an option is not known */
+function parseOptions(): BuildOptions {
+  try {
+    return parseArgs({ options: { lengths: { type: 'boolean', default: false } } }).values
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`npm run build: ${reason}; the one option is --lengths.`)
+  }
+}
+
+async function publish(config: Config, outDir: string, options: BuildOptions): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
   const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   const readOnce = once(() => readContent(contentDir, { allowPrivate }))
   const ledger = await readLedger(config, readOnce)
   const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
-  const there = findRelease(outDir, name)
+  const there = findRelease(outDir, name, options.lengths ? 'lengths' : 'bytes')
   if (there !== null) {
     if (readCurrent(outDir) !== there) switchTo(outDir, there)
     return console.log(`release ${name} is current`)

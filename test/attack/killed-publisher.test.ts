@@ -8,6 +8,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,7 +54,7 @@ test('a publisher killed at any moment leaves a whole release being served', asy
     const serving = readCurrent(outDir)
     expect(serving).toMatch(NAME)
     expect(readFileSync(join(outDir, 'current/data/release.json'), 'utf8')).toContain(NAME)
-    expect(findRelease(outDir, NAME)).not.toBeNull()
+    expect(findRelease(outDir, NAME, 'bytes')).not.toBeNull()
   }
   removeLeftovers(outDir)
   expect(releases().filter((folder) => folder.startsWith('.'))).toEqual([])
@@ -78,11 +79,21 @@ test('two releases stay beside the one being served', () => {
 
 test('a release with a file cut short is no release, and one beside it is found', () => {
   publish()
-  expect(findRelease(outDir, NAME)).toBe(NAME)
+  expect(findRelease(outDir, NAME, 'bytes')).toBe(NAME)
   truncateSync(join(outDir, 'releases', NAME, 'public/page-3/index.html'), 3)
-  expect(findRelease(outDir, NAME)).toBeNull()
+  expect(findRelease(outDir, NAME, 'bytes')).toBeNull()
   publish()
-  expect(findRelease(outDir, NAME)).toBe(`${NAME}.2`)
+  expect(findRelease(outDir, NAME, 'bytes')).toBe(`${NAME}.2`)
+})
+
+test('a release with other bytes of the same length is whole to a quick look alone', () => {
+  publish()
+  const file = join(outDir, 'releases', NAME, 'public/page-3/index.html')
+  const bytes = readFileSync(file)
+  bytes[0] = (bytes[0] ?? 0) ^ 1
+  writeFileSync(file, bytes)
+  expect(findRelease(outDir, NAME, 'lengths')).toBe(NAME)
+  expect(findRelease(outDir, NAME, 'bytes')).toBeNull()
 })
 
 test('a link that leads nowhere names no release', () => {

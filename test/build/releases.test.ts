@@ -107,6 +107,21 @@ describe('a build', () => {
     expect(linksOf('listing/api.open-parks/index.html.br')).toBe(1)
   })
 
+  test('makes a release again whose bytes changed, though not how many, and links no damaged copy', {
+    timeout: 120_000,
+  }, () => {
+    const before = readlinkSync(join(outDirOf('one'), 'current'))
+    const whole = filesOf('one')
+    const damaged = join(outDirOf('one'), before, 'public/listing/x402.weather/index.html.br')
+    const bytes = readFileSync(damaged)
+    bytes.fill(0, bytes.length >> 1)
+    writeFileSync(damaged, bytes)
+    expect(build('one').stdout).toContain(' built in ')
+    expect(readlinkSync(join(outDirOf('one'), 'current'))).toBe(`${before}.2`)
+    expect(filesOf('one')).toEqual(whole)
+    expect(build('one').stdout).toContain('is current')
+  })
+
   test('of bad content fails, says why, and leaves the release before it in place', {
     timeout: 120_000,
   }, () => {

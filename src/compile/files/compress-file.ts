@@ -37,7 +37,7 @@ export function compressFile(root: string, file: string, earlier: EarlierCopies)
   const bytes = readFileSync(path)
   const entry = toEntry(file, bytes)
   if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type)) return entry
-  const linked = linkCopies(earlier, entry, path)
+  const linked = linkCopies(earlier, entry, path, bytes)
   if (linked !== null) return { ...entry, ...linked }
   const br = brotliCompressSync(bytes, {
     params: {

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
+import { isCopyOf } from './compressed-copy.ts'
 
 /** Compressed copies in the release before: where a file is the same, so are they. */
 export interface EarlierCopies {
@@ -34,16 +35,21 @@ export function readEarlierCopies(releaseDir: string | null, compression: string
   }
 }
 
-/** Links the copies of a file that did not change. Null where there are none that could be linked. */
+/**
+ * Links the copies of a file that did not change. Null where there are none that could be linked:
+ * what a disk did to them must not go on into the next release.
+ */
 export function linkCopies(
   { dir, files }: EarlierCopies,
   { file, digest, size }: Pick<StaticFile, 'file' | 'digest' | 'size'>,
   path: string,
+  bytes: Buffer,
 ): { br: number; gz: number } | null {
   const earlier = files.get(file)
   if (earlier?.digest !== digest || earlier.size !== size || earlier.br === 0) return null
   const from = join(dir, file)
   if (!hasSize(`${from}.br`, earlier.br) || !hasSize(`${from}.gz`, earlier.gz)) return null
+  if (!isCopyOf(bytes, from, 'br') || !isCopyOf(bytes, from, 'gz')) return null
   try {
     linkSync(`${from}.br`, `${path}.br`)
     linkSync(`${from}.gz`, `${path}.gz`)

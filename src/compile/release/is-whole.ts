@@ -3,36 +3,57 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
-import { StaticFileSchema } from '../../domain/wire/static-file.ts'
+import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
+import { isCopyOf } from '../files/compressed-copy.ts'
+import { digestOf } from '../files/release-writer.ts'
 
 /**
- * Whether a release is there in full: every file as long as it was published. A disk that ran
- * full, a power cut or somebody's `rm` leave less.
+ * How closely a release is looked at: every byte, or only how long each file is, which takes a
+ * start microseconds a file and finds what a full disk, a power cut or somebody's `rm` left.
  */
-export function isWhole(dir: string, name: string): boolean {
+export type Look = 'bytes' | 'lengths'
+
+/** Whether a release is there in full, as it was published. */
+export function isWhole(dir: string, name: string, look: Look): boolean {
   const release = v.safeParse(ReleaseFileSchema, parseJson(readOr(join(dir, 'data/release.json'))))
   if (!release.success || release.output.name !== name) return false
   return (
-    Object.entries(release.output.files).every(([file, { size }]) =>
-      hasSize(join(dir, file), size),
+    Object.entries(release.output.files).every(([file, published]) =>
+      isPublished(join(dir, file), published, look),
     ) &&
     readOr(join(dir, 'data/files.ndjson'))
       .split('\n')
-      .every((row) => row === '' || isFileWhole(join(dir, 'public'), row))
+      .every((row) => row === '' || isFileWhole(join(dir, 'public'), row, look))
   )
 }
 
 const isStaticFile = v.safeParser(StaticFileSchema)
 
-function isFileWhole(root: string, row: string): boolean {
+function isFileWhole(root: string, row: string, look: Look): boolean {
   const { success, output } = isStaticFile(parseJson(row))
   if (!success) return false
   const path = join(root, output.file)
   return (
-    hasSize(path, output.size) &&
-    (output.br === 0 || hasSize(`${path}.br`, output.br)) &&
-    (output.gz === 0 || hasSize(`${path}.gz`, output.gz))
+    isPublished(path, output, look) &&
+    (['br', 'gz'] as const).every(
+      (coding) => output[coding] === 0 || isCopyWhole(path, coding, output, look),
+    )
   )
+}
+
+function isPublished(
+  path: string,
+  { size, digest }: Pick<StaticFile, 'size' | 'digest'>,
+  look: Look,
+): boolean {
+  if (!hasSize(path, size)) return false
+  return look === 'lengths' || digestOf(readFileSync(path), digest.length) === digest
+}
+
+/** The file itself has been looked at: its copies hold the same. */
+function isCopyWhole(path: string, coding: 'br' | 'gz', file: StaticFile, look: Look): boolean {
+  if (!hasSize(`${path}.${coding}`, file[coding])) return false
+  return look === 'lengths' || isCopyOf(readFileSync(path), path, coding)
 }
 
 function hasSize(path: string, size: number): boolean {

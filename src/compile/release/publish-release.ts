@@ -8,7 +8,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isWhole } from './is-whole.ts'
+import { isWhole, type Look } from './is-whole.ts'
 
 /**
  * `OUT_DIR/releases/<name>` holds a release, `OUT_DIR/current` is a link to the one being served.
@@ -20,9 +20,9 @@ import { isWhole } from './is-whole.ts'
 const KEPT_RELEASES = 2
 
 /** A release of this name that is whole, wherever it was published; null where there is none. */
-export function findRelease(outDir: string, name: string): string | null {
+export function findRelease(outDir: string, name: string, look: Look): string | null {
   const folders = readReleases(outDir).filter((folder) => isNamed(folder, name))
-  return folders.find((folder) => isWhole(join(outDir, 'releases', folder), name)) ?? null
+  return folders.find((folder) => isWhole(join(outDir, 'releases', folder), name, look)) ?? null
 }
 
 /** The folder of the release being served; null when the link is missing or leads nowhere. */

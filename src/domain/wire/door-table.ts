@@ -161,8 +161,3 @@ const WITH_TWIN = /^\/(?:listing|category|compare)\/[^/]+$/
 export function twinPathOf(path: string): string | null {
   return WITH_TWIN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
 }
-
-/** @example isTwinPath('/listing/x402.foo.md') → true */
-export function isTwinPath(path: string): boolean {
-  return WITH_TWIN.test(path) && path.endsWith('.md')
-}
