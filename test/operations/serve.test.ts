@@ -53,6 +53,20 @@ test('a release is served without content and without what compiles it', async (
   expect((await once(child, 'exit'))[0]).toBe(0)
 })
 
+test('the packages of a protocol are loaded by the first who speaks it, not by a start', async () => {
+  const port = String(20_000 + (process.pid % 20_000))
+  const { said } = serve({
+    PORT: port,
+    ALSO_ABSENT: '^(?:@modelcontextprotocol|@a2a-js|light-my-request)(?:/|$)',
+  })
+  await expect.poll(said).toContain('Waypost is ready')
+  const ask = async (path: string, init: RequestInit = {}) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, init)).status
+  const message = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  expect([await ask('/mcp', message), await ask('/a2a', message)]).toEqual([500, 500])
+  expect([await ask('/healthz'), await ask('/')]).toEqual([200, 200])
+})
+
 test('without a release it says how to get one, without a stack', async () => {
   const { child, said } = serve({ OUT_DIR: folder })
   expect((await once(child, 'exit'))[0]).toBe(1)
