@@ -20,7 +20,8 @@ test.each(['/sellers', '/sellers/sign-in?token=abc', '/sellers/dashboard', '/sea
     const { page, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
     await page.goto(path)
     const offered = page.locator('.needs-script')
-    expect(await offered.count()).toBeGreaterThan(0)
+    // The search page works whole without a script: nothing of it needs hiding.
+    if (path !== '/search') expect(await offered.count()).toBeGreaterThan(0)
     for (const element of await offered.all()) expect(await element.isVisible()).toBe(false)
     for (const form of await page.locator('form:has(input[type=email], #listing)').all())
       expect(await form.getAttribute('method')).toBe('post')

@@ -17,7 +17,6 @@ const STATUSES: Record<string, number> = {
   'payload-too-large': 413,
   'uri-too-long': 414,
   'unsupported-media-type': 415,
-  'headers-too-large': 431,
   'not-relayable': 422,
   'claim-method-unavailable': 422,
   'rate-limited': 429,

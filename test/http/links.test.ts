@@ -35,6 +35,8 @@ test('every link from every page of our own leads somewhere, without a redirect'
     const isClick = path.startsWith('/go/')
     if (response.status !== (isClick ? 302 : 200)) broken.push(`${path} → ${response.status}`)
     if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+    // A search page links to searches with one more or one less of its filters, without end.
+    if (path.startsWith('/search?')) continue
     for (const link of linksOf(await response.text())) {
       if (seen.has(link)) continue
       seen.add(link)

@@ -99,9 +99,9 @@ describe('what the ledger does to the next build', { timeout: 120_000 }, () => {
     await db.insertInto('opt_out').values(row).execute()
     build()
     await waypost.service.refresh()
-    expect(await read(`/api/v1/listings/${LISTING}`)).toBe(404)
+    expect(await read(`/api/v1/listings/${LISTING}`)).toBe(410)
     const gone = await fetch(`${waypost.url}/go/${LISTING}`, { redirect: 'manual' })
-    expect(gone.status).toBe(404)
+    expect(gone.status).toBe(410)
   })
 
   test('healthz and readyz answer', async () => {
