@@ -8,7 +8,7 @@ const FILE = join(
   process.env.SHARED_DIR ?? join(import.meta.dirname, '../../../shared'),
   'data/mcp-registry/servers.ndjson',
 )
-const ROWS = 600
+const ROWS = 1500
 
 if (!existsSync(FILE)) {
   test.skip('skipped: no data/mcp-registry in ../shared (or SHARED_DIR)', () => {})
