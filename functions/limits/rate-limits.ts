@@ -1,6 +1,7 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { MakeProblem } from '../http/problem.ts'
-import type { Config, RateLimit, RateLimitName } from '../ports/config.ts'
+import type { Config, RateLimit } from '../ports/config.ts'
+import type { Counter, CreateCounter, LimitName } from './counter.ts'
+import { createMemoryCounter } from './memory-counter.ts'
 
 /**
  * Rate limits for every capability: fixed windows, counted for each key. Answers carry the
@@ -19,18 +20,6 @@ export interface LimitTaken {
   headers: Record<string, string>
 }
 
-/**
- * `login` counts clients, `login_address` what one client asks for one address; one setting, `login`,
- * rules both. The others count mails to an address: five an hour, then a spare one in ten minutes for
- * a client that had none sent, so that nobody can use an address up for its owner.
- */
-export type LimitName =
-  | RateLimitName
-  | 'login_address'
-  | 'login_mails'
-  | 'login_sent'
-  | 'login_spare'
-
 const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   search: { requests: 600, seconds: 60 },
   // One purchase is two calls.
@@ -45,20 +34,6 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   claim: { requests: 60, seconds: 3600 },
   check: { requests: 10, seconds: 3600 },
   payout: { requests: 30, seconds: 3600 },
-}
-
-/** What one limit is counted with. Memory by default; several instances share a store. */
-export type CreateCounter = (options: {
-  name: LimitName
-  requests: number
-  seconds: number
-}) => Counter
-
-export interface Counter {
-  /** Counts one and answers how many the key has used in its window, and when that ends. */
-  count(key: string): Promise<{ used: number; msBeforeReset: number }>
-  /** How many the key has used in its window; counts nothing. */
-  peek(key: string): Promise<number>
 }
 
 export function createRateLimits(
@@ -124,45 +99,4 @@ function limitOf(config: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimi
     return config.RATE_LIMITS.login === null ? null : DEFAULTS[name]
   const given = config.RATE_LIMITS[name === 'login_address' ? 'login' : name]
   return given === undefined ? DEFAULTS[name] : given
-}
-
-/** New keys a window may bring before they share buckets: rotating addresses must not eat memory. */
-const MAX_NEW_KEYS = 50_000
-const SHARED_BUCKETS = 1024
-
-export function createMemoryCounter({
-  requests,
-  seconds,
-}: {
-  requests: number
-  seconds: number
-}): Counter {
-  const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
-  let newKeys = 0
-  let windowStart = performance.now()
-  return {
-    peek: async (key) => (await limiter.get(key))?.consumedPoints ?? 0,
-    async count(key) {
-      if (performance.now() - windowStart > seconds * 1000) {
-        newKeys = 0
-        windowStart = performance.now()
-      }
-      const isCrowded = newKeys >= MAX_NEW_KEYS && (await limiter.get(key)) === null
-      const result = await limiter
-        .consume(isCrowded ? sharedBucketOf(key) : key)
-        .catch((refused: unknown) => {
-          if (refused instanceof RateLimiterRes) return refused
-          throw refused
-        })
-      if (result.isFirstInDuration) newKeys += 1
-      return { used: result.consumedPoints, msBeforeReset: result.msBeforeNext }
-    },
-  }
-}
-
-function sharedBucketOf(key: string): string {
-  let hash = 0
-  for (let index = 0; index < key.length; index += 1)
-    hash = (Math.imul(hash, 31) + key.charCodeAt(index)) >>> 0
-  return `shared ${hash % SHARED_BUCKETS}`
 }

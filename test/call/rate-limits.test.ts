@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createProblems } from '../../functions/http/problem.ts'
+import { createMemoryCounter } from '../../functions/limits/memory-counter.ts'
 import { createRateLimits, refusalOf } from '../../functions/limits/rate-limits.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 
@@ -66,4 +67,18 @@ test('a refusal is a 429 problem with the limit headers', async () => {
   expect(refusal?.headers.get('ratelimit')).toMatch(/^"call";r=0;t=\d+$/)
   expect(Number(refusal?.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refusal?.json()).toMatchObject({ code: 'rate-limited', status: 429 })
+})
+
+test('windows of many keys end in turn, and what ended is forgotten', async () => {
+  let now = 0
+  const counter = createMemoryCounter({ seconds: 10 }, () => now)
+  for (let n = 0; n < 100; n += 1) {
+    now = n * 100
+    expect(await counter.count(`k${n}`)).toEqual({ used: 1, msBeforeReset: 10_000 })
+  }
+  expect(await counter.count('k0')).toEqual({ used: 2, msBeforeReset: 100 })
+  now = 10_050
+  expect([await counter.peek('k0'), await counter.peek('k1')]).toEqual([0, 1])
+  expect(await counter.count('k0')).toEqual({ used: 1, msBeforeReset: 10_000 })
+  expect(await counter.count('k99')).toEqual({ used: 2, msBeforeReset: 9_850 })
 })

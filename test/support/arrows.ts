@@ -90,7 +90,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
       '@a2a-js/sdk*',
     ],
   },
-  'functions/limits': { ours: LIVE, packages: ['node:*', 'rate-limiter-flexible'] },
+  'functions/limits': { ours: LIVE, packages: ['node:*'] },
   'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
   'functions/operations': { ours: LIVE, packages: ['node:*'] },
   'functions/parts': { ours: LIVE, packages: ['h3'] },

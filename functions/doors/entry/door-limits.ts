@@ -1,5 +1,5 @@
 import { clientKey } from '../../limits/client-key.ts'
-import type { LimitName } from '../../limits/rate-limits.ts'
+import type { LimitName } from '../../limits/counter.ts'
 import type { Parts } from '../../parts/parts.ts'
 
 export type DoorLimits = Pick<Parts, 'limits' | 'config'>
