@@ -1,6 +1,7 @@
 import type { H3Event } from 'h3'
 import { clientKey } from '../../limits/client-key.ts'
-import { type LimitName, refusalOf } from '../../limits/rate-limits.ts'
+import type { LimitName } from '../../limits/counter.ts'
+import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
 import { isCrossSite } from './cross-site.ts'
