@@ -1,6 +1,10 @@
-import type { Settlement, SettlementVerdict, Transfer } from '../../src/domain/trust/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
-import type { UsdAsset } from '../../src/domain/trust/usd-assets.ts'
+import type {
+  Settlement,
+  SettlementVerdict,
+  Transfer,
+} from '../../src/domain/settlement/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
+import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
 import type { JsonRpc } from './json-rpc.ts'
 
 /** What is to be looked up, and by which rules. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { CallTimes, Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
+import type { CallTimes, Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
 

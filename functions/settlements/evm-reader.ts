@@ -8,9 +8,9 @@ import {
   TRANSFER_TOPIC,
   toAddress,
   toTopic,
-} from '../../src/domain/trust/evm-settlement.ts'
-import type { Transfer } from '../../src/domain/trust/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
+} from '../../src/domain/settlement/evm-settlement.ts'
+import type { Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { ChainReader } from './chain-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 

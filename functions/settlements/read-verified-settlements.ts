@@ -1,8 +1,8 @@
 import { normalizePayout } from '../../src/domain/listing/payout.ts'
 import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
 import { TRUST } from '../../src/domain/trust/trust.ts'
 import type { Store } from '../store/schema/store.ts'
 

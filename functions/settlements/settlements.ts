@@ -1,6 +1,6 @@
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import type { RawHeaders } from '../../src/domain/relay/relayed-headers.ts'
-import { readSettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
+import { readSettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'

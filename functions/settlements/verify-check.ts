@@ -3,8 +3,8 @@ import {
   isOfCall,
   type Settlement,
   type SettlementVerdict,
-} from '../../src/domain/trust/settlement.ts'
-import { usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
+} from '../../src/domain/settlement/settlement.ts'
+import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'

@@ -2,7 +2,7 @@
  * Decimals of the dollar coins that priced endpoints name, by chain and contract. A coin that is
  * not here has no price in dollars that can be computed: 18 digits read as 6 ask for ten billion.
  *
- * Wider than what counts as payment (`trust/usd-assets.ts`): a price is a claim, a settlement is
+ * Wider than what counts as payment (`settlement/usd-assets.ts`): a price is a claim, a settlement is
  * proof.
  */
 const DECIMALS: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts'
-import { toCaip2 } from '../../src/domain/trust/usd-assets.ts'
+import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import { decimalsOf, isTestNetwork } from './assets.ts'
 import type { RefusalReason } from './refusal.ts'

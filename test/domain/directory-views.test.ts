@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
-import { WASH_FLAGS } from '../../src/domain/trust/wash.ts'
-import { WASH } from '../../src/domain/trust/wash-rules.ts'
 import {
   BusinessModelSchema,
   toBusinessModelView,
@@ -22,6 +20,8 @@ import {
 } from '../../src/domain/views/roadmap-view.ts'
 import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'
+import { WASH_FLAGS } from '../../src/domain/wash/wash.ts'
+import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { judgeEvmSettlement } from '../../src/domain/trust/evm-settlement.ts'
+import { judgeEvmSettlement } from '../../src/domain/settlement/evm-settlement.ts'
 import {
   judgeSolanaSettlement,
   type SolanaTransaction,
-} from '../../src/domain/trust/solana-settlement.ts'
-import { usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
+} from '../../src/domain/settlement/solana-settlement.ts'
+import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import {
   BLOCK_HASH,
   CLAIM,

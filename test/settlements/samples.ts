@@ -1,7 +1,7 @@
-import type { EvmLog } from '../../src/domain/trust/evm-settlement.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/trust/evm-settlement.ts'
-import type { Settlement } from '../../src/domain/trust/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
+import type { EvmLog } from '../../src/domain/settlement/evm-settlement.ts'
+import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/evm-settlement.ts'
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 
 /** One true payment, and the headers and logs that go with it; tests bend them. */
 export const NETWORK = 'eip155:84532'

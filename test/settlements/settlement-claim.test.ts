@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSettlementClaim } from '../../src/domain/trust/settlement-claim.ts'
+import { readSettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import { CLAIM, encode, HASH, NETWORK, NONCE, PAYER, PAYMENT_V2, SETTLED } from './samples.ts'
 
 const PAYMENT_V1 = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
-import { excludeWash } from '../../src/domain/trust/wash.ts'
+import { excludeWash } from '../../src/domain/wash/wash.ts'
 import { aSettlement, DAY_MS, NETWORK, NOON, PAYOUT, wallet } from './samples.ts'
 
 const OWN = [PAYOUT]

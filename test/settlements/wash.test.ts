@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/settlement.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
-import { excludeWash } from '../../src/domain/trust/wash.ts'
+import { excludeWash } from '../../src/domain/wash/wash.ts'
 import { aSettlement, DAY_MS, NETWORK, NOON, PAYOUT, wallet } from './samples.ts'
 
 const MINUTE = 60_000

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { toCaip2 } from '../../../src/domain/trust/usd-assets.ts'
+import { toCaip2 } from '../../../src/domain/settlement/usd-assets.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { isTestNetwork } from '../../facts/assets.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'

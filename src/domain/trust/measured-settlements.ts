@@ -1,8 +1,8 @@
+import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import { excludeWash } from '../wash/wash.ts'
+import { normalizeWallet } from '../wash/wash-rules.ts'
 import { type Measured, OWN_EVIDENCE } from './evidence.ts'
-import type { Settlement, Transfer } from './settlement.ts'
 import { TRUST } from './trust.ts'
-import { excludeWash } from './wash.ts'
-import { normalizeWallet } from './wash-rules.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { LIVE_TESTED } from '../derived/live-tested.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
-import { WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
-import { WASH } from '../trust/wash-rules.ts'
+import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
+import { WASH } from '../wash/wash-rules.ts'
 import { EVIDENCE } from '../wire/vocabulary.ts'
 
 const MINUTE_MS = 60_000

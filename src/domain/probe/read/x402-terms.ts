@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../../listing/payout.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
-import { toCaip2, usdAssetOf } from '../../trust/usd-assets.ts'
+import { toCaip2, usdAssetOf } from '../../settlement/usd-assets.ts'
 import { isObject } from './bounded-json.ts'
 import type { PaymentTerm } from './finding.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'

@@ -1,4 +1,4 @@
-import type { Settlement, Transfer } from './settlement.ts'
+import type { Settlement, Transfer } from '../settlement/settlement.ts'
 import { findBursts } from './wash-burst.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
 
