@@ -3,6 +3,8 @@ import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { isSellerPath } from '../http/seller-path.ts'
+import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
+import { mountMetrics } from '../metrics/metrics-route.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createFallback } from './fallback.ts'
@@ -24,6 +26,7 @@ export function createApp(
   parts: Parts,
   handlers: Partial<Handlers>,
   doors: Partial<DoorHandlers> = {},
+  metrics: Metrics = NO_METRICS,
 ): H3 {
   const report = createFailureReport(parts)
   const app = new H3({
@@ -50,6 +53,7 @@ export function createApp(
     if (isLiveDoor(id)) app.all(DOORS[id].path, handler)
   mountHealth(app, parts)
   mountSecurityText(app, parts)
+  mountMetrics(app, metrics, parts.config.METRICS_TOKEN)
   app.all('/**', createFallback(parts))
   app.use(async (event, next) => {
     const response = await next()

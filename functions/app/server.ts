@@ -14,7 +14,9 @@ import { sendResponse } from '../http/send-response.ts'
 import { createSlowReaders, type ReadLimits } from '../http/slow-readers.ts'
 import { createTurns, type NodeHandler, type Turns } from '../http/turns.ts'
 import { toRawAnswer, toUnreadable } from '../http/unreadable.ts'
+import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Parts } from '../parts/parts.ts'
+import { withRequestId } from '../ports/request-id.ts'
 import { findGone, toGoneProblem } from '../release/gone.ts'
 import type { OnDemandPages } from '../release/on-demand-pages.ts'
 import type { SearchDoor } from '../search/search-doors.ts'
@@ -32,6 +34,8 @@ export interface ServerLayers {
   search?: SearchDoor
   /** Astro's pages that are rendered for each request. */
   pages?: OnDemandPages
+  /** What is counted of all of it; nothing when left out. */
+  metrics?: Metrics
   /** How fast answers must be read. */
   readLimits?: ReadLimits
   /** How long a connection may stand still while it is answered (milliseconds). */
@@ -75,11 +79,13 @@ export function createWaypostServer(layers: ServerLayers): Server {
 
 /** The relay's requests to the relay, all others to what answers ourselves; each when it is its turn. */
 function createEntrance(layers: ServerLayers): NodeHandler {
-  const { parts, relay } = layers
+  const { parts, relay, metrics = NO_METRICS } = layers
+  const isProxied = parts.config.TRUST_PROXY > 0
   const answer = createOwnAnswers(layers)
   const transport = Object.entries(toTransportHeaders(parts.config.BASE_URL))
-  return (req, res) => {
+  const enter: NodeHandler = (req, res) => {
     const { path, query } = splitTarget(req.url ?? '/')
+    metrics.watch(req.method ?? '', path, res)
     const isCall = path.startsWith(RELAY_PREFIX)
     const fault = findRequestFault(req)
     if (fault === null && relay !== undefined && isCall) {
@@ -92,11 +98,16 @@ function createEntrance(layers: ServerLayers): NodeHandler {
     res.shouldKeepAlive = false
     void sendResponse(res, toFaultProblem(fault, isCall, parts.problem))
   }
+  return (req, res) => {
+    const given = isProxied ? req.headers['x-request-id'] : undefined
+    return withRequestId(typeof given === 'string' ? given : null, () => enter(req, res))
+  }
 }
 
-function createOwnAnswers({ parts, handlers, doors, search, pages }: ServerLayers) {
+function createOwnAnswers(layers: ServerLayers) {
+  const { parts, handlers, doors, search, pages, metrics } = layers
   const { problem, release } = parts
-  const app = toNodeHandler(createApp(parts, handlers, doors))
+  const app = toNodeHandler(createApp(parts, handlers, doors, metrics))
   /** Files first, then pages on demand, then the app, which knows every error. */
   function answerRest(req: IncomingMessage, res: ServerResponse, path: string): void {
     const { files } = release()

@@ -2,12 +2,14 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from '../call/relay.ts'
+import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createCompareList } from '../compare/compare-list.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import { createRateLimits } from '../limits/rate-limits.ts'
 import { createSharedCounters } from '../limits/store-counter.ts'
+import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import { startChores } from '../operations/chores.ts'
 import { openLedger } from '../operations/open-ledger.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -57,7 +59,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { OUT_DIR, BASE_URL: baseUrl } = config
   const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
   const parts = await createParts(options, releases)
-  const server = createLayers(parts)
+  const metrics = await createMetrics(parts, releases)
+  const server = createLayers(parts, metrics)
   const chores = startChores(parts)
   return {
     server,
@@ -91,17 +94,27 @@ async function createParts(
   }
 }
 
-function createLayers(parts: Parts): Server {
+/** The library is loaded by who is asked to count. */
+async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Promise<Metrics> {
+  const { config, clock, ledger } = parts
+  if (config.METRICS_TOKEN === undefined) return NO_METRICS
+  const { createPrometheusMetrics } = await import('../metrics/prometheus.ts')
+  const { store, clicks } = ledger
+  return createPrometheusMetrics({ store, clock, publishedAt, clicks: clicks.tally })
+}
+
+function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const handlers: Handlers = {
     search: search.route,
     compare_list: createCompareList(parts),
     ...createLedgerHandlers(parts),
   }
-  const relay = createRelay(parts)
+  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)
   return createWaypostServer({
     parts,
     handlers,
+    metrics,
     doors: createDoors(parts, relay),
     relay,
     search: search.door,

@@ -4,6 +4,7 @@ import type { Usage } from '../analytics/usage.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
+import { currentRequestId } from '../ports/request-id.ts'
 import type { Release } from '../release/release.ts'
 import type { Settlements } from '../settlements/settlements.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
@@ -25,16 +26,27 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
   ledger: { usage: Pick<Usage, 'called'>; settlements: Pick<Settlements, 'note'> }
 }
 
+/** Hears how each call ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
+export type TellOutcome = (outcome: string) => void
+
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
 
 /**
  * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps none and
  * reads none but the settlement header. Never rejects.
  */
-export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMITS): Relay {
+export function createRelay(
+  parts: RelayParts,
+  limits: RelayLimits = RELAY_LIMITS,
+  tell: TellOutcome = () => {},
+): Relay {
   const { config, log } = parts
-  const refuse = createCallProblems(parts.problem, config.BASE_URL)
-  const enter = createEntrance(parts, limits, refuse)
+  const make = createCallProblems(parts.problem, config.BASE_URL)
+  const refuse: MakeCallProblem = (problem, extra) => {
+    tell(problem.code)
+    return make(problem, extra)
+  }
+  const enter = createEntrance(parts, limits, refuse, tell)
   return async function relay(req, res) {
     try {
       const plan = planCall(req, { release: parts.release(), config, limits, refuse })
@@ -44,7 +56,7 @@ export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMIT
         await writeResponse(req, res, toInfoResponse(plan, parts, limits))
       else await enter(req, res, plan)
     } catch (error) {
-      const id = crypto.randomUUID()
+      const id = currentRequestId() ?? crypto.randomUUID()
       log.error('relay-failed', { id, error: error instanceof Error ? error.name : 'unknown' })
       if (res.headersSent) res.destroy()
       else await writeResponse(req, res, toInternal(refuse, id))
@@ -53,7 +65,12 @@ export function createRelay(parts: RelayParts, limits: RelayLimits = RELAY_LIMIT
 }
 
 /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
-function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCallProblem) {
+function createEntrance(
+  parts: RelayParts,
+  limits: RelayLimits,
+  refuse: MakeCallProblem,
+  tell: TellOutcome,
+) {
   const { config, resolver, log, clock, ledger } = parts
   const inFlight = createInFlight(limits.inFlight)
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
@@ -61,6 +78,7 @@ function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCall
     const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
     const limited = refusalOf(await parts.limits.take('call', client), parts.problem)
     if (limited !== null) {
+      tell('rate-limited')
       limited.headers.set('Proxy-Status', 'waypost; error=http_request_denied')
       return writeResponse(req, res, limited)
     }
@@ -84,6 +102,7 @@ function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCall
         }),
         onHead: (head) => {
           status = head.status
+          tell(toOutcome(status))
           ledger.settlements.note(plan.listing, req.rawHeaders, head.headers, startedAt)
         },
       })
@@ -93,6 +112,10 @@ function createEntrance(parts: RelayParts, limits: RelayLimits, refuse: MakeCall
       log.info('relayed', { listing: plan.listing.id, method: req.method ?? '', status, ms: took })
     }
   }
+}
+
+function toOutcome(status: number): string {
+  return status === 402 ? 'seller_402' : `seller_${Math.floor(status / 100)}xx`
 }
 
 function toInfoResponse(

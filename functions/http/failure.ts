@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log, LogFields } from '../ports/log.ts'
+import { currentRequestId } from '../ports/request-id.ts'
 import type { MakeProblem } from './problem.ts'
 
 /** Logs a failure of ours, and makes the 500 that says nothing but where to find it in the log. */
@@ -13,7 +14,7 @@ export function createFailureReport({
   problem: MakeProblem
 }): ReportFailure {
   return function report(event, error, fields = {}) {
-    const id = randomUUID()
+    const id = currentRequestId() ?? randomUUID()
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
     log.error(event, { id, ...fields, reason })
     return problem('internal', {

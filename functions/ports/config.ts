@@ -24,7 +24,7 @@ export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 /** Requests a window of seconds, or null where the limit is switched off. */
 export type RateLimit = { requests: number; seconds: number } | null
 
-const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS'])
+const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS', 'METRICS_TOKEN'])
 
 export class ConfigError extends OperatorError {
   override name = 'ConfigError'
@@ -165,6 +165,9 @@ const ConfigSchema = v.object({
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
   RATE_LIMITS: rateLimits,
+  METRICS_TOKEN: v.optional(
+    v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
+  ),
 })
 
 function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {

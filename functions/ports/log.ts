@@ -1,3 +1,5 @@
+import { currentRequestId } from './request-id.ts'
+
 /**
  * One JSON object a line on standard output, with fixed keys. Values are strings cut at 256
  * characters (JSON escapes control characters), so foreign text cannot forge a line. Callers never
@@ -12,6 +14,7 @@ export type LogFields = Record<string, string | number | boolean | null>
 
 const MAX_VALUE_LENGTH = 256
 
+/** Lines written for a request carry its id as `request`. */
 export function createLog(write: (line: string) => void, now: () => number): Log {
   const emit =
     (level: string) =>
@@ -20,7 +23,9 @@ export function createLog(write: (line: string) => void, now: () => number): Log
         key,
         typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH) : value,
       ])
-      const line = { at: new Date(now()).toISOString(), level, event, ...Object.fromEntries(cut) }
+      const request = currentRequestId()
+      const head = { at: new Date(now()).toISOString(), level, event, ...(request && { request }) }
+      const line = { ...head, ...Object.fromEntries(cut) }
       write(`${JSON.stringify(line)}\n`)
     }
   return { info: emit('info'), error: emit('error') }

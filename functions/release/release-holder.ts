@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs'
+import { readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
@@ -11,6 +11,8 @@ const LOOK_EVERY = 1000
 
 export interface ReleaseHolder {
   current(): Release
+  /** When the release being served was published (milliseconds since the epoch). */
+  publishedAt(): number
   /** Looks now: swaps to a new release, or keeps the old one and logs why. */
   refresh(): Promise<void>
   /**
@@ -42,15 +44,18 @@ export async function createReleaseHolder({
 }): Promise<ReleaseHolder> {
   const readTarget = () => readlinkSync(join(outDir, 'current'))
   const report = createFailureReport({ log, problem: createProblems(baseUrl) })
+  const readTime = (of: string) => statSync(join(outDir, of, 'data/release.json')).mtimeMs
   const load = (next: string) => loadRelease(join(outDir, next), baseUrl, report)
   let target = readFirst(readTarget, outDir)
   let loaded = await load(target)
+  let publishedAt = readTime(target)
   const verify = async (taken: LoadedRelease) =>
     logDamaged(log, taken.release, await taken.verify())
   async function swapTo(next: string): Promise<void> {
     try {
       const taken = await load(next)
       await verify(taken)
+      publishedAt = readTime(next)
       loaded = taken
       log.info('release.swapped', { release: taken.release.name })
     } catch (error) {
@@ -79,6 +84,7 @@ export async function createReleaseHolder({
   timer.unref()
   return {
     current: () => loaded.release,
+    publishedAt: () => publishedAt,
     refresh,
     verify: () => verify(loaded),
     close: () => clearInterval(timer),

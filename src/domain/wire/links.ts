@@ -1,5 +1,8 @@
 import type { ClickSource } from './vocabulary.ts'
 
+/** What a monitoring system reads; answered only where a token is set. */
+export const METRICS_PATH = '/metrics'
+
 /** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
 export const listingPath = (id: string) => `/api/v1/listings/${id}`
 export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`

@@ -1,0 +1,124 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { CHECK_STATES } from '../store/schema/tables.ts'
+import { type MetricsSources, readMailQueue, readSettlements } from './ledger-figures.ts'
+import type { Metrics } from './metrics.ts'
+import { toRouteLabel } from './route-label.ts'
+
+interface Figure {
+  labels?: Record<string, string>
+  value: number
+}
+
+/** Upper bounds of the latency histogram (seconds): searches stand at the left, calls at the right. */
+const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/**
+ * Metrics in a registry of their own, of prom-client's making: with its process figures, the event
+ * loop's delay among them, and with what the ledger says at the moment of being asked.
+ */
+export function createPrometheusMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const watch = createWatch(registry)
+  const calls = new Counter({
+    name: 'waypost_relay_calls_total',
+    help: 'Calls through the relay, by how they ended.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  addClicks(registry, sources)
+  addQueues(registry, sources)
+  addRelease(registry, sources)
+  return {
+    watch,
+    relayed: (outcome) => calls.inc({ outcome }),
+    expose: async () => ({
+      contentType: registry.contentType,
+      text: await registry.metrics(),
+    }),
+  }
+}
+
+function createWatch(registry: Registry): Metrics['watch'] {
+  const requests = new Counter({
+    name: 'waypost_http_requests_total',
+    help: 'Requests, by route and status; "aborted" is an answer that nobody took to its end.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [registry],
+  })
+  const durations = new Histogram({
+    name: 'waypost_http_request_duration_seconds',
+    help: 'Time from a request being taken up to its answer having left.',
+    labelNames: ['route'],
+    buckets: LATENCY_BUCKETS,
+    registers: [registry],
+  })
+  return (method, path, res) => {
+    const startedAt = performance.now()
+    res.once('close', () => {
+      const route = toRouteLabel(path)
+      const status = res.writableFinished ? String(res.statusCode) : 'aborted'
+      requests.inc({ route, method: toMethodLabel(method), status })
+      durations.observe({ route }, (performance.now() - startedAt) / 1000)
+    })
+  }
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+function toMethodLabel(method: string): string {
+  return METHODS.has(method) ? method : 'other'
+}
+
+function addClicks(registry: Registry, { clicks }: MetricsSources): void {
+  const gauge: Gauge = new Gauge({
+    name: 'waypost_clicks',
+    help: 'Clicks of this process: written to the store, lost, waiting for it.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      for (const [state, value] of Object.entries(clicks())) gauge.set({ state }, value)
+    },
+  })
+}
+
+function addQueues(registry: Registry, { store, clock }: MetricsSources): void {
+  const mail: Gauge = new Gauge({
+    name: 'waypost_mail_queue_jobs',
+    help: 'Mails waiting to be sent. Absent while the store does not answer.',
+    registers: [registry],
+    collect() {
+      return fill(mail, async () => [{ value: await readMailQueue(store, clock.now()) }])
+    },
+  })
+  const settlements: Gauge = new Gauge({
+    name: 'waypost_settlement_checks',
+    help: 'Payments that sellers named, by state of their check. Absent while the store does not answer.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      return fill(settlements, async () => {
+        const counted = await readSettlements(store)
+        return CHECK_STATES.map((state) => ({ labels: { state }, value: counted.get(state) ?? 0 }))
+      })
+    },
+  })
+}
+
+/** A store that is down leaves its figures out; a stale one would look like a true one. */
+async function fill(gauge: Gauge, read: () => Promise<Figure[]>): Promise<void> {
+  gauge.reset()
+  gauge.remove({})
+  for (const { labels = {}, value } of await read().catch(() => [])) gauge.set(labels, value)
+}
+
+function addRelease(registry: Registry, { publishedAt, clock }: MetricsSources): void {
+  const gauge: Gauge = new Gauge({
+    name: 'waypost_release_age_seconds',
+    help: 'Time since the release being served was published.',
+    registers: [registry],
+    collect() {
+      gauge.set(Math.max(0, (clock.now() - publishedAt()) / 1000))
+    },
+  })
+}
