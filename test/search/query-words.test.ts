@@ -17,6 +17,8 @@ const words = {
     { asked: ['timetable'], meant: ['schedule'] },
     { asked: ['visualization'], meant: ['chart'] },
     { asked: ['rain'], meant: ['weather', 'forecast'] },
+    { asked: ['hail', 'rain'], meant: ['forecast'] },
+    { asked: ['training'], meant: ['advice'] },
   ],
 }
 const index = indexOf(
@@ -45,6 +47,15 @@ describe('a word that listings use in the place of one asked for', () => {
     const { ids, notes } = find('visualization')
     expect(ids[0]).toBe('mcp.charts-0')
     expect(notes).toEqual(['No listing has “visualization”; searched for “chart”.'])
+  })
+
+  test('is searched for once, however many rows of the table name it', () => {
+    expect(termsOf('rains')).toEqual(['rains 1', 'weather 0.3', 'forecast 0.3'])
+  })
+
+  test('stands for the word it is asked as, and forms of it, but for no shorter word', () => {
+    expect(termsOf('trainings')).toContain('advice 0.3')
+    expect(termsOf('train')).not.toContain('advice 0.3')
   })
 
   test('counts as what it is where it is asked for itself', () => {

@@ -2,7 +2,6 @@ import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { splitText, type Word } from '../words/split-text.ts'
-import { stemWord } from '../words/stem-word.ts'
 import { type KnownTerm, lookUpPair, lookUpWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
 import { type QueryUnit, unitsOf } from './query-units.ts'
@@ -116,9 +115,8 @@ function pairTerms(index: SearchIndex, units: readonly QueryUnit[]): PlanTerm[] 
 /** What listings may write where the query has this word. */
 function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryUnit): PlanTerm[] {
   if (term === undefined) return []
-  const of = repaired?.text ?? stemWord(asked)
   return index.words
-    .relatedTo(of)
+    .relatedTo(repaired?.written ?? asked)
     .map((word) => ({ ...lookUpWord(index, word), asked, weight: TERM_WEIGHTS.related }))
     .filter(({ rows }) => rows > 0)
 }

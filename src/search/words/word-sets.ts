@@ -13,8 +13,8 @@ export interface WordSets {
   isEveryday(word: string): boolean
   /** Phrases that sound like a filter, longest first. */
   filters: readonly FilterPhrase[]
-  /** What listings may write where a query has this term. */
-  relatedTo(term: string): readonly string[]
+  /** What listings may write where a query has this word. */
+  relatedTo(word: string): readonly string[]
 }
 
 export interface FilterPhrase {
@@ -23,11 +23,14 @@ export interface FilterPhrase {
   use: string
 }
 
-const NONE: readonly string[] = []
+interface Related {
+  asked: string
+  meant: readonly string[]
+}
 
 export function createWordSets(words: SearchWords): WordSets {
   // Made when the first query asks: a start needn't wait for them.
-  let related: ReadonlyMap<string, readonly string[]> | undefined
+  let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
   return {
     stop: new Set(words.stop),
@@ -45,19 +48,28 @@ export function createWordSets(words: SearchWords): WordSets {
         phrases.map((phrase) => ({ words: phrase.split(' '), use })),
       )
       .sort((a, b) => b.words.length - a.words.length),
-    relatedTo: (term) => {
+    relatedTo: (word) => {
       related ??= relatedWords(words)
-      return related.get(term) ?? NONE
+      const rows = (related.get(stemWord(word)) ?? []).filter(({ asked }) => isFormOf(word, asked))
+      return [...new Set(rows.flatMap(({ meant }) => meant))]
     },
   }
 }
 
-function relatedWords(words: SearchWords): Map<string, readonly string[]> {
-  const related = new Map<string, readonly string[]>()
-  for (const { asked, meant } of words.related)
-    for (const term of new Set(asked.map(stemWord)))
-      related.set(term, [...(related.get(term) ?? []), ...meant])
-  return related
+/** The table's rows by the stem of the word that is asked. */
+function relatedWords(words: SearchWords): Map<string, Related[]> {
+  const rows = words.related.flatMap(({ asked, meant }) =>
+    asked.map((word) => ({ asked: word, meant })),
+  )
+  return Map.groupBy(rows, ({ asked }) => stemWord(asked))
+}
+
+/**
+ * Of two words with one stem, whether the first is the other or is made of it: `translating` of
+ * `translate`. What is shorter may be another word: an `account` is no `accounting`.
+ */
+function isFormOf(word: string, base: string): boolean {
+  return word.length >= base.replace(/s$/, '').length
 }
 
 function everydayWords(words: SearchWords): Set<string> {
