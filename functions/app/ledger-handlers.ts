@@ -9,7 +9,9 @@ import { createSessionEnd, createSessionStart } from '../sellers/sessions/sessio
 import type { Handlers } from './app.ts'
 
 /** A handler for each route that lives from the ledger. */
-export function createLedgerHandlers(parts: Parts): Omit<Handlers, 'search' | 'compare_list'> {
+export function createLedgerHandlers(
+  parts: Parts,
+): Omit<Handlers, 'search' | 'compare_list' | 'changes'> {
   return {
     go: createGo(parts),
     login: createLogin(parts),

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
+import { createChanges } from '../changes/changes.ts'
 import { createCompareList } from '../compare/compare-list.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
@@ -108,6 +109,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const handlers: Handlers = {
     search: search.route,
     compare_list: createCompareList(parts),
+    changes: createChanges(parts),
     ...createLedgerHandlers(parts),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)

@@ -10,6 +10,7 @@ import {
   removeLeftovers,
   switchTo,
 } from '../../src/compile/release/publish-release.ts'
+import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { LedgerFacts } from '../../src/domain/trust/ledger-facts.ts'
@@ -63,6 +64,8 @@ async function publish(config: Config, outDir: string, options: BuildOptions): P
   const there = findRelease(outDir, name, options.lengths ? 'lengths' : 'bytes')
   if (there !== null) {
     if (readCurrent(outDir) !== there) switchTo(outDir, there)
+    // One that was killed after it switched left this undone.
+    recordChanges(outDir, there, new Date())
     return console.log(`release ${name} is current`)
   }
   const onStage = createStageLog()

@@ -109,7 +109,7 @@ async function send(
   { file, status, read, report }: Sending,
 ): Promise<void> {
   const variant = chooseVariant(file, req.headers['accept-encoding'])
-  const isCompressed = file.br > 0
+  const isCompressed = file.br > 0 || file.gz > 0
   const fixed = fileHeaders(file)
   const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
     (name) => name !== undefined,

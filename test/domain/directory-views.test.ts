@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
+import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import {
   BusinessModelSchema,
@@ -26,6 +27,11 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 
+const DUMP = {
+  ndjson: { url: '/api/v1/listings.ndjson', bytes: 5, sha256: 'a' },
+  gz: { url: '/api/v1/listings.ndjson.gz', bytes: 3, sha256: 'b' },
+}
+
 const KIT = { kind: 'kit', first_party: true, pricing: { model: 'unknown' } }
 const LISTINGS = [
   toSold('x402.a', 12, { added: '2026-01-02' }),
@@ -37,7 +43,7 @@ const LISTINGS = [
 
 describe('stats', () => {
   test('count every listing, ours too', () => {
-    const view = toStatsView(LISTINGS)
+    const view = toStatsView(LISTINGS, DUMP, SOURCES)
     expect(v.parse(StatsSchema, view)).toEqual(view)
     expect(view).toEqual({
       listings: {
@@ -51,20 +57,29 @@ describe('stats', () => {
         relayable: 2,
         with_trust: 2,
       },
+      dump: {
+        ...DUMP,
+        licenses: ['mcp_registry', 'x402-list'].map((source) => ({
+          source,
+          license: SOURCES.get(source)?.license,
+          attribution: attributionOf(SOURCES, source),
+          listings: source === 'mcp_registry' ? 5 : 3,
+        })),
+      },
       updated: '2026-11-20',
     })
   })
 
   test('are as new as the newest fact: a listing, or a measurement', () => {
     const old = { added: '2026-01-02' }
-    expect(toStatsView([toListing({ facts: old })]).updated).toBe('2026-01-02')
-    expect(toStatsView([toSold('x402.a', 1, old)]).updated).toBe('2026-11-01')
-    expect(toStatsView([]).updated).toBe('1970-01-01')
+    expect(toStatsView([toListing({ facts: old })], DUMP, SOURCES).updated).toBe('2026-01-02')
+    expect(toStatsView([toSold('x402.a', 1, old)], DUMP, SOURCES).updated).toBe('2026-11-01')
+    expect(toStatsView([], DUMP, SOURCES).updated).toBe('1970-01-01')
   })
 
   test('have the same bytes whatever the order of the content', () => {
-    expect(JSON.stringify(toStatsView(LISTINGS.toReversed()))).toBe(
-      JSON.stringify(toStatsView(LISTINGS)),
+    expect(JSON.stringify(toStatsView(LISTINGS.toReversed(), DUMP, SOURCES))).toBe(
+      JSON.stringify(toStatsView(LISTINGS, DUMP, SOURCES)),
     )
   })
 })

@@ -74,6 +74,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
+  'functions/changes': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
   'functions/discovery': { ours: ['src/domain', 'functions'], packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { findContentType, isCompressible } from '../../domain/wire/content-type.ts'
@@ -11,7 +11,7 @@ const MIN_COMPRESSED_BYTES = 1024
 
 /** Fast enough for 50,000 files on two cores; the last percent of size would cost minutes. */
 const BROTLI_QUALITY = 5
-const GZIP_LEVEL = 6
+export const GZIP_LEVEL = 6
 
 /** Few pages are larger than 2^18 bytes, and the default window makes each small file dearer. */
 const BROTLI_WINDOW_BITS = 18
@@ -36,6 +36,9 @@ export function compressFile(root: string, file: string, earlier: EarlierCopies)
   const path = join(root, file)
   const bytes = readFileSync(path)
   const entry = toEntry(file, bytes)
+  // Whoever wrote it made its copy too.
+  const own = statSync(`${path}.gz`, { throwIfNoEntry: false })
+  if (own !== undefined) return { ...entry, gz: own.size }
   if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type)) return entry
   const linked = linkCopies(earlier, entry, path, bytes)
   if (linked !== null) return { ...entry, ...linked }

@@ -80,6 +80,5 @@ function listFiles(root: string, below = ''): string[] {
         .slice(root.length + 1)
         .replaceAll('\\', '/'),
     )
-    .filter((file) => !/\.(?:br|gz)$/.test(file))
     .sort()
 }

@@ -84,7 +84,10 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   return responses
 }
 
-function toSuccess(id: RouteId, { answer, otherAnswer }: OperationFacts): Record<string, unknown> {
+function toSuccess(
+  id: RouteId,
+  { answer, otherAnswer, media }: OperationFacts,
+): Record<string, unknown> {
   if (id === 'go')
     return {
       302: {
@@ -105,6 +108,7 @@ function toSuccess(id: RouteId, { answer, otherAnswer }: OperationFacts): Record
     200: {
       description: 'OK',
       ...(answer !== null && { content: jsonContent(answer, otherAnswer) }),
+      ...(media !== undefined && { content: { [media]: { schema: { type: 'string' } } } }),
     },
   }
 }

@@ -11,6 +11,8 @@ export interface OperationFacts {
   answer: SchemaName | null
   /** What the answer is instead where a parameter asks for it. */
   otherAnswer?: SchemaName
+  /** Type of the 200 body where it is not JSON. */
+  media?: string
   body?: SchemaName
   /** Cookie session needed. */
   isForSellers?: boolean

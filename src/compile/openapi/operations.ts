@@ -43,6 +43,31 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     answer: 'Kit',
     problems: ['listing-not-found'],
   },
+  listings_dump: {
+    summary: 'Every listing in one file, a line of JSON each.',
+    description:
+      'Each line is what the listing endpoint answers; /api/v1/stats has its SHA-256 and the licence of each source.',
+    tag: 'Listings',
+    answer: null,
+    media: 'application/x-ndjson',
+    problems: [],
+  },
+  listings_dump_gz: {
+    summary: 'The same file, compressed with gzip.',
+    description: 'Its SHA-256 stands in /api/v1/stats beside the one of the plain file.',
+    tag: 'Listings',
+    answer: null,
+    media: 'application/gzip',
+    problems: [],
+  },
+  changes: {
+    summary: 'What was added, changed or removed since a cursor or a time.',
+    description:
+      'Take a cursor first, then the dump, and follow next from there; a cursor this log does not reach back to is a 400 that points to the dump.',
+    tag: 'Listings',
+    answer: 'Changes',
+    problems: ['invalid-parameter', 'rate-limited'],
+  },
   call: {
     summary: "Pass a request to the listing's seller, payment headers unchanged. Non-custodial.",
     description:

@@ -31,6 +31,21 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       schema: TEXT,
     },
   ],
+  changes: [
+    {
+      name: 'since',
+      in: 'query',
+      description:
+        'The next of an earlier answer, or an ISO 8601 time; without it the answer begins with the oldest row of the log.',
+      schema: TEXT,
+    },
+    {
+      name: 'limit',
+      in: 'query',
+      description: 'How many changes to answer at most; there may be more when has_more says so.',
+      schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    },
+  ],
   go: [
     {
       name: 'sid',

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { ChangesSchema } from '../../domain/changes/change-log.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { CompactResponseSchema, SearchResponseSchema } from '../../domain/search/search-response.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
@@ -39,6 +40,7 @@ export const SCHEMAS = {
   SearchResponse: SearchResponseSchema,
   CompactSearchResponse: CompactResponseSchema,
   Listing: ListingViewSchema,
+  Changes: ChangesSchema,
   Kit: KitViewSchema,
   Categories: CategoriesSchema,
   Sources: SourcesSchema,

@@ -9,7 +9,7 @@ import { toListingView } from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
 import { toCategoriesView, toSourcesView } from '../../domain/views/reference-views.ts'
 import { toRoadmapView } from '../../domain/views/roadmap-view.ts'
-import { toStatsView } from '../../domain/views/stats-view.ts'
+import { type DumpFacts, toStatsView } from '../../domain/views/stats-view.ts'
 import { toTrustMethodView } from '../../domain/views/trust-method-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
@@ -18,12 +18,12 @@ import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
 /** Every view of the site that is not one listing's. */
-export function toCompiledSite(catalogue: Catalogue): CompiledSite {
+export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   return {
     base_url: baseUrl,
-    stats: toStatsView(listings),
+    stats: toStatsView(listings, dump, sources),
     categories: toCategoriesView(tables.categories, listings),
     sources: toSourcesView(tables.sources, listings),
     roadmap: toRoadmapView(tables.roadmap),

@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { CompiledSite } from '../../compiled.ts'
+import type { CompiledListing, CompiledSite } from '../../compiled.ts'
 import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
 import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
@@ -18,6 +18,8 @@ import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer
 import { indexPages } from '../pages/index-pages.ts'
 import { renderPages } from '../pages/render-pages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
+import { toContentHashes } from './content-hashes.ts'
+import { createDump, writeDump } from './create-dump.ts'
 import { toNginxRules } from './nginx-rules.ts'
 import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
@@ -57,8 +59,9 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     const data = createReleaseWriter(join(work, 'data'))
     const compiled = createReleaseWriter(join(work, 'compiled'))
     const files = createReleaseWriter(join(work, 'public'))
-    const site = timed('site views', () => toCompiledSite(catalogue))
     const listings = timed('listing views', () => [...toCompiledListings(catalogue)])
+    const dump = timed('dump', () => createDump(listings))
+    const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
     const index = timed('search index', () => toSearchIndex(catalogue))
     data.write('search.index', index)
     timed('compiled catalogue', () => writeCompiled(compiled, site, listings))
@@ -74,10 +77,13 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     const manifest = await finishPublic(work, {
       timed,
       before: toReleaseDir(outDir, readCurrent(outDir)),
-      writeRest: () => writeStatic(files, site, listings),
+      writeRest: () => {
+        writeStatic(files, site, listings)
+        writeDump(files, dump)
+      },
     })
     createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules(baseUrl))
-    writeData(data, { name, catalogue, site, manifest, index: describe(index), pageCode })
+    writeData(data, { name, catalogue, listings, site, manifest, index: describe(index), pageCode })
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
@@ -124,16 +130,20 @@ export function buildWithoutPages(
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
   const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger })
-  const site = toCompiledSite(catalogue)
   const listings = [...toCompiledListings(catalogue)]
+  const dump = createDump(listings)
+  const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
-  writeStatic(createReleaseWriter(join(work, 'public')), site, listings)
+  const files = createReleaseWriter(join(work, 'public'))
+  writeStatic(files, site, listings)
+  writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))
   const index = toSearchIndex(catalogue)
   data.write('search.index', index)
   writeData(data, {
     name,
     catalogue,
+    listings,
     site,
     manifest: describeFiles(join(work, 'public')),
     index: describe(index),
@@ -156,6 +166,7 @@ function toSearchIndex({ listings, tables, baseUrl }: Catalogue): Uint8Array {
 interface ReleaseData {
   name: string
   catalogue: Catalogue
+  listings: readonly CompiledListing[]
   site: CompiledSite
   manifest: readonly StaticFile[]
   index: PublishedFile
@@ -165,7 +176,7 @@ interface ReleaseData {
 /** What the functions read. `release.json` comes last: it describes the rest. */
 function writeData(
   writer: ReleaseWriter,
-  { name, catalogue, site, manifest, index, pageCode }: ReleaseData,
+  { name, catalogue, listings, site, manifest, index, pageCode }: ReleaseData,
 ): void {
   const toLines = (rows: readonly unknown[]) =>
     rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -179,6 +190,7 @@ function writeData(
     'mcp-servers.ndjson': toLines(toRegistryRows(catalogue.listings, catalogue.baseUrl)),
     'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
     'gone.ndjson': toLines(catalogue.gone),
+    'content-hashes.ndjson': toLines(toContentHashes(listings)),
   }
   for (const [file, text] of Object.entries(data)) writer.write(file, text)
   const described = Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)])

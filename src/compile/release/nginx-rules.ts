@@ -55,6 +55,8 @@ server {
 const TYPES = [
   'text/html html;',
   'application/json json;',
+  'application/x-ndjson ndjson;',
+  'application/gzip gz;',
   'image/svg+xml svg;',
   'text/css css;',
   'text/javascript js mjs;',

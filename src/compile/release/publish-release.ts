@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { isWhole, type Look } from './is-whole.ts'
+import { recordChanges } from './record-changes.ts'
 
 /**
  * `OUT_DIR/releases/<name>` holds a release, `OUT_DIR/current` is a link to the one being served.
@@ -57,12 +58,13 @@ export function createWorkDir(outDir: string, name: string): string {
   return dir
 }
 
-/** Moves a finished work folder in place, switches to it, and removes old releases. */
+/** Moves a finished work folder in place, switches to it, logs what changed, removes old releases. */
 export function publishRelease(outDir: string, name: string, workDir: string): void {
   const taken = readReleases(outDir).filter((folder) => isNamed(folder, name))
   const folder = taken.length === 0 ? name : `${name}.${nextNumber(taken)}`
   renameSync(workDir, join(outDir, 'releases', folder))
   switchTo(outDir, folder)
+  recordChanges(outDir, folder, new Date())
   removeOld(outDir, folder)
 }
 

@@ -1,11 +1,17 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { countBy } from '../derived/listing-counts.ts'
+import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { sourceIdsOf } from './summary-view.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const counts = v.record(v.string(), count)
+
+/** A file of the dump, as it is served. */
+const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
+const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
+export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>
 
 /** `GET /api/v1/stats`. Counts take in first-party listings too. */
 export const StatsSchema = v.object({
@@ -20,15 +26,32 @@ export const StatsSchema = v.object({
     relayable: count,
     with_trust: count,
   }),
+  /** Every listing in one file, and on what terms its rows are from where. */
+  dump: v.object({
+    ...dumpEntries,
+    licenses: v.array(
+      v.object({
+        source: v.string(),
+        license: v.string(),
+        attribution: v.string(),
+        listings: count,
+      }),
+    ),
+  }),
   /** Date of the newest fact in the content: the build's own time would change the bytes. */
   updated: v.string(),
 })
 export type StatsView = v.InferOutput<typeof StatsSchema>
 
-export function toStatsView(listings: readonly DerivedListing[]): StatsView {
+export function toStatsView(
+  listings: readonly DerivedListing[],
+  dump: DumpFacts,
+  sources: ReadonlyMap<string, SourceRow>,
+): StatsView {
   const group = (keysOf: (listing: DerivedListing) => readonly string[]) =>
     Object.fromEntries(countBy(listings, keysOf))
   const many = (test: (listing: DerivedListing) => boolean) => listings.filter(test).length
+  const bySource = group(sourceIdsOf)
   return {
     listings: {
       total: listings.length,
@@ -36,10 +59,19 @@ export function toStatsView(listings: readonly DerivedListing[]): StatsView {
       by_kind: group(({ facts }) => [facts.kind]),
       by_category: group(({ facts }) => facts.categories),
       by_rail: group(({ facts }) => railsOf(facts.pricing)),
-      by_source: group(sourceIdsOf),
+      by_source: bySource,
       by_status: group(({ status }) => [status]),
       relayable: many(({ buy }) => buy.buy === 'relay_x402'),
       with_trust: many(({ trust }) => trustScoreOf(trust) !== null),
+    },
+    dump: {
+      ...dump,
+      licenses: Object.entries(bySource).map(([source, many]) => ({
+        source,
+        license: sources.get(source)?.license ?? '',
+        attribution: attributionOf(sources, source),
+        listings: many,
+      })),
     },
     updated: listings.map(newestFactOf).reduce((a, b) => (a > b ? a : b), '1970-01-01'),
   }

@@ -2,6 +2,8 @@
 const TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  gz: 'application/gzip',
   svg: 'image/svg+xml',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',

@@ -14,6 +14,9 @@ interface Route {
 export const ROUTES = {
   search: { methods: ['GET'], path: '/api/v1/search', answer: 'live' },
   listing: { methods: ['GET'], path: '/api/v1/listings/:listing_id', answer: 'static' },
+  listings_dump: { methods: ['GET'], path: '/api/v1/listings.ndjson', answer: 'static' },
+  listings_dump_gz: { methods: ['GET'], path: '/api/v1/listings.ndjson.gz', answer: 'static' },
+  changes: { methods: ['GET'], path: '/api/v1/changes', answer: 'live' },
   kit: { methods: ['GET'], path: '/api/v1/listings/:listing_id/kit.json', answer: 'static' },
   call: {
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import {
+  type ContentHash,
+  ContentHashSchema,
+  type Difference,
+  findDifferences,
+  type LogHead,
+  LogHeadSchema,
+  type LogPart,
+} from '../../domain/changes/change-log.ts'
+import { GoneSchema } from '../../domain/derived/tombstone.ts'
+import { parseJson } from '../../domain/wire/parse-json.ts'
+
+/** Folder of the log in `OUT_DIR`. */
+const FOLDER = 'changes'
+
+/** Rows of one part: what a request reads at most twice. */
+const PART_ROWS = 1000
+
+/** Rows the log keeps; whoever was away for longer starts from the dump. */
+const KEPT_ROWS = 250_000
+const KEPT_PARTS = 5000
+
+const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
+
+/**
+ * Writes down what the release being served changed, beginning with what the log's last row led to:
+ * a build that was killed in between is caught up with by the next one, and going back to an earlier
+ * release is a change like any other. Whoever calls holds the lock on `OUT_DIR`.
+ *
+ * @param folder of the release that `current` leads to
+ * @param rows the log's own bounds, smaller in tests
+ */
+export function recordChanges(
+  outDir: string,
+  folder: string,
+  now: Date,
+  bounds = { partRows: PART_ROWS, keptRows: KEPT_ROWS },
+): void {
+  const dir = join(outDir, FOLDER)
+  const head = readHead(dir)
+  if (head?.release === folder) return
+  const after = readRows(join(outDir, 'releases', folder, 'data/content-hashes.ndjson'))
+  const known = head === null ? null : readRows(join(dir, head.hashes))
+  if (after === null) return
+  mkdirSync(dir, { recursive: true })
+  // A log whose end is not known can't be gone on with: cursors into it point to the dump.
+  const last = head === null || known === null ? startLog() : head
+  const reasons = readReasons(join(outDir, 'releases', folder, 'data/gone.ndjson'))
+  const rows = findDifferences(known ?? NOTHING, after, reasons)
+  const next = append(dir, last, { rows, folder, at: laterOf(last.at, now), bounds })
+  writeWhole(
+    dir,
+    next.hashes,
+    [...after.values()].map((row) => `${JSON.stringify(row)}\n`).join(''),
+  )
+  writeWhole(dir, 'head.json', JSON.stringify(next))
+  removeUnnamed(dir, next)
+}
+
+function startLog(): LogHead {
+  const log = randomBytes(8).toString('hex')
+  const hashes = `${log}.0.hashes`
+  return { version: 1, log, release: '', seq: 0, at: '', before: null, hashes, parts: [] }
+}
+
+interface Publication {
+  rows: readonly Difference[]
+  folder: string
+  at: string
+  bounds: { partRows: number; keptRows: number }
+}
+
+function append(dir: string, last: LogHead, publication: Publication): LogHead {
+  const { rows, folder, at, bounds } = publication
+  const parts: LogPart[] = []
+  for (let from = 0; from < rows.length; from += bounds.partRows) {
+    const first = last.seq + from + 1
+    const some = rows.slice(from, from + bounds.partRows)
+    const file = `${last.log}.${first}.ndjson`
+    const lines = some.map((row, i) => `${JSON.stringify({ seq: first + i, at, ...row })}\n`)
+    writeWhole(dir, file, lines.join(''))
+    parts.push({ file, first, last: first + some.length - 1, at })
+  }
+  const seq = last.seq + rows.length
+  return {
+    ...last,
+    release: folder,
+    seq,
+    at,
+    before: last.release === '' ? null : { release: last.release, seq: last.seq },
+    // Another name even where nothing changed: the file that is named is never written to.
+    hashes: `${last.log}.${nextNumber(last, seq)}.hashes`,
+    parts: keepNewest([...last.parts, ...parts], bounds.keptRows),
+  }
+}
+
+/** @example of `….7.hashes` at seq 7 → 8 */
+function nextNumber({ hashes }: LogHead, seq: number): number {
+  return Math.max(Number(hashes.split('.')[1]) + 1, seq)
+}
+
+function keepNewest(parts: readonly LogPart[], keptRows: number): LogPart[] {
+  const newest = parts.at(-1)?.last ?? 0
+  return parts.filter(({ last }) => newest - last < keptRows).slice(-KEPT_PARTS)
+}
+
+/** A clock that was put back must not make a later publication look earlier. */
+function laterOf(at: string, now: Date): string {
+  const text = now.toISOString()
+  return text > at ? text : at
+}
+
+/** Null where there is none, or one that was cut short by a disk: a new log begins then. */
+function readHead(dir: string): LogHead | null {
+  const parsed = v.safeParse(LogHeadSchema, parseJson(readOr(join(dir, 'head.json')) ?? ''))
+  return parsed.success ? parsed.output : null
+}
+
+/** Null where the file is not there or not whole; a release of an earlier version has none. */
+function readRows(path: string): Map<string, ContentHash> | null {
+  const text = readOr(path)
+  if (text === null) return null
+  const rows = text.split('\n').filter((line) => line !== '')
+  const parsed = v.safeParse(v.array(ContentHashSchema), rows.map(parseJson))
+  return parsed.success ? new Map(parsed.output.map((row) => [row.id, row])) : null
+}
+
+function readReasons(path: string): Map<string, string> {
+  const rows = (readOr(path) ?? '').split('\n').filter((line) => line !== '')
+  const parsed = v.safeParse(v.array(GoneSchema), rows.map(parseJson))
+  return new Map(parsed.success ? parsed.output.map(({ id, reason }) => [id, reason]) : [])
+}
+
+/** On the disk before it has its name: what a reader finds is whole, after a power cut too. */
+function writeWhole(dir: string, name: string, text: string): void {
+  const temporary = join(dir, '.next')
+  const file = openSync(temporary, 'w')
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(temporary, join(dir, name))
+}
+
+/** What a killed run wrote, what is too old, and the hashes of the release before. */
+function removeUnnamed(dir: string, head: LogHead): void {
+  const named = new Set(['head.json', head.hashes, ...head.parts.map(({ file }) => file)])
+  const own = /^(?:\.next|[0-9a-f]{16}\.\d+\.(?:ndjson|hashes))$/
+  for (const name of readdirSync(dir))
+    if (own.test(name) && !named.has(name)) rmSync(join(dir, name), { force: true })
+}
+
+function readOr(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,113 @@
+import * as v from 'valibot'
+
+/**
+ * The log of what changed from one release to the next. It lies in `OUT_DIR/changes`, outside the
+ * reproducible releases: `head.json` is the commit point and names the parts that hold the rows.
+ */
+
+const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
+const CHANGES = ['added', 'changed', 'removed'] as const
+
+/** What differs for one listing. */
+const differenceEntries = {
+  id: v.string(),
+  change: v.picklist(CHANGES),
+  /** Members of the listing's JSON that differ, of one that changed. */
+  fields: v.optional(v.array(v.string())),
+  /** Why it left, where a tombstone or its owner says so. */
+  reason: v.optional(v.string()),
+}
+export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, undefined>>
+
+export const ChangeSchema = v.object({
+  /** Counts up from 1 within a log. */
+  seq: whole,
+  /** When the release that shows it was published. */
+  at: v.string(),
+  ...differenceEntries,
+})
+export type Change = v.InferOutput<typeof ChangeSchema>
+
+/** `GET /api/v1/changes`. */
+export const ChangesSchema = v.object({
+  changes: v.array(ChangeSchema),
+  /** The `since` of the next request; null where this server keeps no log. */
+  next: v.nullable(v.string()),
+  has_more: v.boolean(),
+})
+export type ChangesView = v.InferOutput<typeof ChangesSchema>
+
+const LogPartSchema = v.strictObject({
+  file: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.ndjson$/)),
+  first: whole,
+  last: whole,
+  at: v.string(),
+})
+export type LogPart = v.InferOutput<typeof LogPartSchema>
+
+export const LogHeadSchema = v.strictObject({
+  version: v.literal(1),
+  log: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)),
+  /** Folder of the release that the last row leads to. */
+  release: v.string(),
+  seq: whole,
+  at: v.string(),
+  /** The release before, which a server may go on serving for a moment; null for the first. */
+  before: v.nullable(v.strictObject({ release: v.string(), seq: whole })),
+  /** What the listings of that release hash to. */
+  hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),
+  /** Oldest first; the earliest are dropped when the log grows too long. */
+  parts: v.array(LogPartSchema),
+})
+export type LogHead = v.InferOutput<typeof LogHeadSchema>
+
+/** What one listing's JSON hashes to, as a whole and by member. A row of a release. */
+export const ContentHashSchema = v.strictObject({
+  id: v.string(),
+  hash: v.string(),
+  fields: v.record(v.string(), v.string()),
+})
+export type ContentHash = v.InferOutput<typeof ContentHashSchema>
+
+/**
+ * What differs between two releases, by content alone; sorted by id.
+ *
+ * @param reasons why listings are gone, by id
+ */
+export function findDifferences(
+  before: ReadonlyMap<string, ContentHash>,
+  after: ReadonlyMap<string, ContentHash>,
+  reasons: ReadonlyMap<string, string>,
+): Difference[] {
+  const ids = [...new Set([...before.keys(), ...after.keys()])].sort()
+  return ids.flatMap((id): Difference[] => {
+    const [was, is] = [before.get(id), after.get(id)]
+    if (was === undefined) return [{ id, change: 'added' }]
+    if (is !== undefined)
+      return was.hash === is.hash ? [] : [{ id, change: 'changed', fields: changedFields(was, is) }]
+    const reason = reasons.get(id)
+    return [{ id, change: 'removed', ...(reason !== undefined && { reason }) }]
+  })
+}
+
+function changedFields(was: ContentHash, is: ContentHash): string[] {
+  const names = new Set([...Object.keys(was.fields), ...Object.keys(is.fields)])
+  return [...names].filter((name) => was.fields[name] !== is.fields[name]).sort()
+}
+
+/** A place in a log: everything up to `seq` has been seen. */
+export interface LogCursor {
+  log: string
+  seq: number
+}
+
+/** @example toCursorText({ log: '0123456789abcdef', seq: 7 }) → '0123456789abcdef-7' */
+export function toCursorText({ log, seq }: LogCursor): string {
+  return `${log}-${seq}`
+}
+
+/** @returns null for text of another form. */
+export function parseCursor(text: string): LogCursor | null {
+  const [, log, seq] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(text) ?? []
+  return log === undefined || seq === undefined ? null : { log, seq: Number(seq) }
+}
