@@ -8,6 +8,8 @@ declare namespace App {
     searchChoices?: import('./domain/derived/release-file.ts').SearchChoices
     /** Text on top of the page; pages made at build read it from the catalogue. */
     banner?: string | undefined
+    /** Listings the query names, side by side; absent where no function serves the page. */
+    chosen?: import('./domain/pages/compare/chosen-listings.ts').ChosenListings | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */
     checked?: import('./domain/probe/lint/check-answer.ts').CheckAnswer | undefined
   }

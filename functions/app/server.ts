@@ -5,7 +5,7 @@ import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { CHOSEN_PAGE, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { hasBody } from '../call/upload.ts'
 import { findAllowedMethods } from '../http/allowed-methods.ts'
@@ -51,8 +51,8 @@ const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
 const SEARCH_PATH = ROUTES.search.path
-/** A file without a query, a function with one. */
-const COMPARE_PATH = ROUTES.compare_list.path
+/** A page that is a file without a query, and rendered with one. */
+const COMPARE_PAGE = '/compare'
 const RELAY_PREFIX = '/api/v1/call/'
 /** What pages and files take; OPTIONS of a file is answered by the files themselves. */
 const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -135,9 +135,17 @@ function createOwnAnswers(layers: ServerLayers) {
       return void search(req, res, query, () => void app(req, res))
     if (hasBody(req)) cutSlowBody(req)
     if (doors !== undefined && isForDoor(req, path)) return void app(req, res)
-    if (query !== '' && path === COMPARE_PATH) return void app(req, res)
-    answerRest(req, res, path)
+    if (query !== '' && path === ROUTES.compare_list.path) return void app(req, res)
+    answerRest(req, res, toInside(req, path, query))
   }
+}
+
+/** The page of chosen listings shares its address with the list of comparisons. */
+function toInside(req: IncomingMessage, path: string, query: string): string {
+  if (path === CHOSEN_PAGE) return ''
+  if (path !== COMPARE_PAGE || query === '') return path
+  req.url = `${CHOSEN_PAGE}?${query}`
+  return CHOSEN_PAGE
 }
 
 /** An error of ours on the relay's path says so, however early it comes. */

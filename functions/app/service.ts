@@ -5,6 +5,7 @@ import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createChanges } from '../changes/changes.ts'
 import { createCompareList } from '../compare/compare-list.ts'
+import { createComparePage } from '../compare/compare-page.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
@@ -125,6 +126,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       search: createPageSearch(parts),
       gate: createPageGate(parts),
       check: createCheckPage(parts),
+      compare: createComparePage(parts),
       report: createFailureReport(parts),
     }),
   })

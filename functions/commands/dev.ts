@@ -9,7 +9,9 @@ import { buildWithoutPages } from '../../src/compile/release/build-release.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
 import { COMPILED_DIR_VARIABLE } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { createService } from '../app/service.ts'
+import { createComparePage } from '../compare/compare-page.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 import { createPageSearch } from '../search/search-doors.ts'
@@ -36,6 +38,7 @@ const service = await createService({
   log: createLog((line) => process.stdout.write(line), Date.now),
 })
 const search = createPageSearch(service.parts)
+const compare = createComparePage(service.parts)
 await dev({
   root: ROOT,
   server: { host: config.HOST, port: config.PORT },
@@ -102,9 +105,19 @@ function forgetPages(environments: Readonly<Record<string, Environment>>): void 
 /** Everything that is no page: the service answers it from the last release and its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
   if (isAnsweredLive(req.url ?? '')) return void service.server.emit('request', req, res)
+  void prepare(req).then(next, (error: unknown) => {
+    console.error(error)
+    next()
+  })
+}
+
+/** What a page rendered on demand may use; the page of chosen listings has the list's address. */
+async function prepare(req: IncomingMessage): Promise<void> {
   const { searchChoices, banner } = service.parts.release()
-  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices, banner })
-  next()
+  const isChosen = req.url?.startsWith('/compare?') === true
+  const chosen = isChosen ? await compare(req.url ?? '') : undefined
+  if (isChosen) req.url = req.url?.replace('/compare', CHOSEN_PAGE)
+  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices, banner, chosen })
 }
 
 const LIVE =

@@ -1,12 +1,9 @@
+import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/pages/compare/chosen-listings.ts'
 import { type ChosenComparison, toChosenComparison } from '../../src/domain/views/compare-view.ts'
 import type { StatsView } from '../../src/domain/views/stats-view.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { InputError } from '../http/problem.ts'
 import type { Parts } from '../parts/parts.ts'
-
-/** Listings side by side, at least and at most. */
-const LEAST = 2
-const MOST = 6
 
 export type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { errors: InputError[] }
@@ -20,8 +17,12 @@ export function createComparison({ release, config }: ComparisonParts) {
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
       return { errors: [toError(`no listing has the id ${unknown.join(', ')}`)] }
-    if (chosen.length < LEAST || chosen.length > MOST)
-      return { errors: [toError(`expected ${LEAST} to ${MOST} ids, got ${chosen.length}`)] }
+    if (chosen.length < LEAST_COMPARED || chosen.length > MOST_COMPARED)
+      return {
+        errors: [
+          toError(`expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`),
+        ],
+      }
     const stats = await current.files.read(ROUTES.stats.path)
     // JSON.parse is typed `any`: the build wrote this file.
     const { updated }: StatsView = JSON.parse(stats?.toString('utf8') ?? '{"updated":""}')

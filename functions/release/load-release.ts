@@ -77,6 +77,7 @@ export async function loadRelease(
       banner: file.texts.banner,
       files: createStaticFiles(publicDir, files, report),
       doorData: createDoorData(read),
+      tasks: file.tasks,
       comparisonTexts: file.texts,
       pageCode: toPageCode(dir, file),
     },

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
+import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -9,7 +11,7 @@ import type { Release } from './release.ts'
 
 /** Only these are rendered for each request; every other page is a file. */
 const CHECK_PATH = '/sellers/check'
-const ON_DEMAND = new Set(['/search', CHECK_PATH])
+const ON_DEMAND = new Set(['/search', CHECK_PATH, CHOSEN_PAGE])
 
 export interface OnDemandPages {
   has(path: string): boolean
@@ -27,31 +29,36 @@ export function createOnDemandPages({
   search,
   gate,
   check,
+  compare,
   report,
 }: {
   release: () => Release
   search: PageLocals['search']
   gate: PageGate
   check: (req: IncomingMessage) => Promise<CheckAnswer>
+  compare: (target: string) => Promise<ChosenListings>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
     // Other services take their time: it is not spent inside the gate, where other pages wait.
     const checked = path === CHECK_PATH ? await check(req) : undefined
-    await gate(req, res, () => render(req, res, next, checked))
+    await gate(req, res, async () => {
+      const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined
+      await render(req, res, next, { checked, chosen })
+    })
   }
   async function render(
     req: IncomingMessage,
     res: ServerResponse,
     next: () => void,
-    checked: CheckAnswer | undefined,
+    prepared: Pick<PageLocals, 'checked' | 'chosen'>,
   ) {
     const { pageCode, searchChoices, banner } = release()
     const handler = await load(pageCode)
     if (res.destroyed) return
     for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-    await handler(req, res, () => next(), { search, searchChoices, banner, checked })
+    await handler(req, res, () => next(), { search, searchChoices, banner, ...prepared })
   }
   return {
     has: (path) => ON_DEMAND.has(path),

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 
@@ -15,6 +16,8 @@ export interface PageLocals {
   banner: string | undefined
   /** What the linter says of the address in this request's query. */
   checked: CheckAnswer | undefined
+  /** The listings that this request's query names, side by side. */
+  chosen: ChosenListings | undefined
 }
 
 export type AstroHandler = (

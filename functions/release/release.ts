@@ -2,6 +2,7 @@ import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import type { TaskNames } from '../../src/domain/pages/compare/versus.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { StaticFiles } from '../static/static-files.ts'
 import type { DoorData } from './door-data.ts'
@@ -26,6 +27,8 @@ export interface Release {
   banner: string | undefined
   files: StaticFiles
   doorData: DoorData
+  /** Names of tasks by id, in the order of their table. */
+  tasks: TaskNames
   /** What stands on every comparison. */
   comparisonTexts: { disclosure: string; comparison_ranking: string }
   pageCode: PageCode

@@ -46,6 +46,7 @@ export function showAnswer(
   lookup.querySelector('[data-own]')?.remove()
   const empty = lookup.querySelector<HTMLElement>('[data-empty]')
   if (empty !== null) empty.hidden = rows.length > 0
+  document.dispatchEvent(new Event('waypost:rows'))
 }
 
 function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
@@ -56,6 +57,9 @@ function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
     return part
   }
   set('tile', row.monogram)?.setAttribute('class', row.tile)
+  const pick = hit.querySelector('[data-pick]')
+  pick?.setAttribute('value', row.id)
+  pick?.setAttribute('aria-label', `Compare ${row.name}`)
   set('name', row.name)?.setAttribute('href', row.page)
   set('summary', row.summary)
   set('price', row.price ?? 'not published')?.setAttribute(
@@ -65,8 +69,9 @@ function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
   set('price-to', row.priceTo)
   set('rails', row.rails)
   set('kind', row.kindLabel)
-  if (row.trust !== null)
-    hit.querySelector('[data-trust]')?.replaceChildren(element('b', {}, String(row.trust)))
+  hit.querySelector(row.trust === null ? '[data-score]' : '[data-no-score]')?.remove()
+  set('score-text', String(row.trust))
+  hit.querySelector('[data-score-bar]')?.setAttribute('width', String(row.trust))
   return hit
 }
 

@@ -119,7 +119,7 @@ test('the first click on a price sorts from the lowest, on a score from the high
     const cells = await page.locator(`td[data-label="${heading}"]`).all()
     return Promise.all(cells.map(async (cell) => Number(await cell.getAttribute('data-value'))))
   }
-  const prices = await valuesOf('Price')
+  const prices = await valuesOf('Per call')
   expect(prices.length).toBeGreaterThan(2)
   expect(prices).toEqual(prices.toSorted((a, b) => a - b))
   const scores = await valuesOf('Trust')

@@ -39,6 +39,55 @@ describe('a comparison of listings that a reader chose', () => {
   })
 
   test.each([
+    ['ids=x402.weather,mcp.tenki', 200, ['/listing/x402.weather', '/listing/mcp.tenki'], ''],
+    [
+      'ids=mcp.tenki&ids=x402.weather&utm_source=a',
+      200,
+      ['/listing/mcp.tenki', '/listing/x402.weather'],
+      '',
+    ],
+    [
+      'ids=x402.weather,mcp.nobody',
+      404,
+      ['/listing/x402.weather'],
+      'No listing has the id mcp.nobody.',
+    ],
+    ['ids=mcp.nobody,%3Cb%3E', 404, [], '&lt;b&gt; is no id of a listing.'],
+    ['ids=x402.weather', 400, ['/listing/x402.weather'], 'Choose 2 to 6'],
+    ['utm_source=a', 400, [], 'Choose 2 to 6'],
+  ])('the page /compare?%s', async (query, status, listings, text) => {
+    const response = await fetch(`${running.url}/compare?${query}`)
+    const html = await response.text()
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(html).toContain('<meta name="robots" content="noindex">')
+    const head = html.slice(html.indexOf('<thead'), html.indexOf('</thead'))
+    expect([...head.matchAll(/href="(\/listing\/[^"]+)"/g)].map(([, path]) => path)).toEqual(
+      listings,
+    )
+    expect(html).toContain(text)
+    expect(html).not.toContain('<b>')
+  })
+
+  test('more than six: the first six are shown and the others named', async () => {
+    const { listings } = await (await fetch(`${running.url}/api/v1/search?limit=8`))
+      .json()
+      .then(({ results }) => ({ listings: results.map(({ id }: { id: string }) => id) }))
+    const html = await (await fetch(`${running.url}/compare?ids=${listings.join(',')}`)).text()
+    expect(html).toContain('6 services side by side')
+    expect(html).toContain(`left out: ${listings.slice(6).join(', ')}.`)
+  })
+
+  test('without a query the page is the list of comparisons; its inner address is none', async () => {
+    expect(await (await fetch(`${running.url}/compare`)).text()).toContain(
+      '/compare/weather-and-tides',
+    )
+    expect(
+      (await fetch(`${running.url}/compare/chosen.page?ids=x402.weather,mcp.tenki`)).status,
+    ).toBe(404)
+  })
+
+  test.each([
     ['?ids=x402.weather', /2 to 6/],
     ['?ids=x402.weather,x402.weather', /2 to 6/],
     ['?ids=x402.weather,mcp.nobody', /mcp\.nobody/],

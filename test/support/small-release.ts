@@ -47,6 +47,7 @@ export function writeSmallRelease(dir: string, name: string): void {
     },
     also_search: [],
     search_choices: { kinds: {}, rails: {}, categories: [], sources: [] },
+    tasks: [],
     page_code: code,
     compression: 'none',
     files,

@@ -201,6 +201,7 @@ function writeData(
     texts: catalogue.tables.site,
     also_search: catalogue.tables.alsoSearch,
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),
+    tasks: site.tasks.map(({ id, name }) => ({ id, name })),
     page_code: pageCode.folder,
     compression: COMPRESSION,
     files: { ...Object.fromEntries(described), 'data/search.index': index, ...pageCode.files },

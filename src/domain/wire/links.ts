@@ -12,6 +12,8 @@ export const badgePath = (id: string) => `/badge/${id}.svg`
 export const badgeDataPath = (id: string) => `/badge/${id}.json`
 export const callPath = (id: string) => `/api/v1/call/${id}`
 export const comparePath = (slug: string) => `/compare/${slug}`
+/** A page that compares chosen listings; a function answers it. */
+export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
 export const kindPath = (kind: string) => `/kind/${kind}`
 export const categoryPath = (id: string) => `/category/${id}`
 

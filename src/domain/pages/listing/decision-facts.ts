@@ -1,3 +1,4 @@
+import { hasRemoteEndpoint } from '../../listing/invoke.ts'
 import { toNetworkName } from '../../listing/network-names.ts'
 import type { Probe } from '../../trust/evidence.ts'
 import { toUsd } from '../../views/compare-row.ts'
@@ -56,17 +57,19 @@ function toRails({ pricing }: ListingView): DecisionFact {
   return { label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }
 }
 
-function toRuns({ kind, invoke, buy }: ListingView): DecisionFact {
-  const remote =
-    kind === 'http_api' || kind === 'a2a_agent' || invoke.some((one) => one.kind === 'mcp')
+/** Where it runs, in words. */
+export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
+  const remote = hasRemoteEndpoint(view)
+  if (view.invoke.some((one) => one.kind === 'mcp_package'))
+    return remote ? 'Hosted or local' : 'On your machine'
+  return remote ? 'Hosted' : 'A guide'
+}
+
+function toRuns(view: ListingView): DecisionFact {
+  const { invoke, buy } = view
+  const remote = hasRemoteEndpoint(view)
   const local = invoke.some((one) => one.kind === 'mcp_package')
-  const value = remote
-    ? local
-      ? 'Hosted or local'
-      : 'Hosted'
-    : local
-      ? 'On your machine'
-      : 'A guide'
+  const value = runsText(view)
   const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
   const note =
     buy === 'relay_x402'
@@ -79,7 +82,8 @@ function toRuns({ kind, invoke, buy }: ListingView): DecisionFact {
   return { label: 'Runs', value, note, tone: 'plain' }
 }
 
-const ACCESS_TEXTS = {
+/** How a caller proves itself, and where it gets that from. */
+export const ACCESS_TEXTS = {
   none: ['Open', 'no account, no key'],
   payment: ['Payment only', 'no account, no key'],
   api_key: ['API key', 'from the seller'],

@@ -1,0 +1,65 @@
+import { toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import {
+  type ChosenListings,
+  MOST_COMPARED,
+} from '../../src/domain/pages/compare/chosen-listings.ts'
+import type { ListingView } from '../../src/domain/views/listing-view.ts'
+import { listingPath } from '../../src/domain/wire/links.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
+import type { Parts } from '../parts/parts.ts'
+import type { Release } from '../release/release.ts'
+import { readComparedIds } from './chosen-comparison.ts'
+
+/** Of what is asked for beyond the bound, only this many are named. */
+const MOST_NAMED = 6
+/** Characters of an id that no listing has. */
+const MOST_SHOWN = 80
+
+/**
+ * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. A page is linked to from anywhere, so other
+ * parameters are passed over; who is not there is said, and the others are shown.
+ * It is made for the target of a request, path and query.
+ */
+export function createComparePage({ release }: Pick<Parts, 'release'>) {
+  return async function compare(target: string): Promise<ChosenListings> {
+    const current = release()
+    const given = new URLSearchParams(splitTarget(target).query)
+    const ids = readComparedIds(
+      new URLSearchParams(given.getAll('ids').map((id) => ['ids', id])).toString(),
+    )
+    const asked = 'ids' in ids ? [...new Set(ids.ids)] : []
+    const known = asked.filter((id) => current.listings.has(id))
+    const unknown = asked.filter((id) => !current.listings.has(id))
+    const beyond = known.slice(MOST_COMPARED)
+    return {
+      views: await Promise.all(known.slice(0, MOST_COMPARED).map((id) => readView(current, id))),
+      leftOut: [
+        ...unknown.slice(0, MOST_NAMED).map((id) => toReason(current, id)),
+        ...(unknown.length > MOST_NAMED
+          ? [`${unknown.length - MOST_NAMED} more ids are unknown.`]
+          : []),
+        ...(beyond.length > 0
+          ? [
+              `A comparison holds at most ${MOST_COMPARED}; left out: ${beyond.slice(0, MOST_NAMED).join(', ')}.`,
+            ]
+          : []),
+      ],
+      tasks: current.tasks,
+    }
+  }
+}
+
+async function readView({ files }: Release, id: string): Promise<ListingView> {
+  const bytes = await files.read(listingPath(id))
+  if (bytes === null) throw new Error(`the release has no file of ${id}`)
+  // JSON.parse is typed `any`: the build wrote this file from this very type.
+  return JSON.parse(bytes.toString('utf8'))
+}
+
+function toReason({ gone }: Release, id: string): string {
+  const found = gone.get(id)
+  if (found !== undefined) return toGoneText(found)
+  const shown = id.length > MOST_SHOWN ? `${id.slice(0, MOST_SHOWN).toWellFormed()}…` : id
+  return isListingId(id) ? `No listing has the id ${shown}.` : `${shown} is no id of a listing.`
+}

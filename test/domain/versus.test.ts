@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { toVersus } from '../../src/domain/pages/compare/versus.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { BASE_URL, SAMPLE_FACTS, SOURCES, toListing, toMeasured } from './listing-samples.ts'
+
+type Sample = NonNullable<Parameters<typeof toListing>[0]>
+const toSubject = (sample: Sample = {}) => ({
+  view: toListingView(toListing(sample), { baseUrl: BASE_URL, sources: SOURCES }),
+})
+const priced = (usd: number) => ({
+  pricing: { ...SAMPLE_FACTS.pricing, min_usd: usd, max_usd: usd },
+  http: [
+    {
+      method: 'GET',
+      url: 'https://api.weather.example/now',
+      price: { min_usd: usd, max_usd: usd, per: 'call' },
+      task: 'weather',
+    },
+  ],
+})
+const TASKS = [{ id: 'weather', name: 'Weather for a place' }]
+const rowsOf = (samples: Sample[]) =>
+  new Map(
+    toVersus(samples.map(toSubject), TASKS).groups.flatMap(({ rows }) =>
+      rows.map((row) => [row.label, row] as const),
+    ),
+  )
+const textsOf = (samples: Sample[], label: string) =>
+  rowsOf(samples)
+    .get(label)
+    ?.cells.map(({ text }) => text)
+
+describe('listings side by side', () => {
+  test('stand in the order given, under their names', () => {
+    const samples = [
+      { id: 'x402.b', facts: { name: 'B' } },
+      { id: 'x402.a', facts: { name: 'A' } },
+    ]
+    const { columns } = toVersus(samples.map(toSubject), TASKS)
+    expect(columns.map(({ name }) => name)).toEqual(['B', 'A'])
+  })
+
+  test('a row that differs is marked, and the lowest price of several', () => {
+    const rows = rowsOf([{ facts: priced(0.02) }, { facts: priced(0.01) }])
+    expect(rows.get('One call from')).toMatchObject({
+      differs: true,
+      cells: [
+        { text: '$0.02', isLowest: false },
+        { text: '$0.01', isLowest: true },
+      ],
+    })
+    expect(rows.get('Pays with')).toMatchObject({ differs: false })
+  })
+
+  test('equal prices: none is the lowest', () => {
+    const cells = rowsOf([{ facts: priced(0.01) }, { facts: priced(0.01) }]).get(
+      'One call from',
+    )?.cells
+    expect(cells?.map(({ isLowest }) => isLowest)).toEqual([false, false])
+  })
+
+  test('a task is a row where two offer it, and who does not is said to', () => {
+    const both = [{ facts: priced(0.02) }, { facts: priced(0.01) }, {}]
+    expect(textsOf(both, 'Weather for a place')).toEqual(['$0.02', '$0.01', 'not offered'])
+    expect(textsOf([{ facts: priced(0.02) }, {}], 'Weather for a place')).toBeUndefined()
+  })
+
+  test('a row that nobody has anything for is left out; one that somebody has names what lacks', () => {
+    const measured = { evidence: { measured: toMeasured() } }
+    expect(textsOf([{}, {}], 'Trust')).toBeUndefined()
+    expect(textsOf([measured, {}], 'Buyers, 30 days')).toEqual(['12', 'no data'])
+    expect(textsOf([measured, {}], 'Trust')?.[1]).toBe('unmeasured')
+  })
+})
