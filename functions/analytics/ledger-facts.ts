@@ -1,4 +1,4 @@
-import type { Demand, LedgerFacts } from '../../src/domain/trust/ledger-facts.ts'
+import type { Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { toDay } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'
@@ -6,10 +6,7 @@ import { readClickCounts, readUsageCounts } from './read-clicks.ts'
 const DEMAND_DAYS = 90
 
 /** What the next build needs to know: owners, removals, and ninety days of searches and clicks. */
-export async function readLedgerFacts(
-  store: Store,
-  now: number,
-): Promise<Omit<LedgerFacts, 'settlements'>> {
+export async function readLedgerFacts(store: Store, now: number): Promise<OwnerFacts> {
   const claims = await store.db
     .selectFrom('claim')
     .select(['listing_id', 'host'])

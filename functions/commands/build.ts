@@ -13,7 +13,7 @@ import {
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
-import type { LedgerFacts } from '../../src/domain/trust/ledger-facts.ts'
+import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { lockBuilds } from '../operations/build-lock.ts'
 import { readFactsForBuild } from '../operations/read-facts.ts'
@@ -90,7 +90,7 @@ async function readLedger(
   read: () => ReturnType<typeof readContent>,
 ): Promise<LedgerFacts> {
   const log = createLog((line) => process.stderr.write(line), Date.now)
-  const readStandings = (facts: Omit<LedgerFacts, 'settlements'>) => {
+  const readStandings = (facts: OwnerFacts) => {
     const { content } = read()
     return content === null
       ? new Map<string, PayoutStanding>()

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
-import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  type LedgerFacts,
+  NO_LEDGER_FACTS,
+  type OwnerFacts,
+} from '../../src/domain/trust/ledger-facts.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
@@ -17,7 +21,7 @@ import { SQLITE_FILE } from '../store/sqlite/store.ts'
 export async function readFactsForBuild(
   config: Config,
   log: Log,
-  standingsOf: (ledger: Omit<LedgerFacts, 'settlements'>) => ReadonlyMap<string, PayoutStanding>,
+  standingsOf: (ledger: OwnerFacts) => ReadonlyMap<string, PayoutStanding>,
 ): Promise<LedgerFacts> {
   const hasLedger =
     config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
@@ -26,8 +30,8 @@ export async function readFactsForBuild(
   try {
     const now = Date.now()
     const facts = await readLedgerFacts(store, now)
-    const settlements = await readVerifiedSettlements(store, () => standingsOf(facts), now)
-    return { ...facts, settlements }
+    const payments = await readVerifiedSettlements(store, () => standingsOf(facts), now)
+    return { ...facts, ...payments }
   } finally {
     await store.close()
   }

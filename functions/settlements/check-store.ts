@@ -125,9 +125,15 @@ export async function insertSettlement({ db }: Store, settlement: Settlement): P
       amount: settlement.amount,
       micro_usd: Math.round(settlement.usd * 1_000_000),
       settled_at: settlement.at,
+      block_number: settlement.block,
+      seen_by: 'relay',
     })
+    // What only the meter saw so far was this call's.
     .onConflict((conflict) =>
-      conflict.columns(['network', 'transaction_id', 'log_index']).doNothing(),
+      conflict
+        .columns(['network', 'transaction_id', 'log_index'])
+        .doUpdateSet({ listing_id: settlement.listing_id, seen_by: 'both' })
+        .where('settlement.seen_by', '=', 'meter'),
     )
     .returning('listing_id')
     .execute()
@@ -150,6 +156,8 @@ export async function insertTransfers(
         receiver: transfer.to,
         amount: transfer.amount,
         sent_at: transfer.at,
+        block_number: transfer.block,
+        from_contract: transfer.from_contract === null ? null : Number(transfer.from_contract),
       })),
     )
     .onConflict((conflict) =>

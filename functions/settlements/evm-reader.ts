@@ -83,5 +83,7 @@ function toTransfer(network: string, log: EvmLog, timestamp: number): Transfer {
     to: toAddress(log.topics[2]),
     amount: BigInt(log.data === '0x' ? 0 : log.data).toString(),
     at: timestamp * 1000,
+    block: log.blockNumber,
+    from_contract: null,
   }
 }

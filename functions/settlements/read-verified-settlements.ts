@@ -1,80 +1,124 @@
 import { normalizePayout } from '../../src/domain/listing/payout.ts'
 import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
-import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
+import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  HISTORY_MS,
+  toOwnEvidence,
+  windowEnd,
+} from '../../src/domain/trust/measured-settlements.ts'
 import { TRUST } from '../../src/domain/trust/trust.ts'
+import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
+import { normalizeWallet, WASH } from '../../src/domain/wash/wash-rules.ts'
 import type { Store } from '../store/schema/store.ts'
+import {
+  readMeteredPayouts,
+  readPayersElsewhere,
+  readSettlements,
+  readTransfers,
+  type SeenSettlement,
+} from './settlement-rows.ts'
 
 const DAY_MS = 86_400_000
+/** A payout nobody has read for so long is not metered: a provider may know more by now. */
+const FRESH_DAYS = 3
 
 /**
  * The settlements this service verified in the last 30 days, as `measured` evidence by listing id
- * (source `service_verified`), wash excluded. The window ends with the day of `now`, UTC: two
- * builds of one day over one ledger write the same bytes.
+ * (source `service_verified`), wash excluded, and one by one. The window ends with the day of `now`,
+ * UTC: two builds of one day over one ledger write the same bytes.
  *
- * @param standingsOf which payouts count for which listing; asked only where there are settlements.
+ * @param standingsOf which payouts count for which listing; asked only where there are settlements,
+ *   or payouts that the meter reads.
  */
 export async function readVerifiedSettlements(
   store: Store,
   standingsOf: () => ReadonlyMap<string, PayoutStanding>,
   now: number,
-): Promise<Map<string, Measured>> {
+): Promise<PaymentFacts> {
   const asOf = windowEnd(now)
-  const from = asOf - TRUST.windowDays * DAY_MS
-  const settlements = await readSettlements(store, from)
-  const transfers = await readTransfers(store)
-  const measured = new Map<string, Measured>()
-  if (settlements.length === 0) return measured
-  const standings = standingsOf()
-  for (const [id, all] of Map.groupBy(settlements, ({ listing_id }) => listing_id)) {
+  const settlements = await readSettlements(store, asOf - HISTORY_MS)
+  const readPayouts = await readMeteredPayouts(store, asOf - FRESH_DAYS * DAY_MS)
+  if (settlements.length === 0 && readPayouts.size === 0) return NO_PAYMENT_FACTS
+  const since = asOf - HISTORY_MS - WASH.hopDays * DAY_MS
+  const transfers = await readTransfers(store, since)
+  const elsewhere = await readPayersElsewhere(store)
+  const index = indexTransfers(transfers)
+  const paidTo = toPayees(settlements)
+  const facts = { settlements: new Map<string, Measured>(), payments: new Map() }
+  const metered = new Set<string>()
+  const deal = dealOut(settlements, standingsOf(), readPayouts)
+  for (const [id, { own, wallets, isMetered }] of deal) {
+    const ours = new Set(wallets.map(normalizeWallet))
+    const hasPaidOthers = (wallet: string) =>
+      elsewhere.has(wallet) || [...(paidTo.get(wallet) ?? [])].some((payee) => !ours.has(payee))
+    const known = { wallets, transfers: index, hasPaidOthers, asOf, isMetered }
+    const evidence = toOwnEvidence(own, known)
+    if (isMetered) metered.add(id)
+    if (evidence === undefined) continue
+    facts.settlements.set(id, evidence.measured)
+    if (evidence.counted.length > 0) facts.payments.set(id, evidence.counted)
+  }
+  const windowStart = asOf - (TRUST.windowDays + WASH.hopDays) * DAY_MS
+  return { ...facts, metered, transfers: transfers.filter(({ at }) => at > windowStart) }
+}
+
+interface Share {
+  own: Settlement[]
+  /** Of the seller: what was paid to once counts as his, even if it is published no more. */
+  wallets: string[]
+  isMetered: boolean
+}
+
+/**
+ * Which settlements are whose: what a metered payout received is that of every listing the payout
+ * counts for, anything else is that of the listing whose call it was.
+ */
+function dealOut(
+  settlements: readonly SeenSettlement[],
+  standings: ReadonlyMap<string, PayoutStanding>,
+  readPayouts: ReadonlySet<string>,
+): Map<string, Share> {
+  const byPayout = Map.groupBy(settlements, payoutOf)
+  const byListing = Map.groupBy(
+    settlements.filter(({ seen_by }) => seen_by !== 'meter'),
+    ({ listing_id }) => listing_id,
+  )
+  const shares = new Map<string, Share>()
+  for (const id of [...new Set([...byListing.keys(), ...standings.keys()])].sort()) {
     const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
     const disputed = new Set(contested.map(normalizePayout))
-    const own = all.filter(
-      ({ network, payee }) => !disputed.has(normalizePayout(`${network}:${payee}`)),
-    )
-    // What was paid to once counts as the seller's wallet, even if it is published no more.
+    const read = new Set(counts.map(normalizePayout).filter((payout) => readPayouts.has(payout)))
+    const called = byListing.get(id) ?? []
+    const own = [
+      ...[...read].flatMap((payout) => byPayout.get(payout) ?? []),
+      ...called.filter((one) => !read.has(payoutOf(one)) && !disputed.has(payoutOf(one))),
+    ].filter(({ is_untraced }) => !is_untraced)
+    if (called.length === 0 && read.size === 0) continue
     const wallets = [...counts, ...contested].map(toWallet)
-    wallets.push(...all.map(({ payee }) => payee))
-    const evidence = toMeasured(own, { wallets, transfers, asOf })
-    if (evidence !== undefined) measured.set(id, evidence)
+    wallets.push(...called.map(({ payee }) => payee))
+    shares.set(id, { own: own.map(toSettlement), wallets, isMetered: read.size > 0 })
   }
-  return measured
+  return shares
 }
 
-async function readSettlements({ db }: Store, from: number): Promise<Settlement[]> {
-  const rows = await db
-    .selectFrom('settlement')
-    .selectAll()
-    .where('settled_at', '>', from)
-    .orderBy('listing_id')
-    .orderBy('settled_at')
-    .orderBy('transaction_id')
-    .orderBy('log_index')
-    .execute()
-  return rows.map(({ transaction_id, micro_usd, settled_at, ...row }) => ({
-    ...row,
-    transaction: transaction_id,
-    usd: micro_usd / 1_000_000,
-    at: settled_at,
-  }))
+/** Whom each payer paid, as `normalizeWallet` writes both. */
+function toPayees(settlements: readonly Settlement[]): Map<string, Set<string>> {
+  const payees = new Map<string, Set<string>>()
+  for (const { payer, payee } of settlements) {
+    const wallet = normalizeWallet(payer)
+    payees.set(wallet, (payees.get(wallet) ?? new Set()).add(normalizeWallet(payee)))
+  }
+  return payees
 }
 
-async function readTransfers({ db }: Store): Promise<Transfer[]> {
-  const rows = await db
-    .selectFrom('wallet_transfer')
-    .selectAll()
-    .orderBy('sent_at')
-    .orderBy('transaction_id')
-    .orderBy('log_index')
-    .execute()
-  return rows.map(({ transaction_id, sender, receiver, sent_at, ...row }) => ({
-    ...row,
-    transaction: transaction_id,
-    from: sender,
-    to: receiver,
-    at: sent_at,
-  }))
+function toSettlement({ seen_by: _, is_untraced: __, ...settlement }: SeenSettlement): Settlement {
+  return settlement
+}
+
+function payoutOf({ network, payee }: Settlement): string {
+  return normalizePayout(`${network}:${payee}`)
 }
 
 /** @example toWallet('eip155:8453:0xAbc') → '0xAbc' */

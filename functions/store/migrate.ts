@@ -8,6 +8,8 @@ import { up as settlements } from './migrations/0010-settlements.ts'
 import { up as attempts } from './migrations/0011-attempts.ts'
 import { up as settlementCalls } from './migrations/0030-settlement-calls.ts'
 import { up as payoutProofs } from './migrations/0031-payout-proofs.ts'
+import { up as settlementBlocks } from './migrations/0032-settlement-blocks.ts'
+import { up as meter } from './migrations/0033-meter.ts'
 import type { Store } from './schema/store.ts'
 
 /** A number once landed is never edited, a change is a new number; none needs one of another range. */
@@ -20,6 +22,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0011-attempts': { up: attempts },
   '0030-settlement-calls': { up: settlementCalls },
   '0031-payout-proofs': { up: payoutProofs },
+  '0032-settlement-blocks': { up: settlementBlocks },
+  '0033-meter': { up: meter },
 }
 
 /**

@@ -231,10 +231,12 @@ describe('the trust method', () => {
       live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
       wash: {
         round_trip_share: WASH.roundTripShare,
+        hop_days: WASH.hopDays,
         burst: {
           payers: WASH.burst.cohort,
           share: WASH.burst.share,
           minutes: WASH.burst.windowMs / 60_000,
+          funder_share: WASH.burst.funderShare,
         },
       },
     })
@@ -250,7 +252,11 @@ describe('the trust method', () => {
       shrink_buyers: 3,
       sample_gate: { buyers: 3, settlements: 5 },
       live_tested: { probes: 3, span_hours: 24 },
-      wash: { round_trip_share: 0.85, burst: { payers: 10, share: 0.7, minutes: 30 } },
+      wash: {
+        round_trip_share: 0.85,
+        hop_days: 30,
+        burst: { payers: 10, share: 0.7, minutes: 30, funder_share: 0.5 },
+      },
     })
   })
 

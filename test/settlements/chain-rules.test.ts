@@ -59,6 +59,7 @@ describe('an EVM settlement', () => {
       usd: 0.001,
       amount: '1000',
       at: 1_700_000_000_000,
+      block: 100,
     })
   })
 

@@ -1,7 +1,9 @@
 import type { EvmLog } from '../../src/domain/settlement/evm-settlement.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/evm-settlement.ts'
-import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
+import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
+import type { WashKnowledge } from '../../src/domain/wash/wash.ts'
 
 /** One true payment, and the headers and logs that go with it; tests bend them. */
 export const NETWORK = 'eip155:84532'
@@ -103,8 +105,33 @@ export function aSettlement(changes: Partial<Settlement> = {}): Settlement {
     usd: 0.01,
     amount: '10000',
     at: NOON - 3_600_000,
+    block: null,
     ...changes,
   }
 }
+
+export const aTransfer = (changes: Partial<Transfer> = {}): Transfer => ({
+  network: NETWORK,
+  transaction: '0x1',
+  log_index: 0,
+  from: PAYOUT,
+  to: wallet(0),
+  amount: '10000',
+  at: NOON - DAY_MS,
+  block: null,
+  from_contract: null,
+  ...changes,
+})
+
+/** What is known around payments to the seller of the samples, unless said otherwise: nothing. */
+export const known = (
+  transfers: readonly Transfer[] = [],
+  changes: Partial<WashKnowledge> = {},
+): WashKnowledge => ({
+  wallets: [PAYOUT],
+  transfers: indexTransfers(transfers),
+  hasPaidOthers: () => false,
+  ...changes,
+})
 
 export const wallet = (n: number) => `0x${(n + 0x1000).toString(16).padStart(40, '0')}`

@@ -81,7 +81,8 @@ export function open(store: Store, node: ReturnType<typeof aNode>, unsafe = true
     const contested = isContested ? LISTING.payout : []
     const counts = isContested ? [] : LISTING.payout
     const standings = new Map([[LISTING.id, { counts, contested, sharers: 1 }]])
-    return (await readVerifiedSettlements(store, () => standings, now)).get(LISTING.id)
+    const facts = await readVerifiedSettlements(store, () => standings, now)
+    return facts.settlements.get(LISTING.id)
   }
   return {
     settlements,

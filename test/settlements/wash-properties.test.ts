@@ -1,22 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
+import { toOwnEvidence, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
 import { excludeWash } from '../../src/domain/wash/wash.ts'
-import { aSettlement, DAY_MS, NETWORK, NOON, PAYOUT, wallet } from './samples.ts'
-
-const OWN = [PAYOUT]
-
-const transfer = (changes: Partial<Transfer>): Transfer => ({
-  network: NETWORK,
-  transaction: '0x1',
-  log_index: 0,
-  from: PAYOUT,
-  to: wallet(0),
-  amount: '10000',
-  at: NOON - DAY_MS,
-  ...changes,
-})
+import { aSettlement, aTransfer, DAY_MS, known, NOON, PAYOUT, wallet } from './samples.ts'
 
 describe('properties', () => {
   const anyPayments = fc.array(
@@ -31,7 +18,7 @@ describe('properties', () => {
     rows.map((row) => aSettlement({ ...row, usd: Number(row.amount) / 1e6 }))
   const asOf = windowEnd(NOON)
   const numbers = (settlements: Settlement[], transfers: Transfer[] = []) => {
-    const measured = toMeasured(settlements, { wallets: OWN, transfers, asOf })
+    const measured = toOwnEvidence(settlements, { ...known(transfers), asOf })?.measured
     // What is raw is what there was before anything was excluded.
     const { wash_flags: _, raw: __, ...rest } = measured ?? { wash_flags: [], raw: undefined }
     return rest
@@ -41,7 +28,7 @@ describe('properties', () => {
     fc.assert(
       fc.property(anyPayments, (rows) => {
         const settlements = toSettlements(rows)
-        const { independent, flags } = excludeWash(settlements, OWN, [])
+        const { independent, flags } = excludeWash(settlements, known())
         const excluded = flags.reduce((sum, flag) => sum + flag.settlements, 0)
         expect(independent.length + excluded).toBe(settlements.length)
       }),
@@ -70,7 +57,7 @@ describe('properties', () => {
         const paid = Array.from({ length: count }, (_, n) =>
           aSettlement({ payer: shill, at: NOON - n, usd: 5 }),
         )
-        const funding = [transfer({ to: shill, at: NOON - 2 * DAY_MS })]
+        const funding = [aTransfer({ to: shill, at: NOON - 2 * DAY_MS })]
         expect(numbers([...settlements, ...paid], funding)).toEqual(numbers(settlements, funding))
       }),
     )
@@ -80,9 +67,9 @@ describe('properties', () => {
     fc.assert(
       fc.property(anyPayments, (rows) => {
         const settlements = toSettlements(rows)
-        const one = toMeasured(settlements, { wallets: OWN, transfers: [], asOf })
-        expect(toMeasured(settlements.toReversed(), { wallets: OWN, transfers: [], asOf })).toEqual(
-          one,
+        const one = toOwnEvidence(settlements, { ...known(), asOf })
+        expect(toOwnEvidence(settlements.toReversed(), { ...known(), asOf })?.measured).toEqual(
+          one?.measured,
         )
       }),
     )
@@ -96,12 +83,12 @@ describe('properties', () => {
         fc.nat(100_000),
         (rows, n, amount) => {
           const settlements = toSettlements(rows)
-          const before = excludeWash(settlements, OWN, []).independent.length
-          const back = [transfer({ to: wallet(n), amount: String(amount), at: NOON })]
-          const after = excludeWash(settlements, OWN, back)
+          const before = excludeWash(settlements, known()).independent.length
+          const back = [aTransfer({ to: wallet(n), amount: String(amount), at: NOON })]
+          const after = excludeWash(settlements, known(back))
           const removed = after.flags.find(({ flag }) => flag === 'burst_cohort')
           fc.pre(removed === undefined)
-          fc.pre(excludeWash(settlements, OWN, []).flags.length === 0)
+          fc.pre(excludeWash(settlements, known()).flags.length === 0)
           expect(after.independent.length).toBeLessThanOrEqual(before)
         },
       ),

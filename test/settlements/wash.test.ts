@@ -1,26 +1,15 @@
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { toMeasured, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
+import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
+import { toOwnEvidence, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { excludeWash } from '../../src/domain/wash/wash.ts'
-import { aSettlement, DAY_MS, NETWORK, NOON, PAYOUT, wallet } from './samples.ts'
+import { aSettlement, aTransfer, DAY_MS, known, NOON, PAYOUT, wallet } from './samples.ts'
 
 const MINUTE = 60_000
-const OWN = [PAYOUT]
-
-const transfer = (changes: Partial<Transfer>): Transfer => ({
-  network: NETWORK,
-  transaction: '0x1',
-  log_index: 0,
-  from: PAYOUT,
-  to: wallet(0),
-  amount: '10000',
-  at: NOON - DAY_MS,
-  ...changes,
-})
-
 const flagsOf = (settlements: Settlement[], transfers: Transfer[] = []) =>
-  excludeWash(settlements, OWN, transfers).flags
+  excludeWash(settlements, known(transfers)).flags
 
 /** Buyers nobody could object to: different times, amounts and days. */
 const honest = (count: number) =>
@@ -30,13 +19,16 @@ const honest = (count: number) =>
 
 describe('self payment', () => {
   test.each([PAYOUT, PAYOUT.toUpperCase().replace('0X', '0x')])('from %s is excluded', (payer) => {
-    const result = excludeWash([aSettlement({ payer }), ...honest(2)], OWN, [])
+    const result = excludeWash([aSettlement({ payer }), ...honest(2)], known())
     expect(result.flags).toEqual([{ flag: 'self_payment', settlements: 1 }])
     expect(result.independent).toHaveLength(2)
   })
 
   test('from another wallet of the seller’s is excluded', () => {
-    const result = excludeWash([aSettlement({ payer: wallet(9) })], [PAYOUT, wallet(9)], [])
+    const result = excludeWash(
+      [aSettlement({ payer: wallet(9) })],
+      known([], { wallets: [PAYOUT, wallet(9)] }),
+    )
     expect(result.independent).toEqual([])
   })
 })
@@ -49,20 +41,20 @@ describe('money from the payout wallet', () => {
   ]
 
   test('before the first payment is funding', () => {
-    expect(flagsOf(paid, [transfer({ to: buyer, at: NOON - 1, amount: '1' })])).toEqual([
+    expect(flagsOf(paid, [aTransfer({ to: buyer, at: NOON - 1, amount: '1' })])).toEqual([
       { flag: 'funded_by_payout', settlements: 2 },
     ])
   })
 
   test('after it is a refund, unless most comes back', () => {
-    const back = (amount: string) => flagsOf(paid, [transfer({ to: buyer, at: NOON + 2, amount })])
+    const back = (amount: string) => flagsOf(paid, [aTransfer({ to: buyer, at: NOON + 2, amount })])
     expect(back('16999')).toEqual([])
     expect(back('17000')).toEqual([{ flag: 'round_trip', settlements: 2 }])
   })
 
   test('in the second of the payment has no order, so it is a return and not funding', () => {
     const sameSecond = (changes: Partial<Transfer>) =>
-      flagsOf(paid, [transfer({ to: buyer, at: NOON, ...changes })])
+      flagsOf(paid, [aTransfer({ to: buyer, at: NOON, ...changes })])
     expect(sameSecond({ amount: '17000' })).toEqual([{ flag: 'round_trip', settlements: 2 }])
     expect(sameSecond({ amount: '1' })).toEqual([])
   })
@@ -70,15 +62,61 @@ describe('money from the payout wallet', () => {
   test('in the transaction of the payment is ordered by its logs', () => {
     const [{ transaction = '' } = {}] = paid
     const within = (log_index: number) =>
-      flagsOf(paid, [transfer({ to: buyer, at: NOON, amount: '1', transaction, log_index })])
+      flagsOf(paid, [aTransfer({ to: buyer, at: NOON, amount: '1', transaction, log_index })])
     expect(within(0)).toEqual([{ flag: 'funded_by_payout', settlements: 2 }])
     expect(within(2)).toEqual([])
   })
 
   test('to others changes nothing', () => {
     expect(
-      flagsOf(paid, [transfer({ to: wallet(7) }), transfer({ from: wallet(8), to: buyer })]),
+      flagsOf(paid, [aTransfer({ to: wallet(7) }), aTransfer({ from: wallet(8), to: buyer })]),
     ).toEqual([])
+  })
+})
+
+describe('money of the seller’s that came by another wallet', () => {
+  const [buyer, middle] = [wallet(6000), wallet(6001)]
+  const paid = [aSettlement({ payer: buyer, at: NOON, block: 100, log_index: 5 })]
+  const FUNDED = [{ flag: 'funded_by_payout', settlements: 1 }]
+  const HOUR = 3_600_000
+  const given = (changes: Partial<Transfer> = {}) =>
+    aTransfer({ to: middle, at: NOON - 2 * HOUR, transaction: '0xa', ...changes })
+  const passed = (changes: Partial<Transfer> = {}) =>
+    aTransfer({ from: middle, to: buyer, at: NOON - HOUR, transaction: '0xb', ...changes })
+
+  test.each<[string, Transfer[], object[]]>([
+    ['is funding', [given(), passed()], FUNDED],
+    ['is funding, however little of it', [given({ amount: '1' }), passed({ amount: '1' })], FUNDED],
+    ['after the payment is none', [given(), passed({ at: NOON + 1 })], []],
+    ['that was passed on before it came is none', [given({ at: NOON - 1 }), passed()], []],
+    ['through a contract is nobody’s', [given(), passed({ from_contract: true })], []],
+    ['through a wallet that was asked is', [given(), passed({ from_contract: false })], FUNDED],
+    ['thirty days ago is', [given({ at: NOON - 30 * DAY_MS }), passed()], FUNDED],
+    ['longer ago is not looked for', [given({ at: NOON - 30 * DAY_MS - 1 }), passed()], []],
+    [
+      'through two wallets is not seen',
+      [given(), passed({ to: wallet(6002) }), aTransfer({ from: wallet(6002), to: buyer })],
+      [],
+    ],
+    [
+      'all in the second of the payment is seen where blocks give an order',
+      [
+        given({ at: NOON, block: 100, log_index: 3 }),
+        passed({ at: NOON, block: 100, log_index: 4 }),
+      ],
+      FUNDED,
+    ],
+    [
+      'in a later log of the payment’s block is none',
+      [
+        given({ at: NOON, block: 100, log_index: 3 }),
+        passed({ at: NOON, block: 100, log_index: 6 }),
+      ],
+      [],
+    ],
+    ['of strangers is none', [given({ from: wallet(7) }), passed()], []],
+  ])('%s', (_, transfers, flags) => {
+    expect(flagsOf(paid, transfers)).toEqual(flags)
   })
 })
 
@@ -91,47 +129,54 @@ describe('a burst of same-amount first-time payers', () => {
     })
   }
   const irregular = (n: number) => (n % 3 === 0 ? 3 * MINUTE : n % 3 === 1 ? 10_000 : 70_000)
-  const regulars = honest(12).flatMap((one) => [
-    one,
-    aSettlement({ payer: one.payer, at: one.at + 1 }),
-  ])
+  const regulars = honest(12)
+  const flagsAmong = (
+    cohort: Settlement[],
+    { transfers = [], others = [] }: { transfers?: Transfer[]; others?: Settlement[] },
+  ) => {
+    const wallets = new Set(others.map(({ payer }) => payer))
+    const around = known(transfers, { hasPaidOthers: (wallet) => wallets.has(wallet) })
+    return excludeWash([...cohort, ...regulars], around).flags
+  }
 
   test.each([
     [9, []],
     [10, [{ flag: 'burst_cohort', settlements: 10 }]],
-  ])('%i wallets at even gaps: %j', (count, flags) => {
-    expect(flagsOf([...burst(count, () => 2 * MINUTE), ...regulars])).toEqual(flags)
+  ])('%i wallets that never paid anyone else: %j', (count, flags) => {
+    expect(flagsAmong(burst(count, irregular), {})).toEqual(flags)
   })
 
   test('spread over hours is none', () => {
-    expect(flagsOf([...burst(20, () => 10 * MINUTE), ...regulars])).toEqual([])
+    expect(
+      flagsAmong(
+        burst(20, () => 10 * MINUTE),
+        {},
+      ),
+    ).toEqual([])
   })
 
-  test('alone is no proof: a second sign is needed', () => {
-    expect(flagsOf([...burst(12, irregular), ...regulars])).toEqual([])
+  test('alone is no proof: one of them who pays others too makes it a crowd', () => {
+    const cohort = burst(12, irregular)
+    expect(flagsAmong(cohort, { others: cohort.slice(3, 4) })).toEqual([])
   })
 
-  test('whose wallets were funded by one address', () => {
+  test('half of whom one wallet had funded is one hand, whatever else they paid', () => {
     const cohort = burst(12, irregular)
     const funded = cohort.map(({ payer }, n) =>
-      transfer({ from: wallet(1), to: payer, transaction: `0x${n}` }),
+      aTransfer({ from: wallet(1), to: payer, transaction: `0x${n}` }),
     )
-    expect(flagsOf([...cohort, ...regulars], funded)).toEqual([
-      { flag: 'burst_cohort', settlements: 12 },
-    ])
-    expect(flagsOf([...cohort, ...regulars], funded.slice(0, 8))).toEqual([])
-  })
-
-  test('who are all the buyers there are, and never come back', () => {
-    expect(flagsOf(burst(12, irregular))).toEqual([{ flag: 'burst_cohort', settlements: 12 }])
-    expect(flagsOf([...burst(12, irregular), ...honest(2)])).toEqual([])
+    const flags = [{ flag: 'burst_cohort', settlements: 12 }]
+    expect(flagsAmong(cohort, { transfers: funded.slice(0, 6), others: cohort })).toEqual(flags)
+    expect(flagsAmong(cohort, { transfers: funded.slice(0, 5), others: cohort })).toEqual([])
+    const later = funded.map((transfer) => ({ ...transfer, at: NOON }))
+    expect(flagsAmong(cohort, { transfers: later, others: cohort })).toEqual([])
   })
 })
 
 describe('as evidence', () => {
   const asOf = windowEnd(NOON)
   const measure = (settlements: Settlement[], transfers: Transfer[] = []) =>
-    toMeasured(settlements, { wallets: OWN, transfers, asOf })
+    toOwnEvidence(settlements, { ...known(transfers), asOf })?.measured
 
   test('no settlement, no evidence', () => {
     expect(measure([])).toBeUndefined()
@@ -159,7 +204,32 @@ describe('as evidence', () => {
       wash_flags: [{ flag: 'self_payment', settlements: 1 }],
       watch: [],
       raw: { payers: 3, settlements: 4, volume_usd: 99.5 },
+      days: [
+        { date: '2026-11-18', settlements: 1, volume_usd: 0.1, buyers: 1 },
+        { date: '2026-11-19', settlements: 1, volume_usd: 0.3, buyers: 1 },
+        { date: '2026-11-20', settlements: 1, volume_usd: 0.1, buyers: 1 },
+      ],
     })
+  })
+
+  test('days reach back ninety days and end with today; totals are the window’s alone', () => {
+    const at = (days: number) => aSettlement({ at: NOON - days * DAY_MS, payer: wallet(days) })
+    const measured = measure([at(1), at(29), at(30), at(89), at(90)])
+    expect(measured?.settlements_30d).toBe(2)
+    expect(measured?.days?.map(({ date }) => date)).toEqual([
+      '2026-08-23',
+      '2026-10-21',
+      '2026-10-22',
+      '2026-11-19',
+      '2026-11-20',
+    ])
+    expect(v.is(MeasuredSchema, measured)).toBe(true)
+  })
+
+  test('where the meter reads, nothing paid is an answer', () => {
+    const nothing = toOwnEvidence([], { ...known(), asOf, isMetered: true })?.measured
+    expect(nothing).toMatchObject({ settlements_30d: 0, last_settlement_at: null, wash_flags: [] })
+    expect(judgeTrust(nothing, 1).evidence).toBe('no_independent_paid_usage_30d')
   })
 
   test('of wash alone is no independent usage', () => {

@@ -21,6 +21,10 @@ export interface Tables {
   wallet_transfer: WalletTransferTable
   payout_challenge: PayoutChallengeTable
   payout_proof: PayoutProofTable
+  meter_cursor: MeterCursorTable
+  meter_block: MeterBlockTable
+  meter_payer: MeterPayerTable
+  lease: LeaseTable
 }
 
 export interface ClickTable {
@@ -137,6 +141,8 @@ export interface SettlementCheckTable {
   attempts: number
 }
 
+export type SeenBy = 'relay' | 'meter' | 'both'
+
 export interface SettlementTable {
   network: string
   transaction_id: string
@@ -147,9 +153,11 @@ export interface SettlementTable {
   amount: string
   micro_usd: number
   settled_at: number
+  block_number: number | null
+  seen_by: SeenBy
 }
 
-/** What payout wallets sent to payers: only the wash rules read it. */
+/** What payout wallets sent, and what payers had before they paid: only the wash rules read it. */
 export interface WalletTransferTable {
   network: string
   transaction_id: string
@@ -158,6 +166,9 @@ export interface WalletTransferTable {
   receiver: string
   amount: string
   sent_at: number
+  block_number: number | null
+  /** Whether code stands at `sender`; null where nobody asked. */
+  from_contract: number | null
 }
 
 /** A text a seller was asked to sign; `payout` is CAIP-10, EVM in lower case. */
@@ -172,4 +183,43 @@ export interface PayoutProofTable {
   claim_id: string
   payout: string
   proven_at: number
+}
+
+/** How far one payout has been read: EVM by blocks, Solana by signatures. */
+export interface MeterCursorTable {
+  network: string
+  /** Address, EVM in lower case. */
+  payout: string
+  first_block: number
+  next_block: number
+  /** Time of the last block read. */
+  read_until: number
+  /** Newest signature read (Solana). */
+  mark: string | null
+}
+
+/** Hashes of blocks that were read, to notice when they are on the chain no more. */
+export interface MeterBlockTable {
+  network: string
+  number: number
+  hash: string
+}
+
+/** Who paid a metered payout. */
+export interface MeterPayerTable {
+  network: string
+  payer: string
+  first_block: number
+  first_paid_at: number
+  /** Whether the wallets that funded it were looked for. */
+  is_traced: number
+  /** Where it was seen to pay somebody else by the same means. */
+  paid_others_block: number | null
+}
+
+/** Work that one process does at a time, for as long as it says. */
+export interface LeaseTable {
+  name: string
+  holder: string
+  held_until: number
 }

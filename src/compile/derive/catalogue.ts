@@ -51,6 +51,7 @@ export function createCatalogue(
         description,
         evidence,
         ownMeasured: ledger.settlements.get(id),
+        isMetered: ledger.metered.has(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
         notices: toPayoutNotices(file, evidence, standing),
         payouts: standing,

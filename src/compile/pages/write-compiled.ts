@@ -79,11 +79,12 @@ function toCompiledListing(
   }
 }
 
-function toHistory({ evidence }: DerivedListing): ListingHistory {
-  const { interface: seen, measured, probes = [] } = evidence
+function toHistory({ evidence, trust }: DerivedListing): ListingHistory {
+  const { interface: seen, probes = [] } = evidence
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
-    days: measured?.days ?? [],
+    // Of the figures that are shown, whoever measured them.
+    days: trust.evidence === 'no_payment_data' ? [] : (trust.measured.days ?? []),
     seen:
       seen === undefined
         ? null

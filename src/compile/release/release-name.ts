@@ -30,6 +30,9 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       sorted(ledger.provenPayouts),
       sorted(ledger.demand),
       sorted(ledger.settlements),
+      [...ledger.metered].sort(),
+      sorted(ledger.payments),
+      ledger.transfers,
     ]),
   )
   for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones'])

@@ -52,6 +52,8 @@ export interface DeriveInput {
   evidence: Evidence
   /** Settlements this service verified itself, as aggregates; source `service_verified`. */
   ownMeasured: Measured | undefined
+  /** Whether the meter reads a payout of it, so that nothing paid to it is missed. */
+  isMetered?: boolean
   isClaimed: boolean
   /** What the ledger knows of it, beside the notices of its evidence. */
   notices?: readonly Notice[]
@@ -118,12 +120,14 @@ function chooseSignals({
 
 /**
  * The provider's aggregates and our own verified settlements see the same chain; adding them would
- * count twice. The one that proves more is used, the provider's on a tie.
+ * count twice. Where the meter reads, our own alone are used; else the one that proves more, the
+ * provider's on a tie.
  */
-function chooseTrust({ evidence, ownMeasured, payouts }: DeriveInput): TrustVerdict {
+function chooseTrust({ evidence, ownMeasured, isMetered, payouts }: DeriveInput): TrustVerdict {
   const { sharers } = payouts
-  const provider = judgeTrust(evidence.measured, sharers)
   const own = judgeTrust(ownMeasured, sharers)
+  if (isMetered) return own
+  const provider = judgeTrust(evidence.measured, sharers)
   return strengthOf(own) > strengthOf(provider) ? own : provider
 }
 

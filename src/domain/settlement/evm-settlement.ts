@@ -83,6 +83,7 @@ export function judgeEvmSettlement(
       usd: Number(claim.amount) / 10 ** asset.decimals,
       amount: claim.amount,
       at: facts.block.timestamp * 1000,
+      block: receipt.blockNumber,
     },
   }
 }

@@ -13,6 +13,8 @@ export interface Settlement {
   amount: string
   /** Time of the block, milliseconds since the epoch. */
   at: number
+  /** Height of the block; null where nobody wrote it down. */
+  block: number | null
 }
 
 /** Any transfer of an allow-listed token between wallets we know of; for wash rules alone. */
@@ -24,6 +26,9 @@ export interface Transfer {
   to: string
   amount: string
   at: number
+  block: number | null
+  /** Whether code stands at `from`: exchanges and pools pass on everybody's money. Null: not asked. */
+  from_contract: boolean | null
 }
 
 /** What looking at a transaction came to. `wait` is asked again later; `refused` never. */

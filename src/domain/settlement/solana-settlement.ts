@@ -57,6 +57,7 @@ export function judgeSolanaSettlement(
       usd: Number(amount) / 10 ** asset.decimals,
       amount: String(amount),
       at: found.blockTime * 1000,
+      block: null,
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { Settlement, Transfer } from '../settlement/settlement.ts'
 import type { Measured } from './evidence.ts'
 
 /** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
@@ -6,8 +7,8 @@ export interface Demand {
   outside: number
 }
 
-/** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
-export interface LedgerFacts {
+/** Who owns what, and who looked at it. */
+export interface OwnerFacts {
   /** The host that was proved, by id of a listing with a verified claim. */
   claimed: ReadonlyMap<string, string>
   /** The host that was proved, by id of a listing whose seller asked for removal. */
@@ -16,8 +17,34 @@ export interface LedgerFacts {
   provenPayouts: ReadonlyMap<string, readonly string[]>
   /** Searches and clicks in 90 days by listing id. */
   demand: ReadonlyMap<string, Demand>
+}
+
+/** What was paid, as far as this service saw it on chains itself. */
+export interface PaymentFacts {
   /** Settlements this service verified itself, as aggregates by listing id. */
   settlements: ReadonlyMap<string, Measured>
+  /** Listings with a payout that the meter reads: for them our own figures alone count. */
+  metered: ReadonlySet<string>
+  /**
+   * The payments behind the aggregates, one by one: what counted in the window, wash left out, oldest
+   * first, by listing id. A payment to a payout that listings share stands with each of them.
+   */
+  payments: ReadonlyMap<string, readonly Settlement[]>
+  /**
+   * Transfers around them, as far as they are known: what payouts sent on, and what buyers had
+   * received before they first paid.
+   */
+  transfers: readonly Transfer[]
+}
+
+/** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
+export interface LedgerFacts extends OwnerFacts, PaymentFacts {}
+
+export const NO_PAYMENT_FACTS: PaymentFacts = {
+  settlements: new Map(),
+  metered: new Set(),
+  payments: new Map(),
+  transfers: [],
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {
@@ -25,5 +52,5 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
   optedOut: new Map(),
   provenPayouts: new Map(),
   demand: new Map(),
-  settlements: new Map(),
+  ...NO_PAYMENT_FACTS,
 }

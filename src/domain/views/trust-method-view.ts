@@ -7,7 +7,7 @@ import { EVIDENCE } from '../wire/vocabulary.ts'
 
 const MINUTE_MS = 60_000
 
-const { roundTripShare, burst } = WASH
+const { roundTripShare, hopDays, burst } = WASH
 
 /** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
 export const TrustMethodSchema = v.object({
@@ -25,13 +25,21 @@ export const TrustMethodSchema = v.object({
     live_tested: v.object({ probes: v.number(), span_hours: v.number() }),
     wash: v.object({
       round_trip_share: v.number(),
-      burst: v.object({ payers: v.number(), share: v.number(), minutes: v.number() }),
+      hop_days: v.number(),
+      burst: v.object({
+        payers: v.number(),
+        share: v.number(),
+        minutes: v.number(),
+        funder_share: v.number(),
+      }),
     }),
   }),
   evidence: v.array(v.object({ id: v.picklist(EVIDENCE), meaning: v.string() })),
   sources: v.array(v.string()),
   never: v.array(v.string()),
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
+  /** What gets past the exclusions: whoever reads a score should know. */
+  not_caught: v.array(v.string()),
   page: v.string(),
 })
 export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
@@ -57,9 +65,11 @@ export function toTrustMethodView(): TrustMethodView {
     sources: [
       'settlements measured on-chain by an external data provider',
       "settlements this service verified on-chain itself, to the seller's published payout address",
+      'every payment by EIP-3009 authorisation (on Solana: by a transfer that another wallet paid the fee of) to a payout its holder proved, read from the chain by this service; for such a payout these figures alone count',
     ],
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to Waypost'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
+    not_caught: NOT_CAUGHT,
     page: '/trust',
   }
 }
@@ -81,10 +91,12 @@ function toConstants(): TrustMethodView['constants'] {
     live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
     wash: {
       round_trip_share: roundTripShare,
+      hop_days: hopDays,
       burst: {
         payers: burst.cohort,
         share: burst.share,
         minutes: burst.windowMs / MINUTE_MS,
+        funder_share: burst.funderShare,
       },
     },
   }
@@ -100,10 +112,18 @@ const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
 /** What is left out before anything is counted, where transactions are known. */
 const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
-  funded_by_payout: 'the payer was funded by the payout address before it first paid',
+  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or through one other wallet in the ${hopDays} days before`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: a common funder, even spacing, or nobody who ever came back`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else`,
 }
+
+const NOT_CAUGHT = [
+  'wallets that somebody fills from elsewhere and pays himself with: no chain says whose money it was',
+  `money of the seller's that reached a payer through two wallets or more, through a contract (an exchange, a pool, a bridge), in another token, or more than ${hopDays} days before`,
+  'money that went back to a payer by another wallet, after it had paid',
+  'on Solana, money that reached a payer through any other wallet',
+  'payments that a chain node leaves out when we ask it',
+]
 
 function toPercent(share: number): string {
   return `${Math.round(share * 100)} %`

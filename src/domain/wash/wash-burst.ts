@@ -1,4 +1,5 @@
-import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { findFirstPayments, isSurelyBefore, type TransferIndex } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
 
 /**
@@ -9,38 +10,22 @@ import { normalizeWallet, WASH } from './wash-rules.ts'
  */
 export function findBursts(
   settlements: readonly Settlement[],
-  transfers: readonly Transfer[],
+  transfers: TransferIndex,
+  hasPaidOthers: (wallet: string) => boolean,
 ): Set<Settlement> {
   const found = new Set<Settlement>()
-  for (const cohort of toCohorts(settlements)) {
+  const cohorts = Map.groupBy(findFirstPayments(settlements).values(), ({ amount }) => amount)
+  for (const [amount, cohort] of cohorts) {
     if (cohort.length < WASH.burst.cohort || !isCrowded(cohort)) continue
-    if (!hasSecondSign(cohort, settlements, transfers)) continue
     const payers = new Set(cohort.map(({ payer }) => normalizeWallet(payer)))
-    const amount = cohort[0]?.amount
+    const isOneHand =
+      hasCommonFunder(cohort, transfers) || ![...payers].some((wallet) => hasPaidOthers(wallet))
+    if (!isOneHand) continue
     for (const settlement of settlements)
       if (settlement.amount === amount && payers.has(normalizeWallet(settlement.payer)))
         found.add(settlement)
   }
   return found
-}
-
-/** Each payer's first settlement, grouped by amount. */
-function toCohorts(settlements: readonly Settlement[]): Settlement[][] {
-  const first = new Map<string, Settlement>()
-  for (const settlement of settlements) {
-    const wallet = normalizeWallet(settlement.payer)
-    const known = first.get(wallet)
-    if (known === undefined || isBefore(settlement, known)) first.set(wallet, settlement)
-  }
-  return [...Map.groupBy(first.values(), ({ amount }) => amount).values()]
-}
-
-/** A fixed order for equal times, so that the same payments give the same verdict. */
-function isBefore(one: Settlement, other: Settlement): boolean {
-  if (one.at !== other.at) return one.at < other.at
-  return one.transaction === other.transaction
-    ? one.log_index < other.log_index
-    : one.transaction < other.transaction
 }
 
 function isCrowded(cohort: readonly Settlement[]): boolean {
@@ -53,45 +38,16 @@ function isCrowded(cohort: readonly Settlement[]): boolean {
   })
 }
 
-function hasSecondSign(
-  cohort: readonly Settlement[],
-  all: readonly Settlement[],
-  transfers: readonly Transfer[],
-): boolean {
-  return hasCommonFunder(cohort, transfers) || isEvenlySpaced(cohort) || isOneShot(cohort, all)
-}
-
-function hasCommonFunder(cohort: readonly Settlement[], transfers: readonly Transfer[]): boolean {
-  const payers = new Set(cohort.map(({ payer }) => normalizeWallet(payer)))
-  const fundedBy = new Map<string, Set<string>>()
-  for (const { from, to } of transfers) {
-    if (!payers.has(normalizeWallet(to))) continue
-    const funder = normalizeWallet(from)
-    fundedBy.set(funder, (fundedBy.get(funder) ?? new Set()).add(normalizeWallet(to)))
+/** Whether one wallet had sent money to at least half of the cohort before they paid. */
+function hasCommonFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
+  const fundedBy = new Map<string, number>()
+  for (const first of cohort) {
+    const funders = transfers
+      .to(normalizeWallet(first.payer))
+      .filter((transfer) => isSurelyBefore(transfer, first))
+      .map(({ from }) => normalizeWallet(from))
+    for (const funder of new Set(funders)) fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
   }
   const needed = WASH.burst.funderShare * cohort.length
-  return [...fundedBy.values()].some((funded) => funded.size >= needed)
-}
-
-/** Gaps between payments that differ by less than a clock's whim. */
-function isEvenlySpaced(cohort: readonly Settlement[]): boolean {
-  const times = cohort.map(({ at }) => at).sort((a, b) => a - b)
-  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time))
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length
-  if (!(mean > 0)) return true
-  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length
-  return Math.sqrt(variance) / mean <= WASH.burst.spacingVariation
-}
-
-/** The cohort is nearly everybody who ever paid, and nearly nobody of it paid again. */
-function isOneShot(cohort: readonly Settlement[], all: readonly Settlement[]): boolean {
-  const payers = new Set(cohort.map(({ payer }) => normalizeWallet(payer)))
-  const counts = new Map<string, number>()
-  for (const { payer } of all) {
-    const wallet = normalizeWallet(payer)
-    counts.set(wallet, (counts.get(wallet) ?? 0) + 1)
-  }
-  const once = [...payers].filter((wallet) => counts.get(wallet) === 1).length
-  const needed = WASH.burst.oneShotShare
-  return once >= needed * payers.size && payers.size >= needed * counts.size
+  return [...fundedBy.values()].some((funded) => funded >= needed)
 }

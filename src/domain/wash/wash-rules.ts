@@ -5,16 +5,16 @@
 export const WASH = {
   /** Share of what a payer paid that comes back, from which it was a round trip. */
   roundTripShare: 0.85,
+  /** Days before a first payment in which money that came by another wallet is still the seller's. */
+  hopDays: 30,
   burst: {
     /** First-time payers of one same amount. */
     cohort: 10,
     /** Share of the cohort inside the window. */
     share: 0.7,
     windowMs: 30 * 60 * 1000,
-    /** Second signs: one common funder, machine-like spacing, or nobody who ever came back. */
-    funderShare: 0.7,
-    spacingVariation: 0.15,
-    oneShotShare: 0.9,
+    /** Second signs: one wallet that funded this share, or nobody who ever paid anyone else. */
+    funderShare: 0.5,
   },
 } as const
 

@@ -1,0 +1,79 @@
+import { normalizePayout } from '../../src/domain/listing/payout.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { SeenBy } from '../store/schema/tables.ts'
+
+/** Queries of what the next build is told; orders are fixed, so that the same rows read the same. */
+
+export interface SeenSettlement extends Settlement {
+  seen_by: SeenBy
+  /** The meter alone saw it, and has not looked yet where its payer had the money from. */
+  is_untraced: boolean
+}
+
+export async function readSettlements({ db }: Store, from: number): Promise<SeenSettlement[]> {
+  const rows = await db
+    .selectFrom('settlement')
+    .leftJoin('meter_payer', (join) =>
+      join
+        .onRef('meter_payer.network', '=', 'settlement.network')
+        .onRef('meter_payer.payer', '=', 'settlement.payer'),
+    )
+    .selectAll('settlement')
+    .select('meter_payer.is_traced')
+    .where('settled_at', '>', from)
+    .orderBy('listing_id')
+    .orderBy('settled_at')
+    .orderBy('transaction_id')
+    .orderBy('log_index')
+    .execute()
+  return rows.map(({ transaction_id, micro_usd, settled_at, block_number, is_traced, ...row }) => ({
+    ...row,
+    transaction: transaction_id,
+    usd: micro_usd / 1_000_000,
+    at: settled_at,
+    block: block_number,
+    is_untraced: row.seen_by === 'meter' && is_traced !== 1,
+  }))
+}
+
+export async function readTransfers({ db }: Store, from: number): Promise<Transfer[]> {
+  const rows = await db
+    .selectFrom('wallet_transfer')
+    .selectAll()
+    .where('sent_at', '>', from)
+    .orderBy('sent_at')
+    .orderBy('transaction_id')
+    .orderBy('log_index')
+    .execute()
+  return rows.map(({ transaction_id, sender, receiver, sent_at, block_number, ...row }) => ({
+    ...row,
+    transaction: transaction_id,
+    from: sender,
+    to: receiver,
+    at: sent_at,
+    block: block_number,
+    from_contract: row.from_contract === null ? null : row.from_contract === 1,
+  }))
+}
+
+/** Payouts (CAIP-10) that the meter has read up to a moment of late. */
+export async function readMeteredPayouts({ db }: Store, since: number): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('meter_cursor')
+    .select(['network', 'payout'])
+    .where('read_until', '>=', since)
+    .execute()
+  return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
+}
+
+/** Wallets the meter saw pay somebody we do not read. */
+export async function readPayersElsewhere({ db }: Store): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('meter_payer')
+    .select('payer')
+    .distinct()
+    .where('paid_others_block', 'is not', null)
+    .execute()
+  return new Set(rows.map(({ payer }) => payer))
+}

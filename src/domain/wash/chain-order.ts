@@ -1,0 +1,53 @@
+import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import { normalizeWallet } from './wash-rules.ts'
+
+type Moment = Pick<Settlement, 'network' | 'at' | 'transaction' | 'log_index' | 'block'>
+
+/**
+ * Whether one payment surely came before another. Blocks carry whole seconds and several may share
+ * one, so within a second only the same block, or the same transaction, gives an order. Money that
+ * moves in the second of the payment may as well have gone back as come before.
+ */
+export function isSurelyBefore(one: Moment, other: Moment): boolean {
+  if (one.at !== other.at) return one.at < other.at
+  if (one.network !== other.network) return false
+  if (one.block !== null && other.block !== null)
+    return one.block === other.block ? one.log_index < other.log_index : one.block < other.block
+  return one.transaction === other.transaction && one.log_index < other.log_index
+}
+
+/** Each payer's first payment, by wallet; of several at one moment always the same one. */
+export function findFirstPayments(settlements: readonly Settlement[]): Map<string, Settlement> {
+  const first = new Map<string, Settlement>()
+  for (const settlement of settlements) {
+    const wallet = normalizeWallet(settlement.payer)
+    const known = first.get(wallet)
+    if (known === undefined || comesFirst(settlement, known)) first.set(wallet, settlement)
+  }
+  return first
+}
+
+/** A fixed order for equal times, so that the same payments give the same verdict. */
+function comesFirst(one: Settlement, other: Settlement): boolean {
+  if (one.at !== other.at) return one.at < other.at
+  if (isSurelyBefore(one, other)) return true
+  if (isSurelyBefore(other, one)) return false
+  return one.transaction === other.transaction
+    ? one.log_index < other.log_index
+    : one.transaction < other.transaction
+}
+
+/** Transfers by who sent and who received them; made once, asked for each listing. */
+export interface TransferIndex {
+  from(wallet: string): readonly Transfer[]
+  to(wallet: string): readonly Transfer[]
+}
+
+export function indexTransfers(transfers: readonly Transfer[]): TransferIndex {
+  const bySender = Map.groupBy(transfers, ({ from }) => normalizeWallet(from))
+  const byReceiver = Map.groupBy(transfers, ({ to }) => normalizeWallet(to))
+  return {
+    from: (wallet) => bySender.get(wallet) ?? [],
+    to: (wallet) => byReceiver.get(wallet) ?? [],
+  }
+}

@@ -1,0 +1,44 @@
+import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import { findFirstPayments, isSurelyBefore, type TransferIndex } from './chain-order.ts'
+import { normalizeWallet, WASH } from './wash-rules.ts'
+
+const DAY_MS = 86_400_000
+
+/**
+ * Payers that had money of the seller's before they first paid: sent to them, or to one wallet that
+ * sent them some afterwards, however much.
+ *
+ * Known limits: not through two wallets or more, not through a contract (exchanges, pools and bridges
+ * pass on everybody's money), not in another token, and not longer ago than `WASH.hopDays`.
+ */
+export function findFunded(
+  settlements: readonly Settlement[],
+  own: ReadonlySet<string>,
+  transfers: TransferIndex,
+): Set<string> {
+  const funded = new Set<string>()
+  for (const [wallet, first] of findFirstPayments(settlements)) {
+    const received = transfers.to(wallet).filter((transfer) => isSurelyBefore(transfer, first))
+    if (received.some((transfer) => isOwn(transfer, own) || isHop(transfer, first, own, transfers)))
+      funded.add(wallet)
+  }
+  return funded
+}
+
+function isOwn({ from }: Transfer, own: ReadonlySet<string>): boolean {
+  return own.has(normalizeWallet(from))
+}
+
+/** Whether who sent this had it, within the look-back, of the seller. */
+function isHop(
+  passed: Transfer,
+  first: Settlement,
+  own: ReadonlySet<string>,
+  transfers: TransferIndex,
+): boolean {
+  const since = first.at - WASH.hopDays * DAY_MS
+  if (passed.from_contract === true || passed.at < since) return false
+  return transfers
+    .to(normalizeWallet(passed.from))
+    .some((given) => given.at >= since && isOwn(given, own) && isSurelyBefore(given, passed))
+}
