@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { OPERATIONS } from '../../src/compile/openapi/operations.ts'
-import { SCHEMAS, toOpenApiSchema } from '../../src/compile/openapi/schemas.ts'
+import { SCHEMAS, SHARED_SCHEMAS, toOpenApiSchema } from '../../src/compile/openapi/schemas.ts'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -85,6 +85,15 @@ describe('one sentence says what it is', () => {
     // Said once, where readers of the document look for it.
     expect(schema).not.toHaveProperty('description')
   })
+
+  test.each(parameters)(
+    'and an example that fits, of $name of $operationId',
+    ({ example, schema }) => {
+      const validate = new Ajv2020({ strict: false }).compile(schema)
+      expect(example).toBeDefined()
+      expect([example, validate(example)]).toEqual([example, true])
+    },
+  )
 
   test.each(Object.entries(SCHEMAS).filter(([name]) => name.endsWith('Body')))(
     'of each field of %s',
@@ -194,10 +203,20 @@ test('each operation lists the statuses of its problems', () => {
   }
 })
 
-test('every component is used', () => {
-  const text = JSON.stringify(document.paths)
-  const unused = Object.keys(SCHEMAS).filter(
-    (name) => !text.includes(`#/components/schemas/${name}"`),
-  )
-  expect(unused).toEqual([])
+test('every component is used: a body by an operation, a shared shape by another', () => {
+  const { schemas, responses } = Object(document.components)
+  const paths = JSON.stringify(document.paths)
+  const unused = (room: string, names: string[], where: string) =>
+    names.filter((name) => !where.includes(`#/components/${room}/${name}"`))
+  expect(unused('schemas', Object.keys(SCHEMAS), paths + JSON.stringify(responses))).toEqual([])
+  expect(unused('schemas', Object.keys(SHARED_SCHEMAS), JSON.stringify(schemas))).toEqual([])
+  expect(unused('responses', Object.keys(responses), paths)).toEqual([])
+})
+
+test('an agent reads the whole document for 12 KB', async () => {
+  const response = await fetch(`${waypost.url}/openapi.json`, {
+    headers: { 'accept-encoding': 'gzip' },
+  })
+  expect(response.headers.get('content-encoding')).toBe('gzip')
+  expect(Number(response.headers.get('content-length'))).toBeLessThanOrEqual(12 * 1024)
 })

@@ -1,9 +1,9 @@
-import { PROBLEMS } from '../../domain/wire/problems.ts'
+import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
 import type { OperationFacts } from './operation-facts.ts'
 import { OPERATIONS } from './operations.ts'
 import { toParameters } from './parameters.ts'
-import { SCHEMAS, type SchemaName, toOpenApiSchema, toRef } from './schemas.ts'
+import { type SchemaName, toComponentSchemas, toRef } from './schemas.ts'
 
 /** Version of the interface (spec: Versioning). */
 const INTERFACE_VERSION = '0.1.0'
@@ -13,6 +13,7 @@ const INTERFACE_VERSION = '0.1.0'
  * written twice: a route that is missing here does not exist.
  */
 export function createOpenApi(baseUrl: string): Record<string, unknown> {
+  const paths = toPaths()
   return {
     openapi: '3.1.0',
     info: {
@@ -25,11 +26,10 @@ export function createOpenApi(baseUrl: string): Record<string, unknown> {
     },
     servers: [{ url: baseUrl }],
     tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
-    paths: toPaths(),
+    paths,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(SCHEMAS).map(([name, schema]) => [name, toOpenApiSchema(schema)]),
-      ),
+      schemas: toComponentSchemas(),
+      responses: toProblemResponses(paths),
       securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-session' } },
     },
   }
@@ -74,14 +74,28 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   const responses: Record<string, unknown> = {}
   if (facts.tag !== 'Roadmap stubs') Object.assign(responses, toSuccess(id, facts))
   // Whatever is asked for, its target may be too long.
-  for (const code of [...facts.problems, 'uri-too-long' as const]) {
-    const { status, title } = PROBLEMS[code]
-    responses[status] ??= {
-      description: title,
-      content: { 'application/problem+json': { schema: toRef('Problem') } },
-    }
-  }
+  const byStatus = Map.groupBy(
+    [...facts.problems, 'uri-too-long' as const],
+    (code) => PROBLEMS[code].status,
+  )
+  for (const [status, codes] of byStatus)
+    responses[status] ??= { $ref: `#/components/responses/${codes.join('_or_')}` }
   return responses
+}
+
+/** One response for each problem, or problems of one status, that some operation answers with. */
+function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
+  const named = JSON.stringify(paths).matchAll(/#\/components\/responses\/([\w-]+)/g)
+  const content = { 'application/problem+json': { schema: toRef('Problem') } }
+  return Object.fromEntries(
+    [...named].map(([, name = '']) => {
+      const titles = name
+        .split('_or_')
+        .filter(isProblemCode)
+        .map((code) => PROBLEMS[code].title)
+      return [name, { description: titles.join(', or: '), content }]
+    }),
+  )
 }
 
 function toSuccess(

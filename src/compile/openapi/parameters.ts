@@ -1,4 +1,8 @@
-import { DEFAULT_LIMIT, SearchQuerySchema } from '../../domain/search/search-query.ts'
+import {
+  DEFAULT_LIMIT,
+  type SearchQuery,
+  SearchQuerySchema,
+} from '../../domain/search/search-query.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
 import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 import { toOpenApiSchema } from './schemas.ts'
@@ -9,15 +13,46 @@ interface Parameter {
   description: string
   required: boolean
   schema: Record<string, unknown>
+  /** A value that may be sent as it stands; an array where the wire has a comma list. */
+  example: unknown
 }
 
 const TEXT = { type: 'string' }
 
 /** What stands in a path, by the name the route table gives it; a name without words stops the build. */
-const PATH_TEXTS: Readonly<Record<string, string>> = {
-  listing_id: 'Id of a listing, such as x402.example-weather.',
-  claim_id: 'Id of one of your claims, as given when it was started.',
-  slug: 'Last part of the address of a comparison page, as listed at /api/v1/compare.',
+const PATH_TEXTS: Readonly<Record<string, { description: string; example: string }>> = {
+  listing_id: {
+    description: 'Id of a listing, as the search gives it: its prefix, a dot and its name.',
+    example: 'x402.exa',
+  },
+  claim_id: {
+    description: 'Id of one of your claims, as given when it was started.',
+    example: '7b0a3e0c-7c1e-4e43-9a53-0f1c9a6c9d10',
+  },
+  slug: {
+    description: 'Last part of the address of a comparison page, as listed at /api/v1/compare.',
+    example: 'paid-web-search',
+  },
+}
+
+const SEARCH_EXAMPLES: Record<keyof SearchQuery, unknown> = {
+  q: 'web search',
+  kind: 'http_api',
+  category: 'llm_inference',
+  rail: 'x402',
+  source: 'mcp_registry',
+  max_price_usd: 0.05,
+  min_trust: 30,
+  paid_only: true,
+  has: ['openapi', 'llms_txt'],
+  auth: 'payment',
+  runs: 'remote',
+  sort: 'price',
+  facets: ['kind', 'price'],
+  view: 'compact',
+  explain: true,
+  limit: 5,
+  offset: 20,
 }
 
 /** What an operation takes beside its path. The search's own stand at its schema. */
@@ -29,6 +64,7 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description:
         'Two to six ids of listings to compare, separated by commas or given repeatedly.',
       schema: TEXT,
+      example: 'x402.exa,x402.firecrawl-mpp',
     },
   ],
   changes: [
@@ -38,12 +74,14 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description:
         'The next of an earlier answer, or an ISO 8601 time; without it the answer begins with the oldest row of the log.',
       schema: TEXT,
+      example: '2026-11-01T00:00:00Z',
     },
     {
       name: 'limit',
       in: 'query',
       description: 'How many changes to answer at most; there may be more when has_more says so.',
       schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+      example: 100,
     },
   ],
   go: [
@@ -52,18 +90,21 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       in: 'query',
       description: 'The search_id of the search whose result was clicked.',
       schema: TEXT,
+      example: '3f1c6f0e-5d0b-4c8e-9f57-1d2a7f1f6b11',
     },
     {
       name: 'pos',
       in: 'query',
       description: 'Position of the clicked result, counted from 1.',
       schema: { type: 'integer' },
+      example: 1,
     },
     {
       name: 'src',
       in: 'query',
       description: 'Where the link was shown: a page, the API, an MCP client or an A2A agent.',
       schema: { ...TEXT, enum: CLICK_SOURCES },
+      example: 'api',
     },
   ],
   call: [
@@ -73,6 +114,7 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description:
         "Where on the seller's host to call, as a path or an https URL; without it the listing's own URL is called.",
       schema: TEXT,
+      example: '/search?q=tides',
     },
     {
       name: 'relay_info',
@@ -80,6 +122,7 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description:
         'When present, whatever its value, the answer says whether and how the relay calls this listing, and the seller is not called.',
       schema: TEXT,
+      example: '1',
     },
     {
       name: 'X-PAYMENT',
@@ -87,6 +130,7 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description:
         "A payment signed by the caller's own wallet in answer to a 402; passed to the seller unchanged and never logged.",
       schema: TEXT,
+      example: 'eyJ4NDAyVmVyc2lvbiI6MX0=',
     },
     {
       name: 'PAYMENT-SIGNATURE',
@@ -94,6 +138,7 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description:
         'The same in the header that newer payment clients send instead of X-PAYMENT; passed on unchanged too.',
       schema: TEXT,
+      example: 'eyJ4NDAyVmVyc2lvbiI6Mn0=',
     },
   ],
 }
@@ -113,10 +158,17 @@ function pathParameters(id: RouteId): Parameter[] {
   return [...ROUTES[id].path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
-    description: describedBy(PATH_TEXTS[name], `path parameter ${name}`),
+    ...describePath(name),
     required: true,
     schema: TEXT,
   }))
+}
+
+function describePath(name: string) {
+  const described = PATH_TEXTS[name]
+  if (described === undefined)
+    throw new Error(`OpenAPI: path parameter ${name} has no description; expected one sentence`)
+  return described
 }
 
 /** The query's own schema: what validates is what is published. Lists are comma lists on the wire. */
@@ -129,6 +181,7 @@ function searchParameters(): Parameter[] {
     required: false,
     schema: { ...schema, ...DEFAULTS[name] },
     ...(schema.type === 'array' && { style: 'form', explode: false }),
+    example: Reflect.get(SEARCH_EXAMPLES, name),
   }))
 }
 

@@ -1,14 +1,29 @@
-import { toJsonSchema } from '@valibot/to-json-schema'
+import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ChangesSchema } from '../../domain/changes/change-log.ts'
+import { AuthViewSchema, OperationLineSchema } from '../../domain/derived/callable-view.ts'
+import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
+import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
+import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
-import { CompactResponseSchema, SearchResponseSchema } from '../../domain/search/search-response.ts'
+import { PricingSchema } from '../../domain/listing/pricing.ts'
+import { SearchQuerySchema } from '../../domain/search/search-query.ts'
+import {
+  CompactResponseSchema,
+  CompactRowSchema,
+  FacetsSchema,
+  SearchResponseSchema,
+  SearchResultSchema,
+} from '../../domain/search/search-response.ts'
+import { NoticeSchema, SkillSchema, ToolSchema } from '../../domain/trust/interface.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
+import { CompareRowSchema } from '../../domain/views/compare-row.ts'
 import {
   ChosenComparisonSchema,
   CompareListSchema,
   CompareSchema,
 } from '../../domain/views/compare-view.ts'
+import { InvokeSchema } from '../../domain/views/invoke-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
 import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
@@ -32,7 +47,10 @@ import {
   SessionSchema,
 } from '../../domain/views/seller-views.ts'
 import { StatsSchema } from '../../domain/views/stats-view.ts'
+import { DiscoverySchema, ListingSummarySchema } from '../../domain/views/summary-view.ts'
+import { TiersSchema } from '../../domain/views/tiers-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
+import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
 import { ProblemSchema } from '../../domain/wire/problem-schema.ts'
 
 /** Every body the interface sends or takes, by its name in `#/components/schemas`. */
@@ -70,14 +88,80 @@ export const SCHEMAS = {
   Problem: ProblemSchema,
 } satisfies Record<string, v.GenericSchema>
 
+/** What several bodies hold, or a reader would want to name: written once, referred to elsewhere. */
+export const SHARED_SCHEMAS = {
+  SearchQuery: SearchQuerySchema,
+  SearchResult: SearchResultSchema,
+  ListingSummary: ListingSummarySchema,
+  CompactRow: CompactRowSchema,
+  Facets: FacetsSchema,
+  Pricing: PricingSchema,
+  TrustSummary: TrustSummarySchema,
+  Trust: TrustSchema,
+  Tiers: TiersSchema,
+  Discovery: DiscoverySchema,
+  Invoke: InvokeSchema,
+  Auth: AuthViewSchema,
+  Operation: OperationLineSchema,
+  Notice: NoticeSchema,
+  Tool: ToolSchema,
+  Skill: SkillSchema,
+  KitInvoke: KitInvokeSchema,
+  KitOperation: KitOperationSchema,
+  KitPayment: KitPaymentSchema,
+  CompareRow: CompareRowSchema,
+} satisfies Record<string, v.GenericSchema>
+
 export type SchemaName = keyof typeof SCHEMAS
 
-/** OpenAPI 3.1 takes JSON Schema 2020-12 as it is; rules that are code have no counterpart there. */
-export function toOpenApiSchema(schema: v.GenericSchema): Record<string, unknown> {
-  const { $schema: _, ...rest } = toJsonSchema(schema, {
-    errorMode: 'ignore',
-    target: 'draft-2020-12',
+const AS_PUBLISHED = {
+  // Rules that are code have no counterpart in a schema.
+  errorMode: 'ignore',
+  target: 'draft-2020-12',
+} as const
+
+/** Every component, each shared shape once. */
+export function toComponentSchemas(): Record<string, object> {
+  const { SearchQuery, ...schemas } = toJsonSchemaDefs(
+    { ...SCHEMAS, ...SHARED_SCHEMAS },
+    { ...AS_PUBLISHED, overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}` },
+  )
+  const published = Object.entries({ ...schemas, SearchQuery: toEcho(SearchQuery) })
+  return Object.fromEntries(
+    published.map(([name, schema]) => [name, isTaken(name) ? schema : toAnswer(schema)]),
+  )
+}
+
+/** Bodies we take are published with every rule they are judged by. */
+function isTaken(name: string): boolean {
+  return name.endsWith('Body')
+}
+
+/** Rules for who writes content, which say nothing to who reads an answer. */
+const WRITING_RULES = new Set(['pattern', 'minLength', 'maxLength'])
+
+function toAnswer(schema: object): object {
+  // A property of such a name has a schema, an object, for its value.
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) =>
+      WRITING_RULES.has(key) && typeof value !== 'object' ? undefined : value,
+    ),
+  )
+}
+
+/** The echo of a search's parameters: what each means is said once, where it is a parameter. */
+function toEcho({ properties = {}, ...schema }: JsonSchema): object {
+  const silent = Object.entries(properties).map(([name, property]) => {
+    if (typeof property === 'boolean') return [name, property]
+    const { description: _, ...rest } = property
+    return [name, rest]
   })
+  return { ...schema, properties: Object.fromEntries(silent) }
+}
+
+/** OpenAPI 3.1 takes JSON Schema 2020-12 as it is. */
+export function toOpenApiSchema(schema: v.GenericSchema): Record<string, unknown> {
+  const { $schema: _, ...rest } = toJsonSchema(schema, AS_PUBLISHED)
   return rest
 }
 

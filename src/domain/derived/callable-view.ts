@@ -26,7 +26,7 @@ export const operationLine = {
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
 }
 
-const OperationLineSchema = v.object(operationLine)
+export const OperationLineSchema = v.object(operationLine)
 
 /** Fields of the full listing that say how it is called. */
 export const callableEntries = {

@@ -23,7 +23,8 @@ const ExplanationSchema = v.object({
   live_tested_factor: v.number(),
 })
 
-const ResultSchema = v.object({
+/** spec: the element of `results`; `explain` where it was asked for. */
+export const SearchResultSchema = v.object({
   ...ListingSummarySchema.entries,
   explain: v.optional(ExplanationSchema),
 })
@@ -31,6 +32,8 @@ const ResultSchema = v.object({
 const FacetSchema = v.optional(
   v.array(v.object({ id: v.string(), count: v.pipe(v.number(), v.integer(), v.minValue(1)) })),
 )
+
+export const FacetsSchema = v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))
 
 /** With `view=compact`, an element of `results`. */
 export const CompactRowSchema = v.object({
@@ -53,10 +56,10 @@ export const SearchResponseSchema = v.object({
   search_id: v.pipe(v.string(), v.uuid()),
   query: SearchQuerySchema,
   total: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  results: v.array(ResultSchema),
+  results: v.array(SearchResultSchema),
   featured: v.array(ListingSummarySchema),
   featured_label: v.string(),
-  featured_first_party: v.array(ResultSchema),
+  featured_first_party: v.array(SearchResultSchema),
   /** Always empty: placements are not sold. */
   sponsored: v.pipe(v.array(v.any()), v.maxLength(0)),
   sponsored_policy: v.string(),
@@ -65,7 +68,7 @@ export const SearchResponseSchema = v.object({
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
   /** For each facet asked for, its values with the number of matches, the most frequent first. */
-  facets: v.optional(v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))),
+  facets: v.optional(FacetsSchema),
   attribution: v.array(v.string()),
 })
 

@@ -16,6 +16,10 @@ const ContentSchema = v.optional(
   v.record(v.string(), v.object({ schema: v.optional(v.record(v.string(), v.unknown()), {}) })),
   {},
 )
+const ResponseSchema = v.object({
+  description: v.optional(v.string(), ''),
+  content: ContentSchema,
+})
 const OperationSchema = v.object({
   operationId: v.string(),
   summary: v.optional(v.string(), ''),
@@ -24,16 +28,17 @@ const OperationSchema = v.object({
   parameters: v.optional(v.array(ParameterSchema), []),
   requestBody: v.optional(v.object({ content: ContentSchema })),
   security: v.optional(v.array(v.unknown()), []),
-  responses: v.record(
-    v.string(),
-    v.object({ description: v.optional(v.string(), ''), content: ContentSchema }),
-  ),
+  responses: v.record(v.string(), v.union([v.object({ $ref: v.string() }), ResponseSchema])),
 })
 const DocumentSchema = v.object({
   info: v.object({ version: v.string() }),
   paths: v.record(v.string(), v.record(v.string(), OperationSchema)),
-  components: v.object({ schemas: v.record(v.string(), v.record(v.string(), v.unknown())) }),
+  components: v.object({
+    schemas: v.record(v.string(), v.record(v.string(), v.unknown())),
+    responses: v.record(v.string(), ResponseSchema),
+  }),
 })
+type Components = v.InferOutput<typeof DocumentSchema>['components']
 
 type Operation = v.InferOutput<typeof OperationSchema>
 
@@ -68,7 +73,7 @@ export function toApiReference(
   const { info, paths, components } = v.parse(DocumentSchema, document)
   const endpoints = Object.entries(paths).flatMap(([path, item]) =>
     groupMethods(item).map(({ methods, operation }) =>
-      toEndpoint(path, methods, operation, components.schemas, (text) =>
+      toEndpoint(path, methods, operation, components, (text) =>
         text.replace('{listing_id}', exampleId).replace('{base_url}', baseUrl),
       ),
     ),
@@ -108,11 +113,11 @@ function toEndpoint(
   path: string,
   methods: string[],
   operation: Operation,
-  schemas: Record<string, Record<string, unknown>>,
+  components: Components,
   fill: (text: string) => string,
 ): ApiEndpoint {
   const body = operation.requestBody?.content['application/json']?.schema
-  const bodyFields = body === undefined ? [] : toSchemaFields(resolve(body, schemas))
+  const bodyFields = body === undefined ? [] : toSchemaFields(resolve(body, components.schemas))
   return {
     id: operation.operationId,
     tag: operation.tags[0] ?? 'Other',
@@ -131,11 +136,14 @@ function toEndpoint(
       })),
       ...bodyFields,
     ],
-    responses: Object.entries(operation.responses).map(([status, { description, content }]) => ({
-      status,
-      text: description,
-      schema: toSchemaName(content['application/json']?.schema),
-    })),
+    responses: Object.entries(operation.responses).map(([status, response]) => {
+      const { description, content } = resolveResponse(response, components)
+      return {
+        status,
+        text: description,
+        schema: toSchemaName(content['application/json']?.schema),
+      }
+    }),
     curl: toCurl(methods, path, bodyFields, operation, fill),
   }
 }
@@ -146,6 +154,14 @@ function resolve(
 ): Record<string, unknown> {
   const name = toSchemaName(schema)
   return name === null ? schema : (schemas[name] ?? {})
+}
+
+function resolveResponse(
+  response: Operation['responses'][string],
+  { responses }: Components,
+): v.InferOutput<typeof ResponseSchema> {
+  if (!('$ref' in response)) return response
+  return responses[toSchemaName(response) ?? ''] ?? { description: '', content: {} }
 }
 
 function toSchemaName(schema: Record<string, unknown> | undefined): string | null {
