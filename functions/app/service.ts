@@ -20,7 +20,8 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
-import { createCheckPage } from '../probe/lint/check-page.ts'
+import { createCheck, createCheckPage } from '../probe/lint/check-page.ts'
+import { createLint } from '../probe/lint/lint-route.ts'
 import { createOnDemandPages } from '../release/on-demand-pages.ts'
 import { createPageGate } from '../release/page-gate.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
@@ -107,9 +108,11 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
+  const check = createCheck(parts)
   const handlers: Handlers = {
     search: search.route,
     compare_list: createCompareList(parts),
+    lint: createLint(parts, check),
     changes: createChanges(parts),
     ...createLedgerHandlers(parts),
   }
@@ -125,7 +128,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       release: parts.release,
       search: createPageSearch(parts),
       gate: createPageGate(parts),
-      check: createCheckPage(parts),
+      check: createCheckPage(parts, check),
       compare: createComparePage(parts),
       report: createFailureReport(parts),
     }),

@@ -168,6 +168,34 @@ describe('/sellers/check', () => {
     const limited = await get('?url=https://nobody.waypost-check.example/mcp')
     expect(limited.status).toBe(429)
     expect(limited.headers.get('retry-after')).not.toBeNull()
+    const program = await fetch(
+      `${waypost.url}/api/v1/lint?url=https://nobody.waypost-check.example/mcp`,
+    )
+    expect([program.status, (await program.json()).code]).toEqual([429, 'rate-limited'])
+    expect(program.headers.get('retry-after')).not.toBeNull()
+  })
+
+  test('gives programs the same report', async () => {
+    const waypost = await startService()
+    closing.push(waypost.close)
+    const get = async (query: string) => {
+      const response = await fetch(`${waypost.url}/api/v1/lint${query}`)
+      return { status: response.status, json: await response.json() }
+    }
+    const asked = await get('?url=https://nobody.waypost-check.example/mcp&as=mcp')
+    expect(asked).toMatchObject({
+      status: 200,
+      json: { verdict: 'not_reached', took_for: null, asked: [{ method: 'POST' }] },
+    })
+    for (const [query, name] of [
+      ['', 'url'],
+      ['?url=http://169.254.169.254/', 'url'],
+      ['?url=https://a.example&as=smtp', 'as'],
+      ['?uri=https://a.example', 'uri'],
+    ]) {
+      const refused = await get(query ?? '')
+      expect(refused).toMatchObject({ status: 400, json: { errors: [{ in: 'query', name }] } })
+    }
   })
 
   test('shows hostile words as words', async () => {

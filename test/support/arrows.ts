@@ -97,7 +97,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/operations': { ours: LIVE, packages: ['node:*'] },
   'functions/parts': { ours: LIVE, packages: ['h3'] },
   'functions/ports': { ours: ['src/domain', 'functions'], packages: ['node:*', 'valibot'] },
-  'functions/probe': { ours: LIVE, packages: ['node:*', 'kysely', 'tldts', 'undici', 'valibot'] },
+  'functions/probe': {
+    ours: LIVE,
+    packages: ['node:*', 'h3', 'kysely', 'tldts', 'undici', 'valibot'],
+  },
   'functions/release': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {

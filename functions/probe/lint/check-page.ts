@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { findUrlFault } from '../../../src/domain/listing/target-url.ts'
 import type { CheckAnswer } from '../../../src/domain/probe/lint/check-answer.ts'
+import type { ProbeProtocol } from '../../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { clientKey } from '../../limits/client-key.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -10,22 +11,25 @@ import { lintUrl } from './lint-url.ts'
 /** Checks under way at once, over all clients: each may hold a connection for a while. */
 const MOST_AT_ONCE = 8
 
-/** What `/sellers/check?url=&as=` shows: the linter's report on an address, for whoever asks. */
-export function createCheckPage(
-  parts: Pick<Parts, 'config' | 'resolver' | 'limits' | 'clock'>,
-): (req: IncomingMessage) => Promise<CheckAnswer> {
-  const { config, resolver, limits, clock } = parts
+export interface CheckRequest {
+  url: string
+  as: ProbeProtocol | undefined
+  /** Key of the caller, as the limits know it. */
+  client: string
+}
+
+export type Check = (request: CheckRequest) => Promise<CheckAnswer>
+
+type CheckParts = Pick<Parts, 'config' | 'resolver' | 'limits' | 'clock'>
+
+/** The linter's report on an address for whoever asks, over HTTP or on a page: one limit for both. */
+export function createCheck({ config, resolver, limits, clock }: CheckParts): Check {
   const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   let underWay = 0
-  return async (req) => {
-    const query = new URL(req.url ?? '', 'http://x').searchParams
-    const url = query.get('url')?.trim() ?? ''
-    const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
+  return async ({ url, as, client }) => {
     if (url === '') return { kind: 'empty' }
     const fault = findUrlFault(url, { allowPrivate })
     if (fault !== null) return { kind: 'refused', status: 400, reason: `${fault}.` }
-    const forwarded = String(req.headers['x-forwarded-for'] ?? '')
-    const client = clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY)
     const taken = await limits.take('check', `page ${client}`)
     if (!taken.allowed) {
       const reason = `Too many checks from here; try again in ${taken.headers['Retry-After']} s.`
@@ -45,5 +49,21 @@ export function createCheckPage(
       underWay -= 1
       await asker.close()
     }
+  }
+}
+
+/** What `/sellers/check?url=&as=` shows. */
+export function createCheckPage(
+  { config }: Pick<Parts, 'config'>,
+  check: Check,
+): (req: IncomingMessage) => Promise<CheckAnswer> {
+  return async (req) => {
+    const query = new URL(req.url ?? '', 'http://x').searchParams
+    const forwarded = String(req.headers['x-forwarded-for'] ?? '')
+    return check({
+      url: query.get('url')?.trim() ?? '',
+      as: PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as')),
+      client: clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY),
+    })
   }
 }

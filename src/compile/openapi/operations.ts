@@ -138,6 +138,14 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     'CompareList',
     'Addresses of all comparison pages, with whether each is thick enough to be indexed; with ids one comparison record of the listings you chose.',
   ),
+  lint: {
+    summary: 'What a service answers, and what to change.',
+    description:
+      'Asks a public address as a client would, without paying or sending a message, and says what was sent, what came back and what would be right.',
+    tag: 'Service',
+    answer: 'LintReport',
+    problems: ['invalid-parameter', 'rate-limited'],
+  },
   compare: {
     summary: 'One comparison page record.',
     description:

@@ -4,14 +4,15 @@ import {
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
+import { CLICK_SOURCES, PROBE_PROTOCOLS } from '../../domain/wire/vocabulary.ts'
 import { toOpenApiSchema } from './schemas.ts'
 
 interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
   description: string
-  required: boolean
+  /** Absent: not required. */
+  required?: true
   schema: Record<string, unknown>
   /** A value that may be sent as it stands; an array where the wire has a comma list. */
   example: unknown
@@ -56,7 +57,7 @@ const SEARCH_EXAMPLES: Record<keyof SearchQuery, unknown> = {
 }
 
 /** What an operation takes beside its path. The search's own stand at its schema. */
-const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> = {
+const OTHERS: Partial<Record<RouteId, readonly Parameter[]>> = {
   compare_list: [
     {
       name: 'ids',
@@ -82,6 +83,23 @@ const OTHERS: Partial<Record<RouteId, readonly Omit<Parameter, 'required'>[]>> =
       description: 'How many changes to answer at most; there may be more when has_more says so.',
       schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
       example: 100,
+    },
+  ],
+  lint: [
+    {
+      name: 'url',
+      in: 'query',
+      description: 'The public https address of the service to look at.',
+      required: true,
+      schema: TEXT,
+      example: 'https://api.exa.ai/search',
+    },
+    {
+      name: 'as',
+      in: 'query',
+      description: 'Look for this protocol alone; without it all are tried until one speaks.',
+      schema: { ...TEXT, enum: PROBE_PROTOCOLS },
+      example: 'x402',
     },
   ],
   go: [
@@ -150,8 +168,11 @@ const DEFAULTS: Record<string, { default: number }> = {
 
 /** The parameters of a route: those of its path first. */
 export function toParameters(id: RouteId): Parameter[] {
-  const others = (OTHERS[id] ?? []).map((other) => ({ ...other, required: false }))
-  return [...pathParameters(id), ...(id === 'search' ? searchParameters() : []), ...others]
+  return [
+    ...pathParameters(id),
+    ...(id === 'search' ? searchParameters() : []),
+    ...(OTHERS[id] ?? []),
+  ]
 }
 
 function pathParameters(id: RouteId): Parameter[] {
@@ -178,7 +199,6 @@ function searchParameters(): Parameter[] {
     name,
     in: 'query',
     description: describedBy(description, `search parameter ${name}`),
-    required: false,
     schema: { ...schema, ...DEFAULTS[name] },
     ...(schema.type === 'array' && { style: 'form', explode: false }),
     example: Reflect.get(SEARCH_EXAMPLES, name),

@@ -7,6 +7,7 @@ import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
 import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
+import { LintReportSchema } from '../../domain/probe/lint/lint-report.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import {
   CompactResponseSchema,
@@ -69,6 +70,7 @@ export const SCHEMAS = {
   MarketReports: MarketReportsSchema,
   CompareList: v.union([CompareListSchema, ChosenComparisonSchema]),
   Compare: CompareSchema,
+  LintReport: LintReportSchema,
   LoginBody: LoginBodySchema,
   LoginSent: LoginSentSchema,
   SessionBody: SessionBodySchema,
@@ -137,8 +139,8 @@ function isTaken(name: string): boolean {
   return name.endsWith('Body')
 }
 
-/** Rules for who writes content, which say nothing to who reads an answer. */
-const WRITING_RULES = new Set(['pattern', 'minLength', 'maxLength'])
+/** Rules for who writes content, which say nothing to who reads an answer; it may grow members. */
+const WRITING_RULES = new Set(['pattern', 'minLength', 'maxLength', 'additionalProperties'])
 
 function toAnswer(schema: object): object {
   // A property of such a name has a schema, an object, for its value.

@@ -33,6 +33,7 @@ export const ROUTES = {
   market_reports: { methods: ['GET'], path: '/api/v1/market/reports', answer: 'static' },
   compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'live' },
   compare: { methods: ['GET'], path: '/api/v1/compare/:slug', answer: 'static' },
+  lint: { methods: ['GET'], path: '/api/v1/lint', answer: 'live' },
   login: { methods: ['POST'], path: '/api/v1/sellers/login', answer: 'live' },
   session_start: { methods: ['POST'], path: '/api/v1/sellers/session', answer: 'live' },
   session_end: { methods: ['DELETE'], path: '/api/v1/sellers/session', answer: 'live' },

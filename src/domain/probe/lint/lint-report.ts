@@ -1,29 +1,39 @@
-import type { Finding, ProbeProtocol } from '../read/finding.ts'
+import * as v from 'valibot'
+import { PROBE_PROTOCOLS } from '../../wire/vocabulary.ts'
+import type { Finding } from '../read/finding.ts'
 import { type LintProblem, toAdvice } from './advice.ts'
-
-/** One request of ours and what came back, as a seller can compare it with its own log. */
-export interface AskedStep {
-  method: string
-  url: string
-  /** `status 402, application/json, 12 ms`, or why there was no answer. */
-  came_back: string
-}
-
-/** What the linter tells a seller about one address or listing. */
-export interface LintReport {
-  target: string
-  /** What the address was taken for; null where it is none of ours. */
-  took_for: ProbeProtocol | null
-  /** In one line, what was seen there. */
-  saw: string
-  asked: AskedStep[]
-  right: string[]
-  problems: LintProblem[]
-  verdict: LintVerdict
-}
 
 export const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
 export type LintVerdict = (typeof LINT_VERDICTS)[number]
+
+/** One request of ours and what came back, as a seller can compare it with its own log. */
+const AskedStepSchema = v.object({
+  method: v.string(),
+  url: v.string(),
+  /** `status 402, application/json, 12 ms`, or why there was no answer. */
+  came_back: v.string(),
+})
+export type AskedStep = v.InferOutput<typeof AskedStepSchema>
+
+/** What the linter tells a seller about one address or listing. */
+export const LintReportSchema = v.object({
+  target: v.string(),
+  /** What the address was taken for; null where it is none of ours. */
+  took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
+  /** In one line, what was seen there. */
+  saw: v.string(),
+  asked: v.array(AskedStepSchema),
+  right: v.array(v.string()),
+  problems: v.array(
+    v.object({
+      what: v.string(),
+      /** What would be right. */
+      change: v.string(),
+    }),
+  ),
+  verdict: v.picklist(LINT_VERDICTS),
+})
+export type LintReport = v.InferOutput<typeof LintReportSchema>
 
 /** The report on the finding that decided. @param own faults of the listing itself, found before */
 export function toLintReport(
