@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { formatFault } from '../../src/compile/content/fault.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { findUnusedWords } from '../../src/compile/derive/unused-words.ts'
+import { NO_SEARCH_WORDS } from '../../src/domain/derived/search-words.ts'
+import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+
+const OWN = readFileSync(
+  join(import.meta.dirname, '../../content/tables/search-words.yaml'),
+  'utf8',
+)
+const LINES = OWN.split('\n').length
+
+let folder: ContentFolder | undefined
+afterEach(() => folder?.remove())
+
+function contentWith(table: string): string {
+  folder = createContentFolder({
+    'listings/x402/a.md': listingText(),
+    'tables/search-words.yaml': table,
+  })
+  return folder.dir
+}
+
+function faultsOf(table: string): string[] {
+  const { content, faults } = readContent(contentWith(table), { allowPrivate: false })
+  expect(content === null).toBe(faults.some(({ severity }) => severity === 'error'))
+  const own = faults.filter(({ file }) => file === 'tables/search-words.yaml')
+  return own.map((fault) => formatFault(fault, 'content'))
+}
+
+describe('a damaged table of words is told with its line', () => {
+  const row = (text: string) => `${OWN}  ${text}\n`
+
+  test.each([
+    ['a word related to itself', row('rainy: rainy forecast'), 'cannot be related to itself'],
+    ['a word in capitals before the colon', row('Rainy: forecast'), 'expected plain lower-case'],
+    ['a word in capitals behind it', row('rainy: Forecast'), 'expected plain lower-case words'],
+    ['a word twice', row('rainy: forecast forecast'), 'expected each word once'],
+    ['nothing meant', row('rainy: ""'), 'rainy'],
+    ['too many', row('rainy: a1 b1 c1 d1 e1 f1 g1'), 'rainy'],
+    ['a list', row('rainy: [forecast]'), 'expected words with a space between them'],
+    [
+      'an asked row twice',
+      row('wage wage2: payroll\n  wage wage2: salary'),
+      'expected each key once',
+    ],
+    ['a line that is no YAML', row('rainy: "forecast'), 'expected valid YAML'],
+  ])('%s', (_name, table, message) => {
+    const [fault = '', ...others] = faultsOf(table)
+    expect(others).toEqual([])
+    expect(fault).toContain(message)
+    const [, line] = /^content\/tables\/search-words\.yaml:(\d+)[ :]/.exec(fault) ?? []
+    expect(Number(line)).toBeGreaterThanOrEqual(LINES)
+    expect(Number(line)).toBeLessThanOrEqual(LINES + 1)
+  })
+
+  test('an unknown key, by the one that was meant', () => {
+    expect(faultsOf(OWN.replace('\nfiller: ', '\nfilers: '))).toContainEqual(
+      expect.stringMatching(
+        /search-words\.yaml:\d+ filers: expected a known key; did you mean filters/,
+      ),
+    )
+  })
+
+  test('a filter that is no parameter', () => {
+    expect(faultsOf(OWN.replace('use: sort=price', 'use: the sort'))).toEqual([
+      expect.stringMatching(/search-words\.yaml:\d+ filters\[1\]\.use: expected parameter=value/),
+    ])
+  })
+})
+
+test('a build stops at it, and says where', () => {
+  const dir = contentWith(`${OWN}  rainy: rainy\n`)
+  const command = join(import.meta.dirname, '../../functions/commands/build.ts')
+  const env = { PATH: process.env.PATH, CONTENT_DIR: dir, OUT_DIR: join(dir, 'out') }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command], {
+    env,
+    encoding: 'utf8',
+  })
+  expect(status).toBe(1)
+  expect(`${stdout}${stderr}`).toContain(
+    `tables/search-words.yaml:${LINES} related.rainy: “rainy” cannot be related to itself`,
+  )
+})
+
+test('related words that no listing has are named in one warning', () => {
+  const { content } = readContent(contentWith(OWN), { allowPrivate: false })
+  const related = [
+    { asked: ['rain'], meant: ['weather', 'umbrella'] },
+    { asked: ['place'], meant: ['coordinate', 'geo'] },
+  ]
+  const found = findUnusedWords(content?.listings ?? [], { ...NO_SEARCH_WORDS, related })
+  expect(found.map((fault) => formatFault(fault, 'content'))).toEqual([
+    'content/tables/search-words.yaml related: warning, no listing has 1 of the 4 words it leads to: umbrella',
+  ])
+  expect(findUnusedWords(content?.listings ?? [], NO_SEARCH_WORDS)).toEqual([])
+})
