@@ -71,11 +71,17 @@ export function createListingDatabase(
 ): ListingDatabase {
   const work: Work = { asked: null, text: '', total: 0 }
   const orama = createOrama(index, name, { work, plan })
+  const { internalDocumentIDStore: ids } = orama
+  const read = ids.internalIdToId
+  const none: string[] = []
+  none.length = index[name].rows
   return {
     orama,
     plan,
     searchPart({ text, where, sort, limit, offset }) {
       work.asked = { sort, most: offset + limit }
+      // Rows are all that is looked at of these hits: their ids stay unread.
+      ids.internalIdToId = none
       try {
         const order = { property: sort, order: 'ASC' } as const
         const found = search(orama, { term: text, where, sortBy: order, limit, offset })
@@ -84,6 +90,7 @@ export function createListingDatabase(
         return { total: work.total, rows }
       } finally {
         work.asked = null
+        ids.internalIdToId = read
       }
     },
   }

@@ -67,7 +67,10 @@ function searchText(index: SearchIndex, query: SearchQuery, text: string): Searc
   const asked = { text, where: toRowFilter(query), sort }
   const plan = databases.organic.plan(text)
   const organic = databases.organic.searchPart({ ...asked, limit, offset })
-  const firstParty = databases.firstParty.searchPart({ ...asked, ...FIRST_PARTY_PAGE })
+  const firstParty =
+    index.firstParty.rows === 0
+      ? NONE
+      : databases.firstParty.searchPart({ ...asked, ...FIRST_PARTY_PAGE })
   const found = { organic, firstParty, notes: notesOf(databases.organic, query, plan, organic) }
   return { ...found, ...besides(index, query, { text, plan, ...found }) }
 }

@@ -23,8 +23,16 @@ export interface FilterPhrase {
   use: string
 }
 
+const NONE: readonly Related[] = []
+
+/** A row of the table under one of its words. */
 interface Related {
   asked: string
+  /**
+   * Letters a word with the same stem has at least to be a form of it: `translating` is one of
+   * `translate`, but an `account` is no `accounting`.
+   */
+  least: number
   meant: readonly string[]
 }
 
@@ -50,8 +58,10 @@ export function createWordSets(words: SearchWords): WordSets {
       .sort((a, b) => b.words.length - a.words.length),
     relatedTo: (word) => {
       related ??= relatedWords(words)
-      const rows = (related.get(stemWord(word)) ?? []).filter(({ asked }) => isFormOf(word, asked))
-      return [...new Set(rows.flatMap(({ meant }) => meant))]
+      const rows = related.get(stemWord(word))?.filter(({ least }) => word.length >= least) ?? NONE
+      return rows.length > 1
+        ? [...new Set(rows.flatMap(({ meant }) => meant))]
+        : (rows[0]?.meant ?? [])
     },
   }
 }
@@ -59,17 +69,9 @@ export function createWordSets(words: SearchWords): WordSets {
 /** The table's rows by the stem of the word that is asked. */
 function relatedWords(words: SearchWords): Map<string, Related[]> {
   const rows = words.related.flatMap(({ asked, meant }) =>
-    asked.map((word) => ({ asked: word, meant })),
+    asked.map((word) => ({ asked: word, least: word.replace(/s$/, '').length, meant })),
   )
   return Map.groupBy(rows, ({ asked }) => stemWord(asked))
-}
-
-/**
- * Of two words with one stem, whether the first is the other or is made of it: `translating` of
- * `translate`. What is shorter may be another word: an `account` is no `accounting`.
- */
-function isFormOf(word: string, base: string): boolean {
-  return word.length >= base.replace(/s$/, '').length
 }
 
 function everydayWords(words: SearchWords): Set<string> {
