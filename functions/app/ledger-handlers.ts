@@ -1,7 +1,7 @@
 import { createGo } from '../clicks/go.ts'
 import type { Parts } from '../parts/parts.ts'
+import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
 import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'
-import { createAnalytics, createMe } from '../sellers/claims/me-routes.ts'
 import { createOptOut } from '../sellers/claims/opt-out.ts'
 import { createPayoutCheck, createPayoutStart } from '../sellers/payouts/payout-routes.ts'
 import { createLogin } from '../sellers/sessions/login.ts'

@@ -6,6 +6,7 @@ import { up as claims } from './migrations/0003-claims.ts'
 import { up as mail } from './migrations/0004-mail.ts'
 import { up as settlements } from './migrations/0010-settlements.ts'
 import { up as attempts } from './migrations/0011-attempts.ts'
+import { up as lastChecks } from './migrations/0020-last-checks.ts'
 import { up as settlementCalls } from './migrations/0030-settlement-calls.ts'
 import { up as payoutProofs } from './migrations/0031-payout-proofs.ts'
 import { up as settlementBlocks } from './migrations/0032-settlement-blocks.ts'
@@ -20,6 +21,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004-mail': { up: mail },
   '0010-settlements': { up: settlements },
   '0011-attempts': { up: attempts },
+  '0020-last-checks': { up: lastChecks },
   '0030-settlement-calls': { up: settlementCalls },
   '0031-payout-proofs': { up: payoutProofs },
   '0032-settlement-blocks': { up: settlementBlocks },

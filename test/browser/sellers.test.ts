@@ -1,8 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toBadgeEmbeds } from '../../src/domain/pages/sellers/badge-embeds.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { launchBrowser, openPage } from './browser.ts'
 import { auditPage } from './page-audit.ts'
@@ -34,19 +37,32 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   await page.getByText('Signed in as owner@shop.example').waitFor()
 
   expect(await page.getByLabel('Listing id').inputValue()).toBe('x402.weather')
-  await page.getByLabel('Proof').selectOption('contact_email')
+  await page.getByLabel('Proof', { exact: true }).selectOption('contact_email')
   await page.getByRole('button', { name: 'Start the claim' }).click()
   const claim = page.locator('.claim')
   await claim.getByRole('listitem').first().waitFor()
   await claim.getByRole('button', { name: 'Check now' }).click()
-  await claim.getByText('What we saw:').waitFor()
-  expect(await claim.locator('[data-result]').textContent()).toContain('owner@shop.example')
+  await claim.getByText('What we saw').waitFor()
+  expect(await claim.locator('[data-result] code').textContent()).toBe('owner@shop.example')
   expect((await auditPage(page)).accessibility).toEqual([])
 
   await page.reload()
   await claim.getByText('waiting for proof').waitFor()
-  await claim.getByRole('button', { name: 'Show the steps' }).click()
-  await claim.getByRole('listitem').first().waitFor()
+  expect(await claim.locator('[data-result] code').textContent()).toBe('owner@shop.example')
+  await claim.getByRole('button', { name: 'Use a DNS record instead' }).click()
+  const record = page.locator('.claim', { hasText: 'A DNS record, started' })
+  await record.locator('.claim-steps').waitFor()
+  const codes = await record.locator('.claim-steps code').allTextContents()
+  expect(codes).toEqual([
+    expect.stringMatching(/^listing-claim=/),
+    expect.stringMatching(/ IN TXT "listing-claim=/),
+    expect.stringMatching(/^dig \+short TXT _listing-claim\./),
+  ])
+  expect(await record.getByRole('button', { name: 'Copy step' }).count()).toBe(3)
+  await page.reload()
+  await record.getByRole('button', { name: 'Show the steps' }).click()
+  await record.locator('.claim-steps').waitFor()
+  expect(await record.locator('.claim-steps code').allTextContents()).toEqual(codes)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL('**/sellers')
@@ -56,10 +72,11 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   await close()
 })
 
-test('an owner proves the domain by mail, embeds the badge and can take the listing out', async () => {
+test('an owner proves the domain by mail and a payout by a wallet, embeds the badge and can take the listing out', async () => {
   const listing = await (await fetch(`${waypost.url}/api/v1/listings/x402.tide-tables`)).json()
   const domain = new URL(listing.url).hostname.split('.').slice(-2).join('.')
   const { page, faults, close } = await openPage(browser, waypost.url)
+  await addWallet(page)
   await page.goto('/sellers?listing=x402.tide-tables')
   await page.getByLabel('Email address').fill(`owner@${domain}`)
   await page.getByRole('button', { name: 'Send the link' }).click()
@@ -67,23 +84,85 @@ test('an owner proves the domain by mail, embeds the badge and can take the list
   await page.goto(await readSignInPath(`owner@${domain}`))
   await page.getByRole('button', { name: 'Sign in now' }).click()
   await page.waitForURL('**/sellers/dashboard')
-  await page.getByLabel('Proof').selectOption('contact_email')
+  await page.getByLabel('Proof', { exact: true }).selectOption('contact_email')
   await page.getByRole('button', { name: 'Start the claim' }).click()
-  const claim = page.locator('.claim')
-  await claim.getByRole('button', { name: 'Check now' }).click()
-  await claim.getByText('Proven: this listing is yours.').waitFor()
-  await claim.getByRole('button', { name: 'Remove this listing' }).waitFor()
-  expect(await claim.locator('[data-badge] code').textContent()).toBe(listing.tiers.embed_markdown)
+  await page.getByRole('button', { name: 'Check now' }).click()
+  const owned = page.getByRole('region', { name: listing.name })
+  await owned.getByText('Proven: this listing is yours.').waitFor()
+  await owned.getByText('The listing shows as claimed after the next build.').waitFor()
+  expect(await page.locator('.claim').count()).toBe(0)
+  const embeds = toBadgeEmbeds(listing.name, listing.tiers).map(({ code }) => code)
+  expect(await owned.locator('[data-badge] code').allTextContents()).toEqual(embeds)
+  expect(await owned.getByRole('link', { name: 'Correct this listing' }).getAttribute('href')).toBe(
+    'https://code.example/waypost/edit/main/content/listings/x402/tide-tables.md',
+  )
+  await owned.getByText('No clicks in 30 days.').waitFor()
+  expect((await auditPage(page)).accessibility).toEqual([])
 
-  await claim.getByRole('button', { name: 'Remove this listing' }).click()
-  await claim.getByRole('button', { name: 'Yes, remove it' }).click()
-  await claim.getByText('It leaves the directory at the next build').waitFor()
-  await claim.getByRole('button', { name: 'Bring it back' }).click()
-  await claim.getByText('It stays in the directory').waitFor()
+  await provePayout(page, owned)
+
+  await owned.getByRole('button', { name: 'Remove this listing' }).click()
+  await owned.getByRole('button', { name: 'Yes, remove it' }).click()
+  await owned.getByText('It leaves the directory at the next build').waitFor()
+  await owned.getByRole('button', { name: 'Bring it back' }).click()
+  await owned.getByText('It stays in the directory').waitFor()
   expect((await auditPage(page)).accessibility).toEqual([])
   expect(faults).toEqual([])
   await close()
 })
+
+/** A wallet of the browser (EIP-1193, announced by EIP-6963), held by another library. */
+const WALLET = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
+
+async function addWallet(page: Page): Promise<void> {
+  await page.exposeFunction('signInWallet', (raw: Hex) => WALLET.signMessage({ message: { raw } }))
+  await page.addInitScript((address: string) => {
+    let accounts = ['0x00000000000000000000000000000000000000aa']
+    const provider = {
+      async request({ method, params = [] }: { method: string; params?: string[] }) {
+        if (method === 'eth_requestAccounts') return accounts
+        if (params[1]?.toLowerCase() !== address.toLowerCase()) throw new Error('not my address')
+        if (!confirm('Sign?')) throw Object.assign(new Error('no'), { code: 4001 })
+        return Reflect.get(window, 'signInWallet')(params[0])
+      },
+    }
+    Reflect.set(window, 'confirm', () => Reflect.get(window, 'isWilling') === true)
+    Reflect.set(window, 'chooseAccount', () => {
+      accounts = [address]
+    })
+    const detail = { info: { uuid: '1', name: 'Test <b>wallet', icon: '', rdns: 'a.b' }, provider }
+    window.addEventListener('eip6963:requestProvider', () => {
+      window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+    })
+  }, WALLET.address)
+}
+
+/** The wrong account, an owner who declines, a signature of something else; then the right one. */
+async function provePayout(page: Page, owned: Locator): Promise<void> {
+  const payouts = owned.locator('[data-payouts]')
+  const payout = `eip155:8453:${WALLET.address}`
+  await payouts.getByText('Prove another address').click()
+  await payouts.getByLabel('Address with its chain').fill(payout)
+  await payouts.getByRole('button', { name: 'Prove it' }).last().click()
+  const item = payouts.locator('li', { hasText: WALLET.address }).first()
+  const sign = item.getByRole('button', { name: 'Sign with Test <b>wallet' })
+  await sign.click()
+  await item.getByText('Choose that account in the wallet').waitFor()
+  await page.evaluate(() => Reflect.get(window, 'chooseAccount')())
+  await sign.click()
+  await item.getByText('You declined in the wallet.').waitFor()
+  await item.getByLabel('Or paste the signature').fill('0x1234')
+  await item.getByRole('button', { name: 'Check the signature' }).click()
+  await item.getByText('Not proven yet.').waitFor()
+  expect((await auditPage(page)).accessibility).toEqual([])
+  const text = await item.locator('[data-challenge] code').textContent()
+  expect(text).toContain(`Payout: ${payout}`)
+  await page.evaluate(() => Reflect.set(window, 'isWilling', true))
+  await sign.click()
+  await item.getByText('Proven: this payout is yours.').waitFor()
+  await page.reload()
+  await payouts.getByText(/^proven \d{4}-/).waitFor()
+}
 
 test('a link that is used up says so and offers a new one', async () => {
   const { page, close } = await openPage(browser, waypost.url)

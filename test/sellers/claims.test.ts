@@ -102,11 +102,20 @@ describeStores('claiming a listing', ({ newPlace }) => {
       expect(instructions.url).toBe(`${site.url}/.well-known/listing-claim.txt`)
       expect(instructions.value).toBe(token)
       expect(instructions.steps.join('\n')).toContain(`echo '${token}' >`)
+      const codes = instructions.guide.map(({ code }: { code?: string }) => code)
+      expect(codes).toEqual([
+        token,
+        expect.stringContaining(token),
+        `curl -i ${instructions.url}`,
+        undefined,
+      ])
+      expect(claim.last_check).toBeUndefined()
       site.publish(`# claims\n  ${token}  \r\nother-token\n`)
       const { claim: after, result } = await check(ann, claim.id)
       expect(result).toMatchObject({ verified: true, method: 'well_known', reason: null })
       expect(after.state).toBe('verified')
       expect(after.verified_at).toBe(after.last_checked_at)
+      expect(after.last_check).toEqual(result)
       const [mail] = await mailsTo('ann@shop.example', 1)
       expect(mail?.subject).toContain('x402.local')
     })
@@ -172,6 +181,8 @@ describeStores('claiming a listing', ({ newPlace }) => {
         expect(result.expected).toContain(token)
         expect(result.next).not.toBe('')
         expect(after.state).toBe('pending')
+        const { claims } = await (await ann.get('/claim')).json()
+        expect(claims[0].last_check).toEqual(result)
       },
     )
 
@@ -500,6 +511,9 @@ describeStores('claiming a listing', ({ newPlace }) => {
     site.publish('gone')
     world.clock.move(DAY)
     await reverifyClaims(world.parts)
+    const { claims } = await (await ann.get('/me')).json()
+    expect(claims[0]).toMatchObject({ state: 'verified', last_check: { verified: false } })
+    expect(claims[0].last_check.observed).toContain('gone')
     site.publish(token)
     expect((await check(ann, claim.id)).result.verified).toBe(true)
     const row = await world.parts.ledger.store.db

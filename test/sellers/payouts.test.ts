@@ -1,8 +1,10 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
+import nacl from 'tweetnacl'
+import { decodeFunctionData, type Hex, hashMessage, parseAbi, toHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import {
@@ -15,17 +17,14 @@ import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
-const KEY = Uint8Array.from({ length: 32 }, (_, n) => n + 1)
-const OTHER_KEY = Uint8Array.from({ length: 32 }, (_, n) => n + 7)
+/** Wallets of the libraries that sellers' wallets are made with: nothing of ours signs here. */
+const WALLET = privateKeyToAccount(toHex(Uint8Array.from({ length: 32 }, (_, n) => n + 1)))
+const OTHER_WALLET = privateKeyToAccount(toHex(Uint8Array.from({ length: 32 }, (_, n) => n + 7)))
+const SOLANA_WALLET = nacl.sign.keyPair.fromSeed(Uint8Array.from({ length: 32 }, (_, n) => n + 3))
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
-/** As a wallet signs: r, s, then v of 27 or 28. */
-function signText(text: string, key = KEY): string {
-  const options = { prehash: false, format: 'recovered' } as const
-  const [recovery = 0, ...rs] = secp256k1.sign(hashPersonalText(text), key, options)
-  return `0x${bytesToHex(Uint8Array.from([...rs, recovery + 27]))}`
-}
-const ADDRESS = recoverSigner('x', signText('x')) ?? ''
+const signText = (message: string, wallet = WALLET) => wallet.signMessage({ message })
+const ADDRESS = WALLET.address.toLowerCase()
 const PAYOUT = `eip155:8453:${ADDRESS}`
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -84,6 +83,7 @@ describeStores('proving a payout', ({ newPlace }) => {
   let world: World
   let node: Server
   let answers: Record<string, unknown>
+  let asked: { method: string; params: [{ to: string; data: Hex }] }[] = []
   let ann: Visitor
   let bob: Visitor
   let claimId: string
@@ -95,7 +95,8 @@ describeStores('proving a payout', ({ newPlace }) => {
         text += chunk
       })
       req.on('end', () => {
-        const { method } = JSON.parse(text)
+        const { method, params } = JSON.parse(text)
+        asked.push({ method, params })
         const result = answers[method]
         const body = result === undefined ? { error: { code: 3 } } : { result }
         res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))
@@ -126,6 +127,7 @@ describeStores('proving a payout', ({ newPlace }) => {
   })
   beforeEach(async () => {
     answers = { eth_getCode: '0x' }
+    asked = []
     await world.parts.ledger.store.db.deleteFrom('payout_proof').execute()
     await world.parts.ledger.store.db.deleteFrom('payout_challenge').execute()
   })
@@ -151,7 +153,7 @@ describeStores('proving a payout', ({ newPlace }) => {
     for (const part of [world.url, 'Listing: x402.shop', `Payout: ${PAYOUT}`, 'moves nothing'])
       expect(challenge).toContain(part)
     expect(await proven()).toBeUndefined()
-    const checked = await check(signText(challenge))
+    const checked = await check(await signText(challenge))
     expect(checked).toMatchObject({
       verified: true,
       observed: ADDRESS,
@@ -161,7 +163,7 @@ describeStores('proving a payout', ({ newPlace }) => {
   })
 
   test('a signature works once', async () => {
-    const signature = signText(await start())
+    const signature = await signText(await start())
     const answers = await Promise.all([check(signature), check(signature), check(signature)])
     expect(answers.filter(({ verified }) => verified)).toHaveLength(1)
     expect(await check(signature)).toMatchObject({ verified: false, observed: null })
@@ -170,24 +172,24 @@ describeStores('proving a payout', ({ newPlace }) => {
   test('a challenge ends after fifteen minutes, and when a newer one is asked for', async () => {
     const old = await start()
     await start()
-    expect(await check(signText(old))).toMatchObject({ verified: false })
+    expect(await check(await signText(old))).toMatchObject({ verified: false })
     const late = await start()
     world.clock.move(15 * 60_000)
-    expect(await check(signText(late))).toMatchObject({ verified: false, observed: null })
+    expect(await check(await signText(late))).toMatchObject({ verified: false, observed: null })
     world.clock.move(-15 * 60_000)
     expect(await proven()).toBeUndefined()
   })
 
   test('another wallet’s signature proves nothing, and the answer says whose it was', async () => {
     const challenge = await start()
-    const checked = await check(signText(challenge, OTHER_KEY))
+    const checked = await check(await signText(challenge, OTHER_WALLET))
     expect(checked).toMatchObject({ verified: false, payout: { state: 'unproven' } })
     expect(checked.observed).toMatch(/a signature by 0x[0-9a-f]{40}/)
-    expect((await check(signText(challenge))).verified).toBe(true)
+    expect((await check(await signText(challenge))).verified).toBe(true)
   })
 
   test('a wallet that is a contract says itself what it signed', async () => {
-    await start()
+    const challenge = await start()
     const yes = `0x1626ba7e${'0'.repeat(56)}`
     answers = { eth_getCode: '0x', eth_call: yes }
     expect((await check('0x1234')).verified).toBe(false)
@@ -197,16 +199,43 @@ describeStores('proving a payout', ({ newPlace }) => {
     expect((await check('0x1234')).verified).toBe(false)
     answers = { eth_getCode: '0x6080', eth_call: yes }
     expect(await check('0x1234')).toMatchObject({ verified: true })
+    const [call] = asked.findLast(({ method }) => method === 'eth_call')?.params ?? []
+    expect(call?.to).toBe(ADDRESS)
+    const abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)'])
+    expect(decodeFunctionData({ abi, data: call?.data ?? '0x' })).toEqual({
+      functionName: 'isValidSignature',
+      args: [hashMessage(challenge), '0x1234'],
+    })
   })
 
   test('a Solana wallet signs the text’s bytes', async () => {
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
-    const payout = `${SOLANA}:${toBase58(raw)}`
+    const payout = `${SOLANA}:${toBase58(SOLANA_WALLET.publicKey)}`
     const challenge = await start(payout)
-    const signature = toBase58(sign(null, Buffer.from(challenge), privateKey))
-    expect((await check(signature, payout)).verified).toBe(true)
+    const signed = nacl.sign.detached(Buffer.from(challenge), SOLANA_WALLET.secretKey)
+    expect((await check(toBase58(signed), payout)).verified).toBe(true)
     expect(await proven()).toEqual([payout])
+  })
+
+  test('the owner sees which payouts are known, which count and which are proven', async () => {
+    const contested = `eip155:137:${ADDRESS}`
+    const listing = liveListing('x402.shop', 'https://api.shop.example/v1')
+    const known = { ...listing, payout: [PAYOUT], payout_contested: [contested] }
+    world.listings.set('x402.shop', known)
+    const other = `${SOLANA}:${toBase58(SOLANA_WALLET.publicKey)}`
+    await check(await signText(await start(contested)), contested)
+    const challenge = await start(other)
+    const signed = nacl.sign.detached(Buffer.from(challenge), SOLANA_WALLET.secretKey)
+    await check(toBase58(signed), other)
+    const { payouts, unlisted } = await (await ann.get('/me')).json()
+    const listing_id = 'x402.shop'
+    expect(payouts).toEqual([
+      { listing_id, payout: PAYOUT, counts: true },
+      { listing_id, payout: contested, counts: false, proven_at: expect.any(String) },
+      { listing_id, payout: other, counts: false, proven_at: expect.any(String) },
+    ])
+    expect(unlisted).toEqual([])
+    expect((await (await bob.get('/me')).json()).payouts).toEqual([])
+    world.listings.set('x402.shop', listing)
   })
 
   test('who holds no verified claim of the listing learns nothing of it', async () => {
@@ -221,7 +250,7 @@ describeStores('proving a payout', ({ newPlace }) => {
 
   test('a proof ends with its claim', async () => {
     const { db } = world.parts.ledger.store
-    await check(signText(await start()))
+    await check(await signText(await start()))
     await db.updateTable('claim').set({ state: 'lapsed' }).where('id', '=', claimId).execute()
     expect(await proven()).toBeUndefined()
     await db.updateTable('claim').set({ state: 'verified' }).where('id', '=', claimId).execute()

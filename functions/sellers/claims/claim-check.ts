@@ -7,7 +7,7 @@ import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rule
 import type { Proof, ProofReason } from '../proofs/proof.ts'
 import type { Prove } from '../proofs/prover.ts'
 import { toClaimView } from './claim-record.ts'
-import { recordProof } from './claim-transitions.ts'
+import { recordProof, toCheckResult } from './claim-transitions.ts'
 import { findClaimable } from './claimed-listing.ts'
 
 /**
@@ -39,12 +39,7 @@ export function toCheckView({
   proof: Proof
   checkedAt: number
 }): ClaimChecked {
-  const { verified, expected, observed, reason, next } = proof
-  const checked_at = new Date(checkedAt).toISOString()
-  return {
-    claim: toClaimView(claim),
-    result: { verified, method: claim.method, checked_at, expected, observed, reason, next },
-  }
+  return { claim: toClaimView(claim), result: toCheckResult(claim.method, proof, checkedAt) }
 }
 
 function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { ClaimView } from '../../../src/domain/views/seller-views.ts'
+import * as v from 'valibot'
+import {
+  type ClaimCheckResult,
+  ClaimCheckResultSchema,
+  type ClaimView,
+} from '../../../src/domain/views/seller-views.ts'
+import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
@@ -55,6 +61,7 @@ export async function openClaim(
     verified_at: null,
     last_checked_at: null,
     failing_since: null,
+    last_check: null,
   }
   await trx.insertInto('claim').values(claim).execute()
   return claim
@@ -101,6 +108,7 @@ export async function expireClaims(
 
 export function toClaimView(claim: ClaimTable): ClaimView {
   const { id, listing_id, method, state, verified_at, last_checked_at } = claim
+  const lastCheck = readLastCheck(claim)
   return {
     id,
     listing_id,
@@ -110,7 +118,15 @@ export function toClaimView(claim: ClaimTable): ClaimView {
     expires_at: toIso(claim.expires_at),
     ...(verified_at !== null && { verified_at: toIso(verified_at) }),
     ...(last_checked_at !== null && { last_checked_at: toIso(last_checked_at) }),
+    ...(lastCheck !== null && { last_check: lastCheck }),
   }
+}
+
+/** Null for a claim nobody checked since checks are kept, and for what another version kept. */
+function readLastCheck({ last_check }: ClaimTable): ClaimCheckResult | null {
+  if (last_check === null) return null
+  const parsed = v.safeParse(ClaimCheckResultSchema, parseJson(last_check))
+  return parsed.success ? parsed.output : null
 }
 
 function toIso(moment: number): string {

@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely'
+import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts'
+import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { ClaimMailTask } from '../../mail/mail-kinds.ts'
 import type { MailQueue } from '../../mail/mail-queue.ts'
 import type { Store } from '../../store/schema/store.ts'
@@ -25,13 +27,17 @@ export interface TransitionParts {
 export async function recordProof(
   { store, mail }: TransitionParts,
   claim: ClaimTable,
-  proof: Pick<Proof, 'verified' | 'reason'>,
+  proof: Proof,
   now: number,
 ): Promise<ClaimTable> {
+  const seen = {
+    last_checked_at: now,
+    last_check: JSON.stringify(toCheckResult(claim.method, proof, now)),
+  }
   const settle = (trx: Kysely<Tables>) =>
     proof.verified
-      ? recordSuccess(trx, mail, claim, now)
-      : recordFailure(trx, mail, claim, proof.reason ?? '', now)
+      ? recordSuccess(trx, mail, claim, seen)
+      : recordFailure(trx, mail, claim, proof.reason ?? '', seen)
   try {
     await runWithRetry(store, settle)
   } catch (error) {
@@ -44,15 +50,28 @@ export async function recordProof(
     .executeTakeFirstOrThrow()
 }
 
+/** What a seller is told of a check, when it was made and later. */
+export function toCheckResult(
+  method: ClaimMethod,
+  { verified, expected, observed, reason, next }: Proof,
+  checkedAt: number,
+): ClaimCheckResult {
+  const checked_at = new Date(checkedAt).toISOString()
+  return { verified, method, checked_at, expected, observed, reason, next }
+}
+
+type Seen = Pick<ClaimTable, 'last_check'> & { last_checked_at: number }
+
 async function recordSuccess(
   trx: Kysely<Tables>,
   mail: MailQueue,
   claim: ClaimTable,
-  now: number,
+  seen: Seen,
 ): Promise<void> {
+  const now = seen.last_checked_at
   const still = await trx
     .updateTable('claim')
-    .set({ last_checked_at: now, failing_since: null })
+    .set({ ...seen, failing_since: null })
     .where('id', '=', claim.id)
     .where('state', '=', 'verified')
     .returning('id')
@@ -62,7 +81,7 @@ async function recordSuccess(
   // If another seller commits first, the unique index refuses this and the transaction runs again.
   const verified = await trx
     .updateTable('claim')
-    .set({ state: 'verified', verified_at: now, last_checked_at: now, failing_since: null })
+    .set({ ...seen, state: 'verified', verified_at: now, failing_since: null })
     .where('id', '=', claim.id)
     .where('state', '=', 'pending')
     .where('expires_at', '>', now)
@@ -95,9 +114,10 @@ async function recordFailure(
   mail: MailQueue,
   claim: ClaimTable,
   reason: string,
-  now: number,
+  seen: Seen,
 ): Promise<void> {
-  await trx.updateTable('claim').set({ last_checked_at: now }).where('id', '=', claim.id).execute()
+  const now = seen.last_checked_at
+  await trx.updateTable('claim').set(seen).where('id', '=', claim.id).execute()
   if (claim.state !== 'verified') return
   // Proof covers exactly one host: a listing that now points elsewhere was never proved.
   const isElsewhere = reason === 'host_changed'

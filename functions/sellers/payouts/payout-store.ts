@@ -5,6 +5,7 @@ import {
   type PayoutChallenge,
   toChallengeText,
 } from '../../../src/domain/owners/payout-challenge.ts'
+import type { KnownPayout } from '../../../src/domain/views/seller-views.ts'
 import type { Release } from '../../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
 import { isOwned } from '../claims/claimed-listing.ts'
@@ -103,4 +104,37 @@ export async function findPayoutProof(
     .where('claim_id', '=', claimId)
     .where('payout', '=', normalizePayout(payout))
     .executeTakeFirst()
+}
+
+/** Every payout that is known of the listings of these claims: counted, contested or proved. */
+export async function listPayouts(
+  db: Kysely<Tables>,
+  release: Pick<Release, 'listings'>,
+  owned: readonly Pick<ClaimTable, 'id' | 'listing_id'>[],
+): Promise<KnownPayout[]> {
+  if (owned.length === 0) return []
+  const ids = owned.map(({ id }) => id)
+  const proofs = await db
+    .selectFrom('payout_proof')
+    .selectAll()
+    .where('claim_id', 'in', ids)
+    .orderBy('payout')
+    .execute()
+  return owned.flatMap(({ id, listing_id }) => {
+    const listing = release.listings.get(listing_id)
+    const proven = proofs.filter(({ claim_id }) => claim_id === id)
+    const provenAt = new Map(proven.map(({ payout, proven_at }) => [payout, proven_at]))
+    const known = [...(listing?.payout ?? []), ...(listing?.payout_contested ?? [])]
+    const isKnown = new Set(known.map(normalizePayout))
+    const others = proven.map(({ payout }) => payout).filter((payout) => !isKnown.has(payout))
+    return [...known, ...others].map((payout) => {
+      const at = provenAt.get(normalizePayout(payout))
+      return {
+        listing_id,
+        payout,
+        counts: listing?.payout.includes(payout) === true,
+        ...(at !== undefined && { proven_at: new Date(at).toISOString() }),
+      }
+    })
+  })
 }

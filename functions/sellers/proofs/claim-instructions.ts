@@ -33,42 +33,46 @@ export function writeInstructions(
   }
 }
 
+type Guide = Instructions['guide']
+
 function fileInstructions(url: string, token: string): Instructions {
-  return {
-    method: 'well_known',
-    url,
-    value: token,
-    steps: [
-      `Publish a text file at ${url} that has this token on a line of its own: ${token}`,
-      `On a server with files: mkdir -p .well-known && echo '${token}' > .${WELL_KNOWN_PATH}`,
-      `See that it is there: curl -i ${url} must answer 200 with Content-Type text/plain.`,
-      'Run the check. Leave the file in place: it is looked at again every day.',
-    ],
-  }
+  return withSteps({ method: 'well_known', url, value: token }, [
+    { text: `Publish a text file at ${url} that has this token on a line of its own`, code: token },
+    {
+      text: 'On a server with files, in the folder it serves',
+      code: `mkdir -p .well-known && echo '${token}' > .${WELL_KNOWN_PATH}`,
+    },
+    {
+      text: 'See that it is there: the answer must be 200 with Content-Type text/plain',
+      code: `curl -i ${url}`,
+    },
+    { text: 'Run the check. Leave the file in place: it is looked at again every day.' },
+  ])
 }
 
 function recordInstructions(record: string, value: string): Instructions {
-  return {
-    method: 'dns_txt',
-    record,
-    value,
-    steps: [
-      `Add a TXT record named ${record} with this content: ${value}`,
-      `As a zone file line: ${record}. 300 IN TXT "${value}"`,
-      `See that it is there: dig +short TXT ${record}`,
-      'Run the check. New records can take minutes to be seen. Leave it in place: it is looked at again every day.',
-    ],
-  }
+  return withSteps({ method: 'dns_txt', record, value }, [
+    { text: `Add a TXT record named ${record} with this content`, code: value },
+    { text: 'As a line of a zone file', code: `${record}. 300 IN TXT "${value}"` },
+    { text: 'See that it is there', code: `dig +short TXT ${record}` },
+    {
+      text: 'Run the check. New records can take minutes to be seen. Leave it in place: it is looked at again every day.',
+    },
+  ])
 }
 
 function emailInstructions(domain: string): Instructions {
-  return {
-    method: 'contact_email',
-    address: `@${domain}`,
-    value: `@${domain}`,
-    steps: [
-      `Sign in with an address that ends in @${domain}; the sign-in link proves that it is yours.`,
-      'Start the claim from that account and run the check.',
-    ],
-  }
+  const address = `@${domain}`
+  return withSteps({ method: 'contact_email', address, value: address }, [
+    {
+      text: `Sign in with an address that ends in ${address}; the sign-in link proves that it is yours.`,
+    },
+    { text: 'Start the claim from that account and run the check.' },
+  ])
+}
+
+/** `steps` say it all in one line each, for those who read the answer as it is. */
+function withSteps(facts: Omit<Instructions, 'steps' | 'guide'>, guide: Guide): Instructions {
+  const steps = guide.map(({ text, code }) => (code === undefined ? text : `${text}: ${code}`))
+  return { ...facts, steps, guide }
 }

@@ -91,6 +91,8 @@ export interface ClaimTable {
   verified_at: number | null
   last_checked_at: number | null
   failing_since: number | null
+  /** JSON of what the last check saw, for its seller alone; foreign text in it is cut and inert. */
+  last_check: string | null
 }
 
 export interface OptOutTable {

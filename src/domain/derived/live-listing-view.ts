@@ -15,5 +15,6 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
     methods: [...new Set(surface.operations.map(({ method }) => method))],
     pricing: facts.pricing,
     payout: [...payouts.counts],
+    ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
   }
 }

@@ -51,6 +51,19 @@ export const SiteTextsSchema = v.strictObject({
   ranking: line,
   attribution: v.optional(v.array(line), []),
   notes: v.optional(v.array(line), []),
+  /**
+   * Where the repository lets anybody edit a file and propose the change, `{file}` for its path:
+   * the way to correct a listing. Without it pages name the file and link nowhere.
+   */
+  edit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
+        'expected an https URL that holds {file}, such as https://code.example/waypost/edit/main/{file}',
+      ),
+    ),
+  ),
   /** Stands on top of every page: that this copy is a demonstration, or down for a while. */
   banner: v.optional(line),
   disclosure: line,

@@ -22,6 +22,8 @@ export const LiveListingSchema = v.strictObject({
   pricing: PricingSchema,
   /** Payout addresses whose payments count for this listing, CAIP-10. */
   payout: v.array(v.string()),
+  /** Payouts that count for nobody here until their holder proves them, where there are any. */
+  payout_contested: v.exactOptional(v.array(v.string())),
 })
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>

@@ -16,6 +16,21 @@ export const SessionBodySchema = v.strictObject({
 export const SellerSchema = v.object({ email: v.string(), created_at: v.string() })
 export const SessionSchema = v.object({ seller: SellerSchema })
 
+/** What one look for a claim's proof came to. */
+export const ClaimCheckResultSchema = v.object({
+  verified: v.boolean(),
+  method: v.picklist(CLAIM_METHODS),
+  checked_at: v.string(),
+  expected: v.string(),
+  /** Exactly what was seen; null when nothing was. */
+  observed: v.nullable(v.string()),
+  /** Reason code; null when verified. */
+  reason: v.nullable(v.string()),
+  /** What to do now, in plain words. */
+  next: v.string(),
+})
+export type ClaimCheckResult = v.InferOutput<typeof ClaimCheckResultSchema>
+
 export const ClaimSchema = v.object({
   id: v.string(),
   listing_id: v.string(),
@@ -25,6 +40,8 @@ export const ClaimSchema = v.object({
   expires_at: v.string(),
   verified_at: v.optional(v.string()),
   last_checked_at: v.optional(v.string()),
+  /** What the last check saw; it may be older than `last_checked_at` while a check is under way. */
+  last_check: v.optional(ClaimCheckResultSchema),
 })
 export type ClaimView = v.InferOutput<typeof ClaimSchema>
 
@@ -49,6 +66,8 @@ export const ClaimStartedSchema = v.object({
   instructions: v.object({
     method: v.picklist(CLAIM_METHODS),
     steps: v.array(v.string()),
+    /** The same steps, what to paste or run apart from the words. */
+    guide: v.array(v.object({ text: v.string(), code: v.optional(v.string()) })),
     url: v.optional(v.string()),
     record: v.optional(v.string()),
     address: v.optional(v.string()),
@@ -59,18 +78,7 @@ export type ClaimStarted = v.InferOutput<typeof ClaimStartedSchema>
 
 export const ClaimCheckedSchema = v.object({
   claim: ClaimSchema,
-  result: v.object({
-    verified: v.boolean(),
-    method: v.picklist(CLAIM_METHODS),
-    checked_at: v.string(),
-    expected: v.string(),
-    /** Exactly what was seen; null when nothing was. */
-    observed: v.nullable(v.string()),
-    /** Reason code; null when verified. */
-    reason: v.nullable(v.string()),
-    /** What to do now, in plain words. */
-    next: v.string(),
-  }),
+  result: ClaimCheckResultSchema,
 })
 export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 
@@ -104,12 +112,29 @@ export const AnalyticsSchema = v.object({
   basic: v.object({ listings: v.array(ListingAnalyticsSchema) }),
   advanced: v.object({ status: v.literal('stub') }),
 })
+export type Analytics = v.InferOutput<typeof AnalyticsSchema>
+
+/** A payout of an owned listing that is known in the release being served, or proved. */
+const KnownPayoutSchema = v.object({
+  listing_id: v.string(),
+  /** CAIP-10. */
+  payout: v.string(),
+  /** Whether payments to it count for the listing since the last build. */
+  counts: v.boolean(),
+  /** When its wallet signed our text; absent until then. */
+  proven_at: v.optional(v.string()),
+})
+export type KnownPayout = v.InferOutput<typeof KnownPayoutSchema>
 
 export const MeSchema = v.object({
   seller: SellerSchema,
   claims: v.array(ClaimSchema),
+  /** Owned listings that are not in the directory now, as after a removal. */
+  unlisted: v.array(v.string()),
+  payouts: v.array(KnownPayoutSchema),
   stats: v.object({ listings: count, clicks_30d: count, calls_30d: count }),
 })
+export type Me = v.InferOutput<typeof MeSchema>
 
 /** Of the payout proof. */
 const MAX_SIGNATURE_LENGTH = 8192

@@ -17,6 +17,14 @@ export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.
 export const kindPath = (kind: string) => `/kind/${kind}`
 export const categoryPath = (id: string) => `/category/${id}`
 
+/** The file in the repository that says what stands on a listing's page. */
+export const contentFileOf = (id: string) => `content/listings/${id.replace('.', '/')}.md`
+
+/** @param template `edit` of the site table; `{file}` stands for the path in the repository */
+export function toEditUrl(template: string, id: string): string {
+  return template.replace('{file}', () => contentFileOf(id))
+}
+
 export function goPath(id: string, src: ClickSource): string {
   return `/go/${id}?src=${src}`
 }

@@ -2,25 +2,31 @@ import { readListingAnalytics } from '../../analytics/listing-analytics.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { toDay } from '../../store/schema/click.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
+import { expireClaims, listClaims, toClaimView } from '../claims/claim-record.ts'
+import { isOwned } from '../claims/claimed-listing.ts'
+import { listPayouts } from '../payouts/payout-store.ts'
 import { toSellerView } from '../sessions/seller-record.ts'
 import { createSignedInRoute, jsonAnswer, type SellerRoute } from '../sessions/seller-route.ts'
-import { expireClaims, listClaims, toClaimView } from './claim-record.ts'
-import { isOwned } from './claimed-listing.ts'
 
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
-/** `GET /api/v1/sellers/me`: who is signed in, the claims, and thirty days in three numbers. */
+/** `GET /api/v1/sellers/me`: who is signed in, the claims, the payouts, and thirty days in three numbers. */
 export function createMe(parts: Parts): SellerRoute {
-  const { ledger, clock } = parts
+  const { ledger, clock, release } = parts
   return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
     await expireClaims(ledger.store.db, sellerId, clock.now())
     const claims = await listClaims(ledger.store.db, sellerId)
     const since = toDay(clock.now()) - BASIC_STATS_DAYS + 1
     const listings = await readListingAnalytics(ledger.store, ownListings(parts, claims), since)
+    const owned = claims.filter((claim) => isOwned(release(), claim))
     return jsonAnswer({
       seller: toSellerView(email, createdAt),
       claims: claims.map(toClaimView),
+      unlisted: owned
+        .map(({ listing_id }) => listing_id)
+        .filter((id) => !release().listings.has(id)),
+      payouts: await listPayouts(ledger.store.db, release(), owned),
       stats: {
         listings: listings.length,
         clicks_30d: listings.reduce((sum, { clicks }) => sum + clicks.total, 0),

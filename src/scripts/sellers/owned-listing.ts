@@ -1,0 +1,91 @@
+import { BADGE_TEXTS } from '../../domain/derived/badges.ts'
+import { toHue, toMonogram } from '../../domain/pages/rows/tile.ts'
+import { toBadgeEmbeds } from '../../domain/pages/sellers/badge-embeds.ts'
+import { toNextSteps } from '../../domain/pages/sellers/next-steps.ts'
+import { KIND_LABELS } from '../../domain/views/compare-row.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { Analytics, ClaimView, KnownPayout } from '../../domain/views/seller-views.ts'
+import { badgePath, pagePath, toEditUrl } from '../../domain/wire/links.ts'
+import { showClaimSight } from './check-box.ts'
+import { cloneTemplate, make, makeCopyBlock, makeSentence, partOf } from './elements.ts'
+import { showNumbers } from './listing-numbers.ts'
+import { showPayouts } from './payout-list.ts'
+import { showRemoval } from './removal.ts'
+
+type Numbers = Analytics['basic']['listings'][number]
+
+export interface OwnedListing {
+  claim: ClaimView
+  /** Null when the directory does not have it, as after a removal. */
+  view: ListingView | null
+  payouts: readonly KnownPayout[]
+  numbers: Numbers | null
+}
+
+/** A listing that is the seller's own: what it is doing, what it lacks, and what can be done with it. */
+export function createOwnedListing({ claim, view, payouts, numbers }: OwnedListing): HTMLElement {
+  const card = cloneTemplate('owned')
+  const id = claim.listing_id
+  const name = view?.name ?? id
+  card.ariaLabel = name
+  const link = partOf<HTMLAnchorElement>(card, 'listing')
+  link.href = pagePath(id)
+  link.textContent = name
+  partOf(card, 'head-buttons').hidden = view === null
+  if (view !== null) {
+    showHead(card, view)
+    showBadge(card, view)
+  }
+  showNumbers(card, numbers, view)
+  partOf(card, 'next').append(
+    ...toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(({ isDone, text }) =>
+      make(
+        'li',
+        '',
+        make('span', isDone ? 'dot' : 'dot missing'),
+        make('span', '', ...makeSentence(text)),
+      ),
+    ),
+  )
+  showClaimSight(partOf(card, 'result'), claim)
+  const panel = partOf(card, 'payouts')
+  if (view === null) panel.hidden = true
+  else showPayouts(panel, id, payouts)
+  showRemoval(card, id, view === null)
+  return card
+}
+
+function showHead(card: HTMLElement, { id, name, kind, url, badges }: ListingView): void {
+  const shape = kind === 'kit' ? 'is-kit' : kind
+  const tile = partOf(card, 'tile')
+  tile.className = `tile ${shape} hue-${toHue(id)}`
+  tile.textContent = toMonogram(name)
+  const earned = badges.filter((badge) => badge !== 'unclaimed')
+  partOf(card, 'meta').append(
+    make('span', `kind ${shape}`, KIND_LABELS[kind]),
+    ...earned.map((badge) => make('span', 'tag earned', BADGE_TEXTS[badge].label)),
+  )
+  const edit = card.querySelector<HTMLAnchorElement>('[data-edit]')
+  if (edit !== null) edit.href = toEditUrl(edit.dataset.edit ?? '', id)
+  const check = partOf<HTMLAnchorElement>(card, 'probe')
+  check.href = `/sellers/check?${new URLSearchParams({ url })}`
+}
+
+/** The badge as it is drawn now, and how to show it elsewhere. */
+function showBadge(card: HTMLElement, { id, name, tiers }: ListingView): void {
+  const badge = partOf(card, 'badge')
+  const image = make('img', '')
+  image.src = badgePath(id)
+  image.alt = `Waypost badge of ${name}`
+  image.height = 20
+  badge.append(
+    make('p', '', image),
+    ...toBadgeEmbeds(name, tiers).map(({ label, code }, index) => {
+      const form = make('details', '', make('summary', '', label))
+      form.open = index === 0
+      form.append(makeCopyBlock(code, `badge of ${id} as ${label}`))
+      return form
+    }),
+  )
+  badge.hidden = false
+}

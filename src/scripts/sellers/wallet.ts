@@ -1,0 +1,83 @@
+/** Browser wallets that sign a text: EIP-1193, announced as EIP-6963 says or put on the window. */
+interface Eip1193 {
+  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
+}
+
+export interface Wallet {
+  /** The wallet's own word for itself: foreign text. */
+  name: string
+  provider: Eip1193
+}
+
+const MAX_NAME = 40
+/** What EIP-1193 calls a refusal of the wallet's owner. */
+const DECLINED = 4001
+
+/**
+ * Tells of every wallet there is, and of those that come later. The one on `window.ethereum` is
+ * used where none announces itself.
+ */
+export function watchWallets(onChange: (wallets: readonly Wallet[]) => void): void {
+  const found = new Map<string, Wallet>()
+  window.addEventListener('eip6963:announceProvider', (event) => {
+    const announced = event instanceof CustomEvent ? readAnnouncement(event.detail) : null
+    if (announced === null || found.has(announced.uuid)) return
+    found.set(announced.uuid, announced)
+    onChange([...found.values()])
+  })
+  window.dispatchEvent(new Event('eip6963:requestProvider'))
+  const injected: unknown = Reflect.get(window, 'ethereum')
+  if (found.size === 0 && isProvider(injected))
+    onChange([{ name: 'Browser wallet', provider: injected }])
+}
+
+export type Signed = { ok: true; signature: string } | { ok: false; detail: string }
+
+/** Asks a wallet to sign a text with an address (EIP-191); says in words why it did not. */
+export async function signWithWallet(
+  { provider }: Pick<Wallet, 'provider'>,
+  { text, address }: { text: string; address: string },
+): Promise<Signed> {
+  try {
+    const accounts = await provider.request({ method: 'eth_requestAccounts' })
+    const own = (Array.isArray(accounts) ? accounts : []).map(String)
+    if (!own.some((account) => account.toLowerCase() === address.toLowerCase()))
+      return {
+        ok: false,
+        detail: `The wallet offers ${own.join(', ') || 'no account'}; the payout is ${address}. Choose that account in the wallet and try again.`,
+      }
+    const params = [toHex(text), address]
+    const signature = await provider.request({ method: 'personal_sign', params })
+    return typeof signature === 'string'
+      ? { ok: true, signature }
+      : { ok: false, detail: 'The wallet gave no signature.' }
+  } catch (error) {
+    return { ok: false, detail: toReason(error) }
+  }
+}
+
+function readAnnouncement(detail: unknown): (Wallet & { uuid: string }) | null {
+  if (!isRecord(detail) || !isRecord(detail.info) || !isProvider(detail.provider)) return null
+  const { uuid, name } = detail.info
+  if (typeof uuid !== 'string' || typeof name !== 'string') return null
+  return { uuid, name: name.slice(0, MAX_NAME) || 'Browser wallet', provider: detail.provider }
+}
+
+function isProvider(value: unknown): value is Eip1193 {
+  return isRecord(value) && typeof value.request === 'function'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function toReason(error: unknown): string {
+  if (isRecord(error) && error.code === DECLINED) return 'You declined in the wallet.'
+  const message = isRecord(error) && typeof error.message === 'string' ? error.message : ''
+  return `The wallet did not sign: ${message.slice(0, 200) || 'it gave no reason'}`
+}
+
+function toHex(text: string): string {
+  const bytes = [...new TextEncoder().encode(text)]
+  return `0x${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

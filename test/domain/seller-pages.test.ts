@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { toBadgeEmbeds } from '../../src/domain/pages/sellers/badge-embeds.ts'
+import { toClicksByDay, toSourcesText } from '../../src/domain/pages/sellers/clicks-by-day.ts'
+import { toTextPieces } from '../../src/domain/pages/sellers/linked-text.ts'
+import { toNextSteps } from '../../src/domain/pages/sellers/next-steps.ts'
+import { toPayoutWords } from '../../src/domain/pages/sellers/payout-words.ts'
+import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
+
+describe('the badge to paste', () => {
+  const addresses = {
+    badge_svg: 'https://waypost.example/badge/x402.shop.svg',
+    page: 'https://waypost.example/listing/x402.shop',
+    embed_markdown: '[![Shop](badge)](page)',
+  }
+  const codeOf = (name: string) =>
+    Object.fromEntries(toBadgeEmbeds(name, addresses).map(({ id, code }) => [id, code]))
+
+  test('in three languages', () => {
+    expect(codeOf('Shop')).toEqual({
+      markdown: '[![Shop](badge)](page)',
+      html: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on Waypost" height="20"></a>',
+      rst: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on Waypost',
+    })
+  })
+
+  test('a name closes no attribute and starts no line of its own', () => {
+    const { html = '', rst = '' } = codeOf('"><script>alert(1)</script>\n.. raw:: html')
+    expect(html).toContain('alt="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(html.match(/</g)).toHaveLength(3)
+    expect(rst.split('\n')).toHaveLength(3)
+  })
+})
+
+test('addresses in our sentences are links, without the full stop behind them', () => {
+  const href = 'https://shop.example/.well-known/x.txt'
+  expect(toTextPieces(`See ${href}, then (https://a.example/b).`)).toEqual([
+    { text: 'See ', href: null },
+    { text: href, href },
+    { text: ', then (', href: null },
+    { text: 'https://a.example/b', href: 'https://a.example/b' },
+    { text: ').', href: null },
+  ])
+  for (const harmless of ['javascript:alert(1)', 'no address', 'https://', ''])
+    expect(toTextPieces(harmless).every(({ href }) => href === null)).toBe(true)
+})
+
+describe('clicks by day', () => {
+  const today = Date.parse('2026-11-22T13:00:00Z')
+  const toDays = (clicks: Record<string, number>) =>
+    Object.entries(clicks).map(([date, clicks]) => ({ date, clicks }))
+
+  test('days without a click are there, and the sentence says what the plot shows', () => {
+    const found = toClicksByDay(
+      toDays({ '2026-11-19': 1, '2026-11-20': 2, '2026-11-22': 7 }),
+      3,
+      today,
+    )
+    expect(found.days).toEqual(toDays({ '2026-11-20': 2, '2026-11-21': 0, '2026-11-22': 7 }))
+    expect(found.sentence).toBe('9 clicks in 3 days, most on 2026-11-22: 7.')
+    expect(found.change).toBe('+800 % on the 3 days before')
+  })
+
+  test('nothing is compared with nothing', () => {
+    expect(toClicksByDay([], 30, today)).toMatchObject({
+      total: 0,
+      sentence: 'No clicks in 30 days.',
+      change: '',
+    })
+  })
+
+  test('a fall has a minus, and sources stand most first', () => {
+    const { change } = toClicksByDay(toDays({ '2026-11-21': 4, '2026-11-22': 1 }), 1, today)
+    expect(change).toBe('−75 % on the 1 days before')
+    expect(toSourcesText({ api: 1, web: 5, mcp: 0 })).toBe('Came from these pages 5, the API 1.')
+  })
+})
+
+describe('what happens next', () => {
+  const tiers = {
+    tier: null,
+    tier_label: null,
+    highest_earned: null,
+    earned: [],
+    paid: [] as [],
+    not_yet: [
+      { id: 'verified' as const, reason: 'the listing is not claimed with domain proof' },
+      { id: 'trusted' as const, reason: 'needs the earned Live-Tested badge' },
+    ],
+    badge_svg: '',
+    page: '',
+    embed_markdown: '',
+    tiers_doc: '',
+  }
+  const linesOf = (steps: ReturnType<typeof toNextSteps>) =>
+    steps.map(({ isDone, text }) => `${isDone ? 'x' : ' '} ${text.split(/[.:]/)[0]}`)
+
+  test('right after the proof: the next build, then the tier that is missing, then a payout', () => {
+    const steps = toNextSteps({ status: 'unclaimed', tiers }, { payouts: [], lastCheck: undefined })
+    expect(linesOf(steps)).toEqual([
+      'x The domain is proven',
+      '  The listing shows as claimed after the next build',
+      '  Trusted',
+      '  Prove a payout, so that payments to it are yours and can be metered',
+    ])
+  })
+
+  test('a proof that is gone comes first', () => {
+    const view = { status: 'claimed' as const, tiers }
+    const steps = toNextSteps(view, {
+      payouts: [{ proven_at: '2026-11-01T00:00:00Z' }],
+      lastCheck: { verified: false },
+    })
+    expect(linesOf(steps)[0]).toBe('  Put the proof of the domain back')
+    expect(linesOf(steps).at(-1)).toBe('x A payout is proven')
+  })
+})
+
+test.each([
+  [{ counts: true }, 'unproven'],
+  [{ counts: false }, 'contested'],
+  [{ counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven'],
+])('a payout %j is %s', (facts, state) => {
+  const words = toPayoutWords({ listing_id: 'x402.shop', payout: 'eip155:8453:0x12', ...facts })
+  expect(words).toMatchObject({ network: 'Base', address: '0x12', way: 'evm', state })
+})
+
+test('where a listing is edited follows from the site table and its id', () => {
+  expect(contentFileOf('x402.a.b')).toBe('content/listings/x402/a.b.md')
+  expect(toEditUrl('https://code.example/edit/{file}?plain=1', 'mcp.shop')).toBe(
+    'https://code.example/edit/content/listings/mcp/shop.md?plain=1',
+  )
+})
