@@ -103,7 +103,7 @@ export async function readReview(contentDir: string): Promise<Map<string, string
   return files
 }
 
-async function readIfThere(file: string): Promise<string | null> {
+export async function readIfThere(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

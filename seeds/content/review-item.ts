@@ -4,6 +4,7 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 /** `content/review/<id>.json`: a question for people; nothing in it is live. */
 const ReviewItemSchema = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,80}$/)),
+  /** When it was asked, ISO 8601. */
   at: v.string(),
   why: v.string(),
   /** Who asks: an importer, `proposals`, `disputes`. */
@@ -26,7 +27,7 @@ const SettledSchema = v.record(
     listing: v.string(),
   }),
 )
-type Settled = v.InferOutput<typeof SettledSchema>
+export type Settled = v.InferOutput<typeof SettledSchema>
 
 /** What was decided, so that the same question is not asked again. */
 export const SETTLED_FILE = 'review/settled.json'
@@ -36,7 +37,12 @@ export function reviewFileOf(id: string): string {
 }
 
 /** @throws Error that names the file and what would be right. */
-function parseSettled(text: string | undefined): Settled {
+export function parseReviewItem(text: string, file: string): ReviewItem {
+  return parseAs(ReviewItemSchema, text, file)
+}
+
+/** @throws Error that names the file and what would be right. */
+export function parseSettled(text: string | undefined): Settled {
   return text === undefined ? {} : parseAs(SettledSchema, text, SETTLED_FILE)
 }
 

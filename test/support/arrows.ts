@@ -117,6 +117,12 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*'],
   },
   'seeds/sources/discovery': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: [] },
+  // What people decide is held against the same checks as a build, and may wait in the ledger.
+  'seeds/review': {
+    ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
+    packages: ['node:*'],
+  },
+  'seeds/commands': { ours: ['src/domain', 'functions/ports', 'seeds'], packages: ['node:*'] },
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },
   test: { ours: [''], packages: ['*'] },
 }

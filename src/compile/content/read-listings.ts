@@ -42,42 +42,68 @@ export interface ListingFiles {
 
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
 export function readListings(contentDir: string, rules: UrlRules): ListingFiles {
-  const schema = createListingFactsSchema(rules)
+  const parse = createListingParser(rules)
   const listings: ListingFile[] = []
   const broken: PartialListing[] = []
   const faults: Fault[] = []
-  const report = (file: string, found: readonly YamlFault[], field = '') => {
-    for (const { line, message } of found)
-      faults.push({ file, line, field, message, severity: 'error' })
-  }
+  const report = (file: string, found: readonly YamlFault[]) =>
+    faults.push(...found.map((fault) => toFault(file, fault)))
   for (const entry of listFiles(contentDir, report)) {
     const text = readBounded(join(contentDir, entry.file))
     if (typeof text !== 'string') {
       report(entry.file, [text])
       continue
     }
-    const parsed = parseFrontMatter(text)
-    if (!parsed.ok) {
-      report(entry.file, parsed.faults)
-      continue
-    }
-    report(entry.file, findDescriptionFaults(text, parsed.body), 'description')
-    const result = v.safeParse(schema, parsed.data)
-    if (result.success)
-      listings.push({ ...entry, facts: result.output, description: parsed.body, yaml: parsed.yaml })
-    else {
-      const found = toSchemaFaults(schema, result.issues)
-      for (const { path, field, message, isUnknownKey } of found) {
-        const line = isUnknownKey
-          ? findYamlKeyLine(parsed.yaml, String(path.at(-1)))
-          : findYamlLine(parsed.yaml, path)
-        report(entry.file, [{ line, message }], field)
-      }
-      broken.push({ ...entry, facts: parseSound(schema, parsed.data, found), yaml: parsed.yaml })
-    }
+    const parsed = parse(entry, text)
+    faults.push(...parsed.faults)
+    if (parsed.listing !== null) listings.push(parsed.listing)
+    else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   return { listings: listings.sort(byId), broken: broken.sort(byId), faults }
+}
+
+/** One file: the listing where it is sound, else what of it is. */
+export interface ParsedListing {
+  listing: ListingFile | null
+  partial: PartialListing | null
+  faults: Fault[]
+}
+
+/** @returns a parser of files' texts; making its schema costs more than using it. */
+export function createListingParser(rules: UrlRules) {
+  const schema = createListingFactsSchema(rules)
+  return function parse(entry: { id: string; file: string }, text: string): ParsedListing {
+    const parsed = parseFrontMatter(text)
+    if (!parsed.ok) {
+      const faults = parsed.faults.map((fault) => toFault(entry.file, fault))
+      return { listing: null, partial: null, faults }
+    }
+    const { data, body, yaml } = parsed
+    const inBody = findDescriptionFaults(text, body).map((fault) =>
+      toFault(entry.file, fault, 'description'),
+    )
+    const result = v.safeParse(schema, data)
+    if (result.success)
+      return {
+        listing: { ...entry, facts: result.output, description: body, yaml },
+        partial: null,
+        faults: inBody,
+      }
+    const found = toSchemaFaults(schema, result.issues)
+    const faults = found.map(({ path, field, message, isUnknownKey }) => {
+      const line = isUnknownKey
+        ? findYamlKeyLine(yaml, String(path.at(-1)))
+        : findYamlLine(yaml, path)
+      return toFault(entry.file, { line, message }, field)
+    })
+    const partial = { ...entry, facts: parseSound(schema, data, found), yaml }
+    return { listing: null, partial, faults: [...inBody, ...faults] }
+  }
+}
+
+function toFault(file: string, { line, message }: YamlFault, field = ''): Fault {
+  return { file, line, field, message, severity: 'error' }
 }
 
 type FactsSchema = ReturnType<typeof createListingFactsSchema>

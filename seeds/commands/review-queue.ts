@@ -1,0 +1,70 @@
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import type { ReviewItem } from '../content/review-item.ts'
+import type { ReviewPlace } from '../review/accept-file.ts'
+import { reviewSources } from '../review/open-sources.ts'
+import type { ReviewSource } from '../review/review-source.ts'
+
+/** One question, and where its answer goes. */
+export interface Waiting {
+  item: ReviewItem
+  source: ReviewSource
+}
+
+export interface ReviewQueue {
+  waiting: Waiting[]
+  /** Why some kind of question could not be read. */
+  faults: string[]
+  close(): Promise<void>
+}
+
+/**
+ * Everything that waits, oldest first.
+ *
+ * @param from one kind alone; null for all
+ * @throws OperatorError when there is no such kind
+ */
+export async function openQueue(
+  place: ReviewPlace,
+  from: string | null,
+  now: () => string,
+): Promise<ReviewQueue> {
+  const kinds = reviewSources(place, now)
+  const chosen = kinds.filter(({ kind }) => from === null || kind === from)
+  if (chosen.length === 0)
+    throw new OperatorError(
+      `--from: expected one of ${kinds.map(({ kind }) => kind).join(', ')}, got ${JSON.stringify(from)}`,
+    )
+  const sources: ReviewSource[] = []
+  const waiting: Waiting[] = []
+  const faults: string[] = []
+  for (const { kind, open } of chosen)
+    try {
+      const source = await open()
+      if (source === null) continue
+      sources.push(source)
+      for (const item of await source.list()) waiting.push({ item, source })
+    } catch (error) {
+      faults.push(`${kind}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  return {
+    waiting: waiting.sort((a, b) => (a.item.at < b.item.at ? -1 : a.item.at > b.item.at ? 1 : 0)),
+    faults,
+    close: async () => {
+      for (const source of sources) await source.close()
+    },
+  }
+}
+
+/** @throws OperatorError when no item, or more than one, has an id that begins so. */
+export function findWaiting({ waiting }: ReviewQueue, id: string): Waiting {
+  const exact = waiting.find(({ item }) => item.id === id)
+  if (exact !== undefined) return exact
+  const [first, second] = waiting.filter(({ item }) => id !== '' && item.id.startsWith(id))
+  if (first === undefined)
+    throw new OperatorError(`nothing waits under ${JSON.stringify(id)}: npm run review -- list`)
+  if (second !== undefined)
+    throw new OperatorError(
+      `${JSON.stringify(id)} begins ${first.item.id} and ${second.item.id}: say more of it`,
+    )
+  return first
+}

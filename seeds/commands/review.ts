@@ -1,0 +1,188 @@
+import { createInterface } from 'node:readline/promises'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
+import type { Decision, ReviewFile } from '../review/review-source.ts'
+import { toPrintable } from '../text/printable.ts'
+import { editText } from './edit-text.ts'
+import { parseReviewOptions, REVIEW_HELP, type ReviewOptions } from './review-options.ts'
+import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
+import { toListLine, toShowLines } from './review-text.ts'
+
+const DONE = 0
+const NOT_DONE = 1
+const WRONG_COMMAND = 2
+/** Of one printed fault, which may list many. */
+const MAX_FAULT = 20_000
+
+process.exitCode = await main(process.argv.slice(2))
+
+/** `npm run review`: shows what waits for a person, and settles it. */
+async function main(args: readonly string[]): Promise<number> {
+  const parsed = parseReviewOptions(args)
+  if (!parsed.ok) {
+    console.error(`${toPrintable(parsed.message)}\n\n${REVIEW_HELP}`)
+    return WRONG_COMMAND
+  }
+  if ('help' in parsed) {
+    console.log(REVIEW_HELP)
+    return DONE
+  }
+  let queue: ReviewQueue | undefined
+  try {
+    const config = parseConfig(process.env)
+    const place: ReviewPlace = {
+      contentDir: parsed.options.contentDir ?? config.CONTENT_DIR,
+      allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    }
+    queue = await openQueue(place, parsed.options.from, () => new Date().toISOString())
+    for (const fault of queue.faults) printFault(fault)
+    await act(queue, parsed.options, place)
+    return queue.faults.length > 0 ? NOT_DONE : DONE
+  } catch (error) {
+    printFault(error instanceof OperatorError || !(error instanceof Error) ? error : error.stack)
+    return NOT_DONE
+  } finally {
+    await queue?.close()
+  }
+}
+
+async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlace): Promise<void> {
+  const { action, id, json } = options
+  if (action === null && process.stdin.isTTY && !json) return askAll(queue, place)
+  if (action === null || action === 'list') return list(queue, json)
+  const waiting = findWaiting(queue, id)
+  if (action === 'show') return show(waiting, json)
+  if (action === 'edit') return edit(waiting, await chosenFile(waiting, options), { place, json })
+  const decision: Decision =
+    action === 'refuse'
+      ? { decision: 'refused', reason: options.reason ?? '' }
+      : {
+          decision: 'accepted',
+          reason: options.reason ?? '',
+          ...(await acceptedFile(waiting, options)),
+        }
+  return settle(waiting, decision, json)
+}
+
+function list({ waiting }: ReviewQueue, json: boolean): void {
+  if (json) {
+    const items = waiting.map(({ item, source }) => ({ kind: source.kind, ...item }))
+    console.log(JSON.stringify({ items }))
+    return
+  }
+  for (const { item } of waiting) console.log(toListLine(item))
+  console.log(waiting.length === 0 ? 'nothing waits' : `${waiting.length} waiting`)
+}
+
+async function show({ item, source }: Waiting, json: boolean): Promise<void> {
+  const more = await source.show(item)
+  if (json) return console.log(JSON.stringify({ kind: source.kind, ...item, more }))
+  for (const line of toShowLines(item, more)) console.log(line)
+}
+
+async function edit(
+  { item, source }: Waiting,
+  file: ReviewFile,
+  { place, json }: { place: ReviewPlace; json: boolean },
+): Promise<void> {
+  if (source.edit === undefined)
+    throw new OperatorError(`${item.id}: there is nothing to edit; accept or refuse it`)
+  await source.edit(item, file)
+  // Kept whatever it says: half an edit is not lost because a line of it is wrong yet.
+  const warnings = checkFile(place, file)
+  if (json) console.log(JSON.stringify({ id: item.id, edited: file.path, warnings }))
+  else for (const line of [`${item.id}: edited, and waits on`, ...warnings]) print(line)
+}
+
+async function settle({ item, source }: Waiting, decision: Decision, json: boolean): Promise<void> {
+  const done = await source.settle(item, decision)
+  const { id, listing } = item
+  if (json) console.log(JSON.stringify({ id, decision: decision.decision, listing, done }))
+  else for (const line of [`${id}: ${decision.decision}`, ...done]) print(line)
+}
+
+/** The text to put in the place of the waiting one: a file's, or an editor's. */
+async function chosenFile({ item }: Waiting, { file, path }: ReviewOptions): Promise<ReviewFile> {
+  const { file: waits } = item
+  const goesTo = path ?? waits?.path
+  if (goesTo === undefined)
+    throw new OperatorError(`${item.id} has no file: say where it goes with --path listings/…`)
+  if (file !== null) return { path: goesTo, text: await readEdited(file) }
+  const text = waits?.text ?? ''
+  const isMove = path !== null && waits !== undefined
+  return { path: goesTo, text: isMove ? text : editText({ path: goesTo, text }, process.env) }
+}
+
+async function acceptedFile(waiting: Waiting, options: ReviewOptions) {
+  return options.file === null && options.path === null
+    ? {}
+    : { file: await chosenFile(waiting, options) }
+}
+
+/** One after the other; what can't be done waits on, and the next one comes. */
+async function askAll({ waiting }: ReviewQueue, place: ReviewPlace): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    for (const [index, each] of waiting.entries()) {
+      console.log(`\n${index + 1} of ${waiting.length}`)
+      if (!(await askOne(terminal, each, place))) return
+    }
+    console.log(waiting.length === 0 ? 'nothing waits' : 'that was all')
+  } finally {
+    terminal.close()
+  }
+}
+
+type Terminal = ReturnType<typeof createInterface>
+
+/** @returns false when the person wants no more. */
+async function askOne(terminal: Terminal, waiting: Waiting, place: ReviewPlace): Promise<boolean> {
+  await show(waiting, false)
+  for (;;) {
+    const answer = await terminal.question('accept, edit, refuse, skip or quit? ')
+    const [word = ''] = answer.trim().toLowerCase().split(/\s+/)
+    if (word === 'quit' || word === 'q') return false
+    if (word === 'skip' || word === 's') return true
+    try {
+      if (await answerOne(terminal, waiting, { word, place })) return true
+    } catch (error) {
+      printFault(error)
+    }
+  }
+}
+
+/** @returns whether the item is settled. */
+async function answerOne(
+  terminal: Terminal,
+  waiting: Waiting,
+  { word, place }: { word: string; place: ReviewPlace },
+): Promise<boolean> {
+  if (word === 'accept' || word === 'a') {
+    await settle(waiting, { decision: 'accepted', reason: '' }, false)
+    return true
+  }
+  if (word === 'refuse' || word === 'r') {
+    const reason = (await terminal.question('why? ')).trim()
+    if (reason === '') return false
+    await settle(waiting, { decision: 'refused', reason }, false)
+    return true
+  }
+  if (word === 'edit' || word === 'e') {
+    const { item } = waiting
+    const text = editText(item.file ?? { path: 'listing.md', text: '' }, process.env)
+    const file = { path: item.file?.path ?? '', text }
+    waiting.item = { ...item, file }
+    await edit(waiting, file, { place, json: false })
+  }
+  return false
+}
+
+function print(line: string): void {
+  console.log(toPrintable(line, MAX_FAULT))
+}
+
+function printFault(error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error)
+  for (const line of text.split('\n')) console.error(toPrintable(line, MAX_FAULT))
+}
