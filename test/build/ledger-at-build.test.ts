@@ -3,6 +3,8 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toLiveListing } from '../../src/domain/derived/live-listing-view.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { toMeasured } from '../domain/listing-samples.ts'
+import { aSettlement } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 
 const RULES = { allowPrivate: false }
@@ -139,5 +141,38 @@ test('a proof decides a contested payout, while its claim holds on the host that
   expect(countsWith('old.weather.example')).toMatchObject({
     payouts: { counts: [] },
     notices: [{ id: 'payout_contested' }],
+  })
+})
+
+describe('what buyers spent elsewhere', () => {
+  const shop = 'x402.shop'
+  const files = {
+    ...weather,
+    'listings/x402/shop.md': listingText({ url: 'https://api.shop.example/buy' }),
+    'tables/independent_operators.yaml':
+      '- { domain: shop.example, name: Shop, why: Known to everybody. }\n',
+  }
+  const paid = (payer: string, listing_id: string, usd: number) =>
+    aSettlement({ payer, listing_id, usd })
+  const small = ['a', 'b', 'c'].map((payer) => paid(payer, ID, 0.001))
+  const build3 = (given: ReturnType<typeof paid>[], source = 'service_verified') =>
+    build(files, {
+      settlements: new Map([[ID, { ...toMeasured({ verified_buyers_30d: 3 }), source }]]),
+      payments: new Map([
+        [ID, small],
+        [shop, given],
+      ]),
+    }).catalogue.byId.get(ID)
+
+  test('is the cost to fake, and the weight of buyers in v0.2; order stays with v0.1', () => {
+    const given = [paid('a', shop, 2.5), paid('b', shop, 9)]
+    const listing = build3(given)
+    expect(listing?.independence).toMatchObject({ cost_to_fake_usd: 7.5034, weighted_buyers: 1.5 })
+    expect(listing?.trust).toEqual(build3([])?.trust)
+    expect(build3([])?.independence).toMatchObject({ cost_to_fake_usd: 0.0034, score: null })
+  })
+
+  test('is not known where a provider gives sums alone', () => {
+    expect(build3([], 'x402-list')?.independence).toBeNull()
   })
 })

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
+import { GIVEN_AWAY } from '../../src/domain/independence/given-away.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import {
   BusinessModelSchema,
@@ -214,7 +215,10 @@ describe('the business model', () => {
 })
 
 describe('the trust method', () => {
-  const view = toTrustMethodView()
+  const independentOperators = [
+    { domain: 'shop.example', name: 'Shop', why: 'Known to everybody.' },
+  ]
+  const view = toTrustMethodView({ independentOperators })
   const { constants } = view
 
   test('publishes the constants that compute', () => {
@@ -240,6 +244,15 @@ describe('the trust method', () => {
         },
       },
     })
+  })
+
+  test('publishes what the cost to fake is reckoned with', () => {
+    expect(view.cost_to_fake).toMatchObject({
+      cap_usd_a_buyer: GIVEN_AWAY.capUsd,
+      fee_usd_a_settlement: GIVEN_AWAY.feeUsd,
+      independent_operators: independentOperators,
+    })
+    expect(view.next.formula.weighted_buyers).toContain(`G / ${GIVEN_AWAY.capUsd}`)
   })
 
   test('is `hub-trust-v0.1`, number by number', () => {

@@ -45,11 +45,8 @@ function checkPage({ file, facts }: ComparePage, ids: ReadonlySet<string>): Faul
     }))
 }
 
-function checkTables(
-  { roadmap = [], site, categories = [], sources = [], tasks = [] }: Partial<Tables>,
-  ids: ReadonlySet<string>,
-  today: string,
-): Fault[] {
+function checkTables(tables: Partial<Tables>, ids: ReadonlySet<string>, today: string): Fault[] {
+  const { roadmap = [], site } = tables
   const faults: Fault[] = []
   const report = (table: string, message: string, severity: Fault['severity']) =>
     faults.push({ file: `tables/${table}.yaml`, line: null, field: '', message, severity })
@@ -69,14 +66,27 @@ function checkTables(
       `security.expires: expected a date to come, got ${site.security.expires}; see that the contact is still right`,
       'warning',
     )
-  for (const [table, rows] of [
-    ['categories', categories],
-    ['sources', sources],
-    ['tasks', tasks],
-  ] as const)
-    for (const id of findRepeated(rows.map((row) => row.id)))
-      report(table, `expected each id once, got ${id} again`, 'error')
+  for (const [table, key] of findRepeatedKeys(tables))
+    report(table, `expected each once, got ${key} again`, 'error')
   return faults
+}
+
+/** Tables whose rows are told apart by a key of their own. */
+function findRepeatedKeys({
+  categories = [],
+  sources = [],
+  tasks = [],
+  independentOperators = [],
+}: Partial<Tables>): [table: string, key: string][] {
+  const keys = {
+    categories: categories.map(({ id }) => id),
+    sources: sources.map(({ id }) => id),
+    tasks: tasks.map(({ id }) => id),
+    independent_operators: independentOperators.map(({ domain }) => domain),
+  }
+  return Object.entries(keys).flatMap(([table, all]) =>
+    findRepeated(all).map((key): [string, string] => [table, key]),
+  )
 }
 
 function findRepeated(ids: readonly string[]): string[] {

@@ -10,6 +10,7 @@ import {
   SiteTextsSchema,
   TaskRowSchema,
 } from '../../domain/derived/tables.ts'
+import { IndependentOperatorSchema } from '../../domain/independence/independence.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
@@ -50,6 +51,7 @@ const CONTENT_SCHEMAS = {
   'tasks.schema.json': () => toListOf(TaskRowSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
+  'independent_operators.schema.json': () => toListOf(IndependentOperatorSchema),
   'site.schema.json': () => toContentSchema(SiteTextsSchema),
 }
 

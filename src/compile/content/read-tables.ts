@@ -19,21 +19,21 @@ export interface TableFiles {
 
 /** Reads `tables/*.yaml`. */
 export function readTables(contentDir: string): TableFiles {
-  const { categories, sources, alsoSearch, roadmap, sharedHosts, site, tasks, searchWords } =
-    TablesSchema.entries
+  const { entries } = TablesSchema
   const read = <Schema extends v.GenericSchema>(name: string, schema: Schema) => {
     const file = `tables/${name}.yaml`
     return readYamlFile(existsSync(join(contentDir, file)) ? contentDir : OWN_CONTENT, file, schema)
   }
   const files = {
-    categories: read('categories', categories),
-    sources: read('sources', sources),
-    alsoSearch: read('also_search', alsoSearch),
-    roadmap: read('roadmap', roadmap),
-    sharedHosts: read('shared_hosts', sharedHosts),
-    site: read('site', site),
-    tasks: read('tasks', tasks),
-    searchWords: read('search-words', searchWords),
+    categories: read('categories', entries.categories),
+    sources: read('sources', entries.sources),
+    alsoSearch: read('also_search', entries.alsoSearch),
+    roadmap: read('roadmap', entries.roadmap),
+    sharedHosts: read('shared_hosts', entries.sharedHosts),
+    independentOperators: read('independent_operators', entries.independentOperators),
+    site: read('site', entries.site),
+    tasks: read('tasks', entries.tasks),
+    searchWords: read('search-words', entries.searchWords),
   }
   const faults = Object.values(files).flatMap((file): Fault[] => file.faults)
   return { tables: toTables(files), partial: toPartial(files), faults }
@@ -48,18 +48,10 @@ function toPartial(files: Files): Partial<Tables> {
 type Files = { [Name in keyof Tables]: YamlFile<Tables[Name]> }
 
 function toTables(files: Files): Tables | null {
-  const { categories, sources, alsoSearch, roadmap, sharedHosts, site, tasks, searchWords } = files
-  if (categories.value === null || sources.value === null || alsoSearch.value === null) return null
-  if (roadmap.value === null || site.value === null || tasks.value === null) return null
-  if (sharedHosts.value === null || searchWords.value === null) return null
-  return {
-    categories: categories.value,
-    sources: sources.value,
-    alsoSearch: alsoSearch.value,
-    roadmap: roadmap.value,
-    sharedHosts: sharedHosts.value,
-    site: site.value,
-    tasks: tasks.value,
-    searchWords: searchWords.value,
-  }
+  const partial = toPartial(files)
+  return isWhole(partial) ? partial : null
+}
+
+function isWhole(partial: Partial<Tables>): partial is Tables {
+  return Object.keys(TablesSchema.entries).every((name) => Object.hasOwn(partial, name))
 }

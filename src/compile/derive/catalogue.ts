@@ -9,6 +9,7 @@ import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
+import { readGivenAway } from './given-away.ts'
 import { hostAt, isOptedOut, readPayoutStandings, toPayoutNotices } from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
@@ -40,6 +41,7 @@ export function createCatalogue(
   const tables = placeTables(content.tables, baseUrl)
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
   const payouts = readPayoutStandings(content, ledger, baseUrl)
+  const givenAway = readGivenAway(files, payouts, { tables, ledger, baseUrl })
   const listings = files.map((file) => {
     const { id, facts, description } = file
     const evidence = content.evidence.get(id) ?? {}
@@ -52,6 +54,7 @@ export function createCatalogue(
         evidence,
         ownMeasured: ledger.settlements.get(id),
         isMetered: ledger.metered.has(id),
+        givenAway: givenAway.get(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
         notices: toPayoutNotices(file, evidence, standing),
         payouts: standing,

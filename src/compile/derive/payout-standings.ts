@@ -71,6 +71,6 @@ export function toPayoutNotices(
 }
 
 /** Addresses and local names, which only trials list, are their own. */
-function ownerAt(host: string, shared: SharedHosts): string {
+export function ownerAt(host: string, shared: SharedHosts): string {
   return ownerDomainOf(host, shared) ?? host
 }

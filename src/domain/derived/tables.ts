@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { IndependentOperatorSchema } from '../independence/independence.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { SearchWordsSchema } from './search-words.ts'
 import { SourceRowSchema } from './source-table.ts'
@@ -103,6 +104,7 @@ export const TablesSchema = v.strictObject({
   alsoSearch: v.array(AlsoSearchSchema),
   roadmap: v.array(RoadmapRowSchema),
   sharedHosts: SharedHostsSchema,
+  independentOperators: v.array(IndependentOperatorSchema),
   site: SiteTextsSchema,
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,

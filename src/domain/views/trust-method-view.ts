@@ -1,5 +1,9 @@
 import * as v from 'valibot'
 import { LIVE_TESTED } from '../derived/live-tested.ts'
+import type { Tables } from '../derived/tables.ts'
+import { COST_TO_FAKE, NEXT_FORMULA } from '../independence/cost-texts.ts'
+import { GIVEN_AWAY } from '../independence/given-away.ts'
+import { TRUST_V02 } from '../independence/independence.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
 import { WASH } from '../wash/wash-rules.ts'
@@ -40,11 +44,28 @@ export const TrustMethodSchema = v.object({
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
   /** What gets past the exclusions: whoever reads a score should know. */
   not_caught: v.array(v.string()),
+  cost_to_fake: v.object({
+    meaning: v.string(),
+    rules: v.array(v.string()),
+    cap_usd_a_buyer: v.number(),
+    fee_usd_a_settlement: v.number(),
+    independent_operators: v.array(
+      v.object({ domain: v.string(), name: v.string(), why: v.string() }),
+    ),
+    not_caught: v.array(v.string()),
+  }),
+  next: v.object({
+    method: v.literal(TRUST_V02),
+    status: v.string(),
+    formula: v.record(v.string(), v.string()),
+  }),
   page: v.string(),
 })
 export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
 
-export function toTrustMethodView(): TrustMethodView {
+export function toTrustMethodView({
+  independentOperators,
+}: Pick<Tables, 'independentOperators'>): TrustMethodView {
   const { weights, saturation, recency } = TRUST
   return {
     method: TRUST_METHOD,
@@ -70,7 +91,30 @@ export function toTrustMethodView(): TrustMethodView {
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to Waypost'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
     not_caught: NOT_CAUGHT,
+    cost_to_fake: toCostView(independentOperators),
+    next: toNextMethod(),
     page: '/trust',
+  }
+}
+
+function toCostView(
+  independentOperators: Tables['independentOperators'],
+): TrustMethodView['cost_to_fake'] {
+  return {
+    meaning: COST_TO_FAKE.meaning,
+    rules: [...COST_TO_FAKE.rules],
+    cap_usd_a_buyer: GIVEN_AWAY.capUsd,
+    fee_usd_a_settlement: GIVEN_AWAY.feeUsd,
+    independent_operators: independentOperators.map((row) => ({ ...row })),
+    not_caught: [...COST_TO_FAKE.notCaught],
+  }
+}
+
+function toNextMethod(): TrustMethodView['next'] {
+  return {
+    method: TRUST_V02,
+    status: `Computed beside ${TRUST_METHOD} where payments are known one by one. The order of results stays with ${TRUST_METHOD}.`,
+    formula: { ...NEXT_FORMULA },
   }
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Independence, TRUST_V02 } from '../independence/independence.ts'
 import { RawSchema, WashFlagSchema, WatchSchema } from '../trust/evidence.ts'
 import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
 
@@ -35,6 +36,17 @@ const measuredExtras = {
   source: v.string(),
   /** Before exclusions, where transactions are known one by one. */
   raw: v.optional(RawSchema),
+  /** Dollars that inventing these buyers would have cost at least; where payments are known one by one. */
+  cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
+  /** The method to come, beside the one that counts. */
+  v02: v.optional(
+    v.object({
+      method: v.literal(TRUST_V02),
+      score: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
+      /** Buyers, each weighted 0 to 1 by what it gave away elsewhere. */
+      weighted_buyers_30d: v.pipe(v.number(), v.minValue(0)),
+    }),
+  ),
 }
 
 /** Trust in a search result. */
@@ -75,8 +87,15 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   }
 }
 
-/** @param source attribution text of the provider whose evidence this is. */
-export function toTrustView(trust: TrustVerdict, source: string): TrustView {
+/**
+ * @param source attribution text of the provider whose evidence this is
+ * @param independence what its buyers gave away elsewhere, where that can be known
+ */
+export function toTrustView(
+  trust: TrustVerdict,
+  source: string,
+  independence: Independence | null = null,
+): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
@@ -90,6 +109,14 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
     method: TRUST_METHOD,
     source,
     ...(raw !== undefined && { raw }),
+    ...(independence !== null && toIndependenceView(independence)),
   } as const
   return { ...summary, ...extras }
+}
+
+function toIndependenceView({ cost_to_fake_usd, score, weighted_buyers }: Independence) {
+  return {
+    cost_to_fake_usd,
+    v02: { method: TRUST_V02, score, weighted_buyers_30d: weighted_buyers },
+  } as const
 }

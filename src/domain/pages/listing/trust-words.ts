@@ -2,6 +2,9 @@ import type { Measured } from '../../trust/evidence.ts'
 import { toUsd } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 
+/** Less than this is fees alone. */
+const MIN_COST_USD = 0.01
+
 type Trust = ListingView['trust']
 
 /** The trust panel of a listing's page, in plain words. */
@@ -12,6 +15,8 @@ export interface TrustWords {
   numbers: readonly (readonly [label: string, value: string])[]
   /** What was paid in all; empty without a measurement. */
   volume: string
+  /** What inventing its buyers would have cost; null where payments are not known one by one. */
+  costToFake: string | null
   /** What was excluded or is watched, one sentence each. */
   notes: readonly string[]
 }
@@ -24,6 +29,7 @@ export function toTrustWords(trust: Trust): TrustWords {
         'Nobody has measured payments to this seller, so there is no score. That is not a bad sign: most services are free, new, or paid in ways that leave no public trace.',
       numbers: [],
       volume: '',
+      costToFake: null,
       notes: [],
     }
   if (trust.evidence === 'no_independent_paid_usage_30d')
@@ -33,6 +39,7 @@ export function toTrustWords(trust: Trust): TrustWords {
         'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.',
       numbers: toNumbers(trust),
       volume: toVolume(trust),
+      costToFake: null,
       notes: toNotes(trust.wash_flags, []),
     }
   return {
@@ -43,6 +50,7 @@ export function toTrustWords(trust: Trust): TrustWords {
         : 'Independent buyers paid this seller on-chain in the last 30 days. Wash trades are left out.',
     numbers: toNumbers(trust),
     volume: toVolume(trust),
+    costToFake: toCostToFake(trust.cost_to_fake_usd),
     notes: toNotes(trust.wash_flags, trust.watch),
   }
 }
@@ -59,12 +67,28 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
     ['Volume', `${toCents(trust.volume_usd_30d)}${of(raw && toCents(raw.volume_usd))}`],
     ['Largest buyer', `${Math.round(trust.top_buyer_share_30d * 100)} % of it`],
     ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
+    ...toNext(trust.v02),
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
   ] as const
 }
 
+/** The score that the method to come would give. */
+function toNext(next: { method: string; score: number | null } | undefined) {
+  if (next === undefined) return []
+  return [[next.method, next.score === null ? 'no score yet' : `${next.score} of 100`]] as const
+}
+
 function toVolume({ volume_usd_30d }: Pick<Measured, 'volume_usd_30d'>): string {
   return toUsd(Math.round(volume_usd_30d * 100) / 100)
+}
+
+/** Rounded down: "at least" must stay true. */
+function toCostToFake(usd: number | undefined): string | null {
+  if (usd === undefined) return null
+  if (usd < MIN_COST_USD)
+    return 'Nothing is known of what its buyers spent elsewhere: faking this would have cost little more than fees.'
+  const least = usd < 10 ? Math.floor(usd * 100) / 100 : Math.floor(usd)
+  return `Faking this would have cost at least ${toUsd(least)}.`
 }
 
 function toNotes(
