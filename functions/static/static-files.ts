@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
 import type { StaticFile } from '../../src/domain/wire/static-file.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
 import { createFileCache } from './file-cache.ts'
-import { fileHeaders } from './file-headers.ts'
 import { readVerified, type Variant } from './read-verified.ts'
 
 /**

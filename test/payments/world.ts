@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createService, type Service } from '../../functions/app/service.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { findFreePort } from '../support/free-port.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
 export interface World {
@@ -37,7 +37,7 @@ export async function startWorld(
   for (const listing of listings)
     content.write(`listings/x402/${listing.slug}.md`, toListing(listing))
   const place = mkdtempSync(join(tmpdir(), 'waypost-payments-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const env = {
     CONTENT_DIR: content.dir,
     OUT_DIR: join(place, 'dist'),
@@ -93,14 +93,4 @@ function toListing({ slug, url, payout, rails }: SellerListing): string {
     pricing: `{ model: per_call, min_usd: 0.001, max_usd: 0.01, rails: ${rails}, networks: ["eip155:84532"] }`,
     payout: `["eip155:84532:${payout}"]`,
   })
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    }),
-  )
 }

@@ -48,6 +48,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['markdown-it'],
   },
   'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
+  'src/compile/deploy': { ours: ['src/domain', 'src/compile/files'], packages: [] },
   'src/compile/files': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
   'src/compile/pages': {
     ours: ['src/domain', 'src/compiled.ts', 'src/compile'],

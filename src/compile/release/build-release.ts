@@ -10,6 +10,7 @@ import { toCompareRow } from '../../domain/views/compare-row.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
+import { writeDeploy } from '../deploy/write-deploy.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { toSearchDocument } from '../derive/search-documents.ts'
 import { COMPRESSION } from '../files/compress-file.ts'
@@ -20,7 +21,6 @@ import { renderPages } from '../pages/render-pages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
-import { toNginxRules } from './nginx-rules.ts'
 import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
 import { toSearchChoices } from './search-choices.ts'
@@ -82,7 +82,7 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
         writeDump(files, dump)
       },
     })
-    createReleaseWriter(join(work, 'deploy')).write('nginx.conf', toNginxRules(baseUrl))
+    writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest)
     writeData(data, { name, catalogue, listings, site, manifest, index: describe(index), pageCode })
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })

@@ -33,8 +33,11 @@ const TYPES_BY_PATH: Record<string, string> = {
 
 /** @example findContentType('badge/x402.foo.svg') → 'image/svg+xml' */
 export function findContentType(file: string): string {
-  const own = TYPES_BY_PATH[file]
-  if (own !== undefined) return own
+  return TYPES_BY_PATH[file] ?? findTypeByExtension(file)
+}
+
+/** What any web server would take a file for. */
+export function findTypeByExtension(file: string): string {
   const extension = file.slice(file.lastIndexOf('.') + 1)
   return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'
 }

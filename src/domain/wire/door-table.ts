@@ -151,7 +151,11 @@ const LIVE_PATTERNS = Object.values(DOORS)
 export function isDoorPath(path: string): boolean {
   return LIVE_PATTERNS.some((pattern) => pattern.test(path))
 }
-const WITH_TWIN = /^\/(?:listing|category|compare)\/[^/]+$/
+
+/** Folders whose pages have a Markdown twin. */
+export const PAGES_WITH_TWIN = ['listing', 'category', 'compare'] as const
+
+const WITH_TWIN = new RegExp(`^/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+$`)
 
 /**
  * Where the Markdown twin of a page stands; null for a page without one.

@@ -66,3 +66,6 @@ export type RouteId = keyof typeof ROUTES
 export type LiveRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
 }[RouteId]
+
+/** Addresses that are a file as they stand and a function's answer with a query. */
+export const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']

@@ -1,12 +1,12 @@
-import { twinPathOf } from '../../src/domain/wire/door-table.ts'
+import { twinPathOf } from '../wire/door-table.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,
   LONG_CACHE,
   PAGE_HEADERS,
   SHORT_CACHE,
-} from '../../src/domain/wire/site-headers.ts'
-import { type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
+} from '../wire/site-headers.ts'
+import { type StaticFile, toUrlPath } from '../wire/static-file.ts'
 
 /** Headers a static file always carries, whatever is asked of it. */
 export function fileHeaders({ file, type }: StaticFile): Record<string, string> {

@@ -1,0 +1,94 @@
+import { fileHeaders } from '../../domain/delivery/file-headers.ts'
+import { DOORS } from '../../domain/wire/door-table.ts'
+import { ROUTES } from '../../domain/wire/route-table.ts'
+import { toTransportHeaders } from '../../domain/wire/site-headers.ts'
+import { type StaticFile, toUrlPath } from '../../domain/wire/static-file.ts'
+
+/** What a host finds out by itself, or says only where an answer depends on the request. */
+const LEFT_TO_HOST = new Set(['content-type', 'vary', 'link'])
+
+/** A folder of the release, with what lies right in it. */
+interface Folder {
+  path: string
+  files: Map<string, string>
+  folders: Map<string, Folder>
+}
+
+/**
+ * `_headers` as static hosts read it: one block for each folder whose files share their headers, one
+ * for each other file. No address has two blocks with different values: hosts would join them.
+ */
+export function toHeaderRules(baseUrl: string, files: readonly StaticFile[]): string {
+  const root = newFolder('')
+  for (const file of files) place(root, file, toTransportHeaders(baseUrl))
+  const blocks = [...root.files, ...[...root.folders.values()].flatMap(toBlocks)]
+  return `${blocks.map(([path, headers]) => `${path}\n${headers}`).join('\n')}\n`
+}
+
+/**
+ * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not find
+ * in `index.json`. What only functions answer stands as comments, with the lines that would proxy it.
+ */
+export function toRedirectRules(files: readonly StaticFile[]): string {
+  const routes = Object.values(ROUTES).map(({ path }) => path)
+  const addresses = files
+    .filter(({ file }) => file.endsWith('/index.json'))
+    .map(({ file }) => toUrlPath(file))
+    .map((address) => routes.find((path) => toPattern(path).test(address)) ?? address)
+  const rewrites = [...new Set(addresses)]
+    .toSorted()
+    .map((path) => `${path} ${path}/index.json 200`)
+  const live = [...Object.values(ROUTES), ...Object.values(DOORS), ...PAGES]
+    .filter(({ answer }) => answer === 'live')
+    .map(({ path }) => (path === ROUTES.call.path ? '/api/v1/call/*' : path))
+  const proxied = [...new Set(live)].map(
+    (path) => `# ${path} https://functions.example${path.replace('*', ':splat')} 200`,
+  )
+  return [
+    ...rewrites,
+    '',
+    '# Functions answer these. Put their host in, and take the # away, where the host can proxy:',
+    ...proxied,
+    '',
+  ].join('\n')
+}
+
+/** Pages that are rendered for each request. */
+const PAGES = ['/search', '/sellers/check'].map((path) => ({ path, answer: 'live' as const }))
+
+function newFolder(path: string): Folder {
+  return { path, files: new Map(), folders: new Map() }
+}
+
+function place(root: Folder, file: StaticFile, transport: Readonly<Record<string, string>>): void {
+  const segments = toUrlPath(file.file).slice(1).split('/')
+  const name = segments.pop() ?? ''
+  let folder = root
+  for (const segment of segments) {
+    const inner = folder.folders.get(segment) ?? newFolder(`${folder.path}/${segment}`)
+    folder.folders.set(segment, inner)
+    folder = inner
+  }
+  const headers = Object.entries({ ...fileHeaders(file), ...transport })
+    .filter(([header]) => !LEFT_TO_HOST.has(header))
+    .map(([header, value]) => `  ${header}: ${value}`)
+  folder.files.set(`${folder.path}/${name}`, headers.join('\n'))
+}
+
+function toBlocks(folder: Folder): [string, string][] {
+  const all = allHeaders(folder)
+  const [only] = all
+  if (only !== undefined && all.size === 1) return [[`${folder.path}/*`, only]]
+  return [...folder.files, ...[...folder.folders.values()].flatMap(toBlocks)]
+}
+
+function allHeaders({ files, folders }: Folder): Set<string> {
+  return new Set([
+    ...files.values(),
+    ...[...folders.values()].flatMap((inner) => [...allHeaders(inner)]),
+  ])
+}
+
+function toPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
+}

@@ -1,0 +1,156 @@
+import { fileHeaders } from '../../domain/delivery/file-headers.ts'
+import { findTypeByExtension } from '../../domain/wire/content-type.ts'
+import { PAGES_WITH_TWIN } from '../../domain/wire/door-table.ts'
+import { FUNCTION_WITH_QUERY } from '../../domain/wire/route-table.ts'
+import {
+  BADGE_HEADERS,
+  DATA_HEADERS,
+  LONG_CACHE,
+  PAGE_HEADERS,
+  SHORT_CACHE,
+  toTransportHeaders,
+} from '../../domain/wire/site-headers.ts'
+import type { StaticFile } from '../../domain/wire/static-file.ts'
+
+/** Where the release is mounted on the web host; the one line to change. */
+const ROOT = '/srv/waypost/current'
+
+/**
+ * A server block for nginx in front of several instances: files from the release, everything live
+ * from the functions. Generated, so that its headers are the ones our own server sends. Whatever is
+ * no plain read of a file goes to the functions, which know every error, redirect and method.
+ */
+export function toNginxRules(baseUrl: string, files: readonly StaticFile[]): string {
+  const headers: ToHeaders = (values) => addHeaders({ ...values, ...toTransportHeaders(baseUrl) })
+  return `# Files of a Waypost release, and its functions behind them. Include inside http { }, beside
+#   upstream waypost_functions { server 127.0.0.1:4321; keepalive 32; }
+${MAPS}
+server {
+  listen 80;
+  root ${ROOT}/public;
+  absolute_redirect off;
+  merge_slashes off;
+  gzip_static on;
+  gzip_vary on;
+  default_type application/octet-stream;
+  charset utf-8;
+  charset_types text/html text/css text/javascript text/plain text/markdown;
+  types { ${toTypes(files)} }
+  # A body that is too large is refused by the functions, in their words.
+  client_max_body_size 12m;
+  large_client_header_buffers 8 128k;
+  # nginx has only GET and HEAD for files; the functions know the other methods.
+  error_page 405 418 = @functions;
+  if ($waypost_odd) { return 418; }
+
+${toFileLocations(files, headers)}
+
+${FUNCTIONS}
+}
+`
+}
+
+type ToHeaders = (values: Record<string, string>) => string
+
+const MAPS = `
+# Asked for as Markdown, a page is a function's to answer.
+map $http_accept $waypost_page { default index.html; ~markdown none; }
+# Files as they are, functions with a query.
+map $args $waypost_whole { "" index; default none; }
+# Addresses that no file answers though one lies there: escapes, a slash at the end, what a folder
+# holds, and the compressed copies.
+map $request_uri $waypost_odd {
+  default 0;
+  "~^/api/v1/call/" 0;
+  "~^[^?]*(%|//)" 1;
+  "~^[^?]+/(\\?|$)" 1;
+  "~^[^?]*/index\\.(html|json)(\\?|$)" 1;
+  "~^[^?]*\\.(html|json|svg|css|js|txt|xml|atom|md|wasm|webmanifest)\\.(br|gz)(\\?|$)" 1;
+}
+`
+
+/** Ids contain dots: the folder of an address holds its page or its JSON. */
+function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): string {
+  const page = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS })
+  const data = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS })
+  const hashed = headers({ 'cache-control': LONG_CACHE, ...DATA_HEADERS })
+  const badge = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS, ...BADGE_HEADERS })
+  const twin = `add_header vary accept; add_header link '<$address.md>; rel="alternate"; type="text/markdown"';`
+  const withQuery = FUNCTION_WITH_QUERY.map((path) => {
+    const [extension, own] = path.startsWith('/api/') ? ['json', data] : ['html', page]
+    return `location = ${path} { try_files ${path}/$waypost_whole.${extension} @functions; ${own} }`
+  })
+  const locations = [
+    `location = / { try_files /index.html @functions; ${page} }`,
+    `location / { try_files $uri/index.html @files; ${page} }`,
+    `location ~ ^/[^/]+\\.html$ { try_files $uri @functions; ${page} }`,
+    `location ~ ^(?<address>/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+)$ { try_files $uri/$waypost_page @functions; ${page} ${twin} }`,
+    `location @files { try_files $uri @functions; ${data} }`,
+    `location /api/ { try_files $uri/index.json $uri @functions; ${data} }`,
+    `location /badge/ { try_files $uri @functions; ${badge} }`,
+    `location /_astro/ { try_files $uri @functions; ${hashed} }`,
+    `location ~ ^/pagefind/(fragment|index|filter)/ { try_files $uri @functions; ${hashed} }`,
+    ...files.filter(isSingle).map((file) => toSingle(file, headers)),
+    ...withQuery,
+  ]
+  return locations.map((location) => `  ${location}`).join('\n')
+}
+
+/** Types by extension, as nginx looks them up; it adds the charset itself. */
+function toTypes(files: readonly StaticFile[]): string {
+  const byExtension = new Map(
+    files.filter((file) => !isSingle(file)).map(({ file, type }) => [extensionOf(file), type]),
+  )
+  return [...byExtension]
+    .filter(([, type]) => type !== 'application/octet-stream')
+    .map(([extension, type]) => `${bare(type)} ${extension};`)
+    .toSorted()
+    .join(' ')
+}
+
+/** A file whose protocol asks for a type that its extension has not, or that has none. */
+function toSingle(file: StaticFile, headers: ToHeaders): string {
+  const { 'content-type': type = '', ...others } = fileHeaders(file)
+  return `location = /${file.file} { types { } default_type '${bare(type)}'; try_files $uri @functions; ${headers(others)} }`
+}
+
+function isSingle({ file, type }: StaticFile): boolean {
+  return findTypeByExtension(file) !== type
+}
+
+function extensionOf(file: string): string {
+  return file.slice(file.lastIndexOf('.') + 1)
+}
+
+function bare(type: string): string {
+  return type.replace('; charset=utf-8', '')
+}
+
+const ONCE = 'proxy_next_upstream off;'
+
+const PROXY = [
+  'proxy_pass http://waypost_functions;',
+  'proxy_http_version 1.1;',
+  'charset off;',
+  'proxy_set_header Host $http_host;',
+  'proxy_set_header Connection "";',
+  'proxy_set_header X-Forwarded-For $remote_addr;',
+  'proxy_set_header X-Request-Id $request_id;',
+  'proxy_set_header Accept-Encoding $http_accept_encoding;',
+].join(' ')
+
+/** The relay streams both ways: no buffering, and time for a payment to settle. */
+const FUNCTIONS = `  # Live answers.
+  location = /api/v1/search { ${PROXY} }
+  # What pays or writes is sent once: by default nginx asks a second server when the first one fails.
+  location ^~ /go/ { ${PROXY} ${ONCE} }
+  location ^~ /gone/ { ${PROXY} }
+  location ^~ /api/v1/sellers/ { ${PROXY} ${ONCE} }
+  location ^~ /api/v1/call/ { ${PROXY} ${ONCE} proxy_buffering off; proxy_request_buffering off; proxy_read_timeout 340s; }
+  location @functions { ${PROXY} ${ONCE} }`
+
+function addHeaders(values: Record<string, string>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `add_header ${name} "${value}";`)
+    .join(' ')
+}

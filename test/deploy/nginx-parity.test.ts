@@ -1,0 +1,234 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+import { FILES, RELEASE_DIR } from './released-files.ts'
+
+const hasNginx = spawnSync('nginx', ['-v']).status === 0
+if (!hasNginx)
+  console.log('nginx is not installed: the comparison of its answers with ours is skipped')
+
+/** What must not depend on who answers. Coding and validators are each server's own. */
+const COMPARED = [
+  'content-type',
+  'cache-control',
+  'content-security-policy',
+  'strict-transport-security',
+  'x-content-type-options',
+  'referrer-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'permissions-policy',
+  'access-control-allow-origin',
+  'access-control-allow-methods',
+  'allow',
+  'location',
+  'link',
+]
+
+interface Asked {
+  path: string
+  method?: string
+  headers?: Record<string, string>
+}
+
+/** One of each kind of file, and every file at the root. */
+const ADDRESSES = [
+  ...new Map(
+    FILES.map(({ file, type }) => {
+      const address = toUrlPath(file)
+      const [folder, ...rest] = file.split('/')
+      return [rest.length === 0 ? file : `${folder}/${rest.length} ${type} ${rest.at(-1)}`, address]
+    }),
+  ).values(),
+]
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const MARKDOWN = { accept: 'text/markdown, text/html;q=0.5' }
+
+describe.skipIf(!hasNginx)(
+  'nginx with the rules of a release answers as our own server does',
+  () => {
+    let waypost: RunningService
+    let nginx: { url: string; stop(): Promise<void> }
+    beforeAll(async () => {
+      waypost = await startService({ TRUST_PROXY: '1' })
+      nginx = await startNginx(Number(new URL(waypost.url).port))
+    })
+    afterAll(async () => {
+      await nginx?.stop()
+      await waypost?.close()
+    })
+
+    const both = async (asked: Asked) => [
+      await ask(nginx.url, asked),
+      await ask(waypost.url, {
+        ...asked,
+        headers: { ...asked.headers, 'x-forwarded-for': '1.2.3.4' },
+      }),
+    ]
+    async function expectSame(asked: Asked) {
+      const [theirs, ours] = await both(asked)
+      expect(theirs, `${asked.method ?? 'GET'} ${asked.path}`).toEqual(ours)
+      return ours?.status
+    }
+
+    test('files of every kind, at each address they answer on', async () => {
+      for (const path of ADDRESSES)
+        for (const method of ['GET', 'HEAD'])
+          expect(await expectSame({ path, method })).toBe(path.startsWith('/gone/') ? 410 : 200)
+    })
+
+    test('methods that files do not take, and preflights', async () => {
+      for (const path of ['/', '/docs', '/openapi.json', '/listing/x402.weather', '/feed.atom'])
+        for (const [method, status] of [
+          ['POST', 405],
+          ['DELETE', 405],
+          ['OPTIONS', 204],
+        ] as const)
+          expect(await expectSame({ path, method })).toBe(status)
+    })
+
+    test('slashes at the end, escapes, what lies in a folder, and compressed copies', async () => {
+      const odd = ADDRESSES.filter((path) => !path.includes('.')).slice(0, 30)
+      for (const path of odd)
+        if (path !== '/') expect(await expectSame({ path: `${path}/` })).toBe(301)
+      for (const path of [
+        '/index.html',
+        '/docs/index.html',
+        '/docs/index.html?x=1',
+        '/api/v1/stats/index.json',
+        '/listing/x402.weather/index.html',
+        '/openapi.json.gz',
+        '/docs/index.html.br',
+        '/%64ocs',
+        '/docs%2f',
+        '//docs',
+        '/docs//',
+        '/_astro/none.js',
+        '/pagefind/index/none.pf_index',
+        '/badge/none.svg',
+        '/.well-known/none',
+      ])
+        expect(await expectSame({ path, headers: BROWSER })).toBe(404)
+    })
+
+    test('what is gone, what does not exist, and queries', async () => {
+      expect(await expectSame({ path: '/listing/x402.former-tides', headers: BROWSER })).toBe(410)
+      expect(await expectSame({ path: '/api/v1/listings/x402.former-tides' })).toBe(410)
+      expect(await expectSame({ path: '/nowhere', headers: BROWSER })).toBe(404)
+      expect(await expectSame({ path: '/api/v1/nowhere' })).toBe(404)
+      expect(await expectSame({ path: '/docs?utm=1' })).toBe(200)
+      expect(await expectSame({ path: '/api/v1/compare?ids=x402.weather' })).toBe(400)
+      expect(await expectSame({ path: '/api/v1/search?limit=none' })).toBe(400)
+      expect(await expectSame({ path: '/search?q=weather', headers: BROWSER })).toBe(200)
+      expect(await expectSame({ path: '/api/v1/sellers/me' })).toBe(401)
+    })
+
+    test('a page is Markdown for who asks for it, in folders and out of them', async () => {
+      for (const path of [
+        '/listing/x402.weather',
+        '/category/web_search',
+        '/compare/weather-and-tides',
+      ]) {
+        expect(await expectSame({ path, headers: MARKDOWN })).toBe(200)
+        const [theirs] = await both({ path, headers: MARKDOWN })
+        expect(theirs?.headers['content-type']).toContain('text/markdown')
+        expect(theirs?.vary).toContain('accept')
+        expect(await expectSame({ path: `${path}.md` })).toBe(200)
+      }
+      expect(await expectSame({ path: '/docs', headers: MARKDOWN })).toBe(200)
+    })
+
+    test('doors of other protocols', async () => {
+      for (const path of ['/mcp', '/a2a', '/v0.1/servers', '/discovery/resources', '/ard/search'])
+        await expectSame({ path })
+    })
+
+    test('compressed where it is taken, and a file that did not change is not sent again', async () => {
+      const gzip = { 'accept-encoding': 'gzip' }
+      const page = await fetch(`${nginx.url}/docs`, { headers: gzip })
+      expect(page.headers.get('content-encoding')).toBe('gzip')
+      expect(page.headers.get('vary')?.toLowerCase()).toContain('accept-encoding')
+      expect(await page.text()).toBe(await (await fetch(`${waypost.url}/docs`)).text())
+      const again = await fetch(`${nginx.url}/docs`, {
+        headers: { ...gzip, 'if-none-match': page.headers.get('etag') ?? '' },
+      })
+      expect(again.status).toBe(304)
+    })
+  },
+)
+
+interface Answered {
+  status: number
+  headers: Record<string, string | undefined>
+  vary: string[]
+}
+
+/** Not `fetch`: it would repair addresses, and follow redirects. */
+function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promise<Answered> {
+  const { promise, resolve: done, reject } = Promise.withResolvers<Answered>()
+  const { hostname, port } = new URL(base)
+  const sent = request({ hostname, port, path, method, headers, agent: false }, (res) => {
+    res.resume()
+    const compared = COMPARED.map((name) => [
+      name,
+      [res.headers[name]].flat().join(', ') || undefined,
+    ])
+    const vary = (res.headers.vary ?? '').toLowerCase().split(/, */).filter(isOwn).toSorted()
+    res.once('end', () =>
+      done({
+        status: res.statusCode ?? 0,
+        headers: Object.fromEntries(compared),
+        vary: [...new Set(vary)],
+      }),
+    )
+  })
+  sent.once('error', reject).end()
+  return promise
+}
+
+/** nginx names the coding only for files that have a compressed copy and were asked for it. */
+function isOwn(name: string): boolean {
+  return name !== '' && name !== 'accept-encoding'
+}
+
+async function startNginx(functionsPort: number): Promise<{ url: string; stop(): Promise<void> }> {
+  const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
+  chmodSync(dir, 0o755)
+  const port = await findFreePort()
+  const rules = readFileSync(join(RELEASE_DIR, 'deploy/nginx.conf'), 'utf8')
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+    .replace('/srv/waypost/current', resolve(RELEASE_DIR))
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${dir}/${name};`)
+    .join(' ')
+  writeFileSync(
+    join(dir, 'nginx.conf'),
+    `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log;
+events {} http { access_log off; ${temporary}
+upstream waypost_functions { server 127.0.0.1:${functionsPort}; keepalive 32; }
+${rules} }`,
+  )
+  const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' })
+  const url = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    const ended = once(child, 'exit')
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 20_000)
+  } catch {
+    const said = readFileSync(join(dir, 'error.log'), 'utf8')
+    await stop()
+    throw new Error(`nginx does not answer: ${said}`)
+  }
+  return { url, stop }
+}
