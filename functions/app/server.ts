@@ -8,6 +8,7 @@ import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
 import { CHOSEN_PAGE, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { hasBody } from '../call/upload.ts'
+import type { ListingCards } from '../cards/listing-cards.ts'
 import { findAllowedMethods } from '../http/allowed-methods.ts'
 import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -36,6 +37,8 @@ export interface ServerLayers {
   pages?: OnDemandPages
   /** What is counted of all of it; nothing when left out. */
   metrics?: Metrics
+  /** Drawings of listings, made when first asked for. */
+  cards?: ListingCards
   /** How fast answers must be read. */
   readLimits?: ReadLimits
   /** How long a connection may stand still while it is answered (milliseconds). */
@@ -105,7 +108,7 @@ function createEntrance(layers: ServerLayers): NodeHandler {
 }
 
 function createOwnAnswers(layers: ServerLayers) {
-  const { parts, handlers, doors, search, pages, metrics } = layers
+  const { parts, handlers, doors, search, pages, cards, metrics } = layers
   const { problem, release } = parts
   const app = toNodeHandler(createApp(parts, handlers, doors, metrics))
   /** Files first, then pages on demand, then the app, which knows every error. */
@@ -117,8 +120,9 @@ function createOwnAnswers(layers: ServerLayers) {
       return
     }
     if (files.serve(req, res, path)) return
+    if (cards?.serve(req, res, path) === true) return
     if (pages?.serve(req, res, path, () => void app(req, res)) === true) return
-    const isThere = files.has(path) || pages?.has(path) === true
+    const isThere = [files, pages, cards].some((layer) => layer?.has(path) === true)
     const refusal = isThere ? toMethodAnswer(req.method ?? '', path, problem) : null
     if (refusal !== null) return void sendResponse(res, refusal)
     if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { resolve } from 'node:path'
 import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
+import { createListingCards } from '../cards/listing-cards.ts'
 import { createChanges } from '../changes/changes.ts'
 import { createCompareList } from '../compare/compare-list.ts'
 import { createComparePage } from '../compare/compare-page.ts'
@@ -117,13 +118,15 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     ...createLedgerHandlers(parts),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)
-  return createWaypostServer({
+  const cards = createListingCards(parts)
+  const server = createWaypostServer({
     parts,
     handlers,
     metrics,
     doors: createDoors(parts, relay),
     relay,
     search: search.door,
+    cards,
     pages: createOnDemandPages({
       release: parts.release,
       search: createPageSearch(parts),
@@ -133,6 +136,8 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       report: createFailureReport(parts),
     }),
   })
+  server.once('close', cards.close)
+  return server
 }
 
 async function stopServer(server: Server): Promise<void> {

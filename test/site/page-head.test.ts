@@ -31,19 +31,51 @@ describe('every page', () => {
   })
 })
 
-test('the sharing image is there, as large as the page says', async () => {
-  const html = await read('/listing/x402.weather')
-  const meta = (name: string) => html.match(`<meta property="${name}" content="([^"]*)"`)?.[1]
-  expect(meta('og:image')).toBe('https://waypost.example/og.png')
-  const image = await fetch(`${waypost.url}/og.png`)
-  expect(image.headers.get('content-type')).toBe('image/png')
-  // Width and height stand in the first chunk of a PNG.
-  const header = new DataView(await image.arrayBuffer())
-  expect([header.getUint32(16), header.getUint32(20)].map(String)).toEqual([
-    meta('og:image:width'),
-    meta('og:image:height'),
-  ])
-  expect(meta('og:image:alt')).toMatch(/^Waypost/)
+describe('the card of a link', () => {
+  const metaOf = async (path: string) => {
+    const html = await read(path)
+    return (name: string) => html.match(`<meta property="${name}" content="([^"]*)"`)?.[1]
+  }
+  test.each([
+    ['/', '/og.png', /^Waypost/],
+    ['/kind/mcp_server', '/og/kind/mcp_server.png', /^MCP servers/],
+    ['/category/geo_weather', '/og/category/geo_weather.png', /on Waypost$/],
+    ['/listing/x402.weather', '/og/x402.weather.png', /on Waypost: HTTP API. Price from \$0.01/],
+    ['/listing/api.hostile-text', '/og/api.hostile-text.png', /Unmeasured/],
+  ])('of %s is a picture as large as the page says', async (path, picture, alt) => {
+    const meta = await metaOf(path)
+    expect(meta('og:image')).toBe(`https://waypost.example${picture}`)
+    expect(meta('og:image:alt')).toMatch(alt)
+    const image = await fetch(waypost.url + picture)
+    expect(image.headers.get('content-type')).toBe('image/png')
+    expect(image.headers.get('cache-control')).toContain('max-age')
+    // Width and height stand in the first chunk of a PNG.
+    const header = new DataView(await image.arrayBuffer())
+    expect([header.getUint32(16), header.getUint32(20)].map(String)).toEqual([
+      meta('og:image:width'),
+      meta('og:image:height'),
+    ])
+  })
+
+  test('of a listing is the same bytes again, and none where nothing changed', async () => {
+    const picture = `${waypost.url}/og/x402.weather.png`
+    const [first, second] = await Promise.all([fetch(picture), fetch(picture)])
+    expect(Buffer.from(await first.arrayBuffer())).toEqual(Buffer.from(await second.arrayBuffer()))
+    const etag = first.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
+    const again = await fetch(picture, { headers: { 'if-none-match': etag } })
+    expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
+    const head = await fetch(picture, { method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe(first.headers.get('content-length'))
+  })
+
+  test.each([
+    ['GET', '/og/x402.nobody.png', 404],
+    ['GET', '/og/..%2Fsecret.png', 404],
+    ['POST', '/og/x402.weather.png', 405],
+  ])('%s %s is %i', async (method, path, status) => {
+    expect((await fetch(waypost.url + path, { method })).status).toBe(status)
+  })
 })
 
 test('the policy allows no inline code and no other host', () => {

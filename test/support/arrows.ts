@@ -31,6 +31,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
   'src/env.d.ts': { ours: ['src/domain'], packages: [] },
   'src/render': { ours: ['src/domain'], packages: [] },
+  // Cards for links, drawn in a thread.
+  'src/render/drawing': {
+    ours: ['src/domain', 'src/render'],
+    packages: ['node:*', '@resvg/resvg-wasm'],
+  },
   'src/compile/content': {
     ours: ['src/domain'],
     packages: [
@@ -76,6 +81,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
   'functions/changes': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
+  'functions/cards': { ours: [...LIVE, 'src/render'], packages: ['node:*'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
   'functions/discovery': { ours: ['src/domain', 'functions'], packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },

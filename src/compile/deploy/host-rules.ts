@@ -1,8 +1,10 @@
 import { fileHeaders } from '../../domain/delivery/file-headers.ts'
 import { DOORS } from '../../domain/wire/door-table.ts'
+import { kindCardPath } from '../../domain/wire/links.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../domain/wire/site-headers.ts'
 import { type StaticFile, toUrlPath } from '../../domain/wire/static-file.ts'
+import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 
 /** What a host finds out by itself, or says only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary', 'link'])
@@ -47,11 +49,23 @@ export function toRedirectRules(files: readonly StaticFile[]): string {
   return [
     ...rewrites,
     '',
+    '# A function draws the card of each listing; without one it is the card of its kind:',
+    ...CARDS,
+    '',
     '# Functions answer these. Put their host in, and take the # away, where the host can proxy:',
     ...proxied,
     '',
   ].join('\n')
 }
+
+const KINDS = {
+  x402: 'http_api',
+  api: 'http_api',
+  mcp: 'mcp_server',
+  a2a: 'a2a_agent',
+  kit: 'kit',
+} as const
+const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[prefix])} 302`)
 
 /** Pages that are rendered for each request. */
 const PAGES = ['/search', '/sellers/check'].map((path) => ({ path, answer: 'live' as const }))

@@ -21,6 +21,7 @@ import { renderPages } from '../pages/render-pages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
+import { drawCards } from './draw-cards.ts'
 import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
 import { toSearchChoices } from './search-choices.ts'
@@ -65,15 +66,10 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     const index = timed('search index', () => toSearchIndex(catalogue))
     data.write('search.index', index)
     timed('compiled catalogue', () => writeCompiled(compiled, site, listings))
-    await timed('pages', () =>
-      renderPages({
-        compiledDir: join(work, 'compiled'),
-        outDir: join(work, 'site'),
-        cacheDir: join(work, 'cache'),
-      }),
-    )
+    const cards = await timed('pages', () => renderSite(work, site))
     renameSync(join(work, 'site', 'client'), join(work, 'public'))
     const pageCode = placePageCode(join(work, 'site', 'server'), work)
+    for (const [file, png] of cards) files.write(file, png)
     const manifest = await finishPublic(work, {
       timed,
       before: toReleaseDir(outDir, readCurrent(outDir)),
@@ -91,6 +87,19 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     rmSync(work, { recursive: true, force: true })
     throw error
   }
+}
+
+/** Pages in a process of their own; the cards of links meanwhile, in a thread. */
+async function renderSite(work: string, site: CompiledSite): Promise<Map<string, Uint8Array>> {
+  const [cards] = await Promise.all([
+    drawCards(site),
+    renderPages({
+      compiledDir: join(work, 'compiled'),
+      outDir: join(work, 'site'),
+      cacheDir: join(work, 'cache'),
+    }),
+  ])
+  return cards
 }
 
 /**

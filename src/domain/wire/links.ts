@@ -14,6 +14,10 @@ export const callPath = (id: string) => `/api/v1/call/${id}`
 export const comparePath = (slug: string) => `/compare/${slug}`
 /** A page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
+/** Drawings for links to a page: of a listing by a function, of lists by the build. */
+export const listingCardPath = (id: string) => `/og/${id}.png`
+export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
+export const categoryCardPath = (id: string) => `/og/category/${id}.png`
 export const kindPath = (kind: string) => `/kind/${kind}`
 export const categoryPath = (id: string) => `/category/${id}`
 

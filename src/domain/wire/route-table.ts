@@ -51,12 +51,6 @@ export const ROUTES = {
   buyer_account: { methods: ['GET'], path: '/api/v1/buyers/account', answer: 'stub' },
 } as const satisfies Record<string, Route>
 
-/**
- * Addresses without a query are files, with one a function answers: on our own server, behind a web
- * server and at a CDN alike.
- */
-export const LIVE_WITH_QUERY = [ROUTES.compare_list.path, '/compare'] as const
-
 /** Where the page for `/compare?ids=` is rendered inside; no such address is served outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
 

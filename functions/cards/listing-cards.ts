@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { toListingCard } from '../../src/domain/pages/cards/link-card.ts'
+import type { ListingView } from '../../src/domain/views/listing-view.ts'
+import { kindCardPath, listingPath } from '../../src/domain/wire/links.ts'
+import { DATA_HEADERS, SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
+import { renderCardSvg } from '../../src/render/drawing/card-svg.ts'
+import { createDrawer } from '../../src/render/drawing/create-drawer.ts'
+import { toDrawingKey } from '../../src/render/drawing/drawing-key.ts'
+import { createFailureReport } from '../http/failure.ts'
+import { clientKey } from '../limits/client-key.ts'
+import { createFairQueue } from '../limits/fair-queue.ts'
+import type { Parts } from '../parts/parts.ts'
+import { createKeptCards } from './kept-cards.ts'
+
+/** `/og/<id>.png`: the card of a listing, drawn when somebody first links to it, then kept. */
+export interface ListingCards {
+  has(path: string): boolean
+  /** Answers GET and HEAD of a listing's card; false leaves the request to the next layer. */
+  serve(req: IncomingMessage, res: ServerResponse, path: string): boolean
+  close(): void
+}
+
+type CardParts = Pick<Parts, 'config' | 'release' | 'limits' | 'log' | 'problem'>
+
+/** Drawings that wait: of one client, and in all. Who comes beyond gets the card of the kind. */
+const MOST_WAITING = { perClient: 8, inAll: 64 }
+/** A thread that drew nothing for so long gives its memory back (milliseconds). */
+const REST_AFTER = 60_000
+
+export function createListingCards(parts: CardParts): ListingCards {
+  const { release } = parts
+  const idOf = (path: string) => {
+    const id = /^\/og\/([^/]+)\.png$/.exec(path)?.[1] ?? ''
+    return release().listings.has(id) ? id : null
+  }
+  const { draw, close } = createDrawing(parts)
+  async function answer(req: IncomingMessage, res: ServerResponse, id: string) {
+    const view = await readView(parts, id)
+    const svg = renderCardSvg(toListingCard(view))
+    const key = toDrawingKey(svg)
+    const headers = {
+      ...DATA_HEADERS,
+      'content-type': 'image/png',
+      'cache-control': SHORT_CACHE,
+      etag: `"${key}"`,
+    }
+    if (req.headers['if-none-match']?.includes(`"${key}"`) === true)
+      return void res.writeHead(304, headers).end()
+    const png = await draw(req, key, svg)
+    if (png === null)
+      return void res
+        .writeHead(302, { location: kindCardPath(view.kind), 'cache-control': 'no-store' })
+        .end()
+    res.writeHead(200, { ...headers, 'content-length': png.length })
+    res.end(req.method === 'HEAD' ? undefined : png)
+  }
+  const report = createFailureReport(parts)
+  return {
+    has: (path) => idOf(path) !== null,
+    serve(req, res, path) {
+      const id = req.method === 'GET' || req.method === 'HEAD' ? idOf(path) : null
+      if (id === null) return false
+      answer(req, res, id).catch((error: unknown) => {
+        report('card.failed', error, { listing: id })
+        if (!res.headersSent) res.writeHead(503, { 'cache-control': 'no-store' })
+        res.end()
+      })
+      return true
+    },
+    close,
+  }
+}
+
+async function readView({ release }: CardParts, id: string): Promise<ListingView> {
+  const bytes = await release().files.read(listingPath(id))
+  if (bytes === null) throw new Error(`the release has no file of ${id}`)
+  // JSON.parse is typed `any`: the build wrote this file from this very type.
+  return JSON.parse(bytes.toString('utf8'))
+}
+
+/** From disk, else drawn: one at a time, in turns between clients, each picture once. */
+function createDrawing({ config, limits, log }: CardParts) {
+  const kept = createKeptCards(join(config.STATE_DIR, 'cards'))
+  const drawer = createDrawer()
+  const queue = createFairQueue(MOST_WAITING)
+  const underWay = new Map<string, Promise<Uint8Array | null>>()
+  let resting: ReturnType<typeof setTimeout> | undefined
+  const drawInTurn = async (client: string, key: string, svg: string) => {
+    // A store that is down is no reason to draw nothing: its counter counts here then.
+    if (!(await limits.take('search', client)).allowed) return null
+    let png: Uint8Array | null = null
+    await queue.run(client, async () => {
+      clearTimeout(resting)
+      png = await drawer.draw(svg).catch((error: unknown) => {
+        log.error('card.not_drawn', { reason: String(error) })
+        return null
+      })
+      resting = setTimeout(drawer.rest, REST_AFTER)
+      resting.unref()
+    })
+    if (png !== null)
+      await kept.keep(key, png).catch((error: unknown) => {
+        log.error('card.not_kept', { reason: String(error) })
+      })
+    return png
+  }
+  return {
+    async draw(req: IncomingMessage, key: string, svg: string): Promise<Uint8Array | null> {
+      const known = await kept.read(key)
+      if (known !== null) return known
+      const forwarded = String(req.headers['x-forwarded-for'] ?? '')
+      const client = clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY)
+      const drawing = underWay.get(key) ?? drawInTurn(client, key, svg)
+      underWay.set(key, drawing)
+      return drawing.finally(() => underWay.delete(key))
+    },
+    close() {
+      clearTimeout(resting)
+      drawer.rest()
+    },
+  }
+}
