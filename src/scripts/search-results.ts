@@ -44,9 +44,16 @@ export function showAnswer(
       : [element('a', { class: 'button', rel: 'next', href: view.next }, 'Next')],
   )
   lookup.querySelector('[data-own]')?.remove()
-  const empty = lookup.querySelector<HTMLElement>('[data-empty]')
-  if (empty !== null) empty.hidden = rows.length > 0
+  showNothing(lookup, view.nothing)
   document.dispatchEvent(new Event('waypost:rows'))
+}
+
+/** Says why there are no rows; nothing where there are some. */
+function showNothing(lookup: HTMLElement, text: string): void {
+  const notice = lookup.querySelector<HTMLElement>('[data-empty]')
+  if (notice === null) return
+  notice.textContent = text
+  notice.hidden = text === ''
 }
 
 function toHit(template: HTMLTemplateElement, row: SearchRow): Node {

@@ -119,6 +119,9 @@ test('without JavaScript the form answers as the API does, and says what it refu
   expect(await page.locator('[data-notes]').textContent()).toContain('kind')
   await page.goto('/search?offset=9999')
   expect(await statusOn(page).textContent()).toContain('none from 10000 on')
+  expect(await page.locator('[data-empty]').textContent()).toContain('past the last result')
+  await page.getByRole('link', { name: 'Previous' }).click()
+  expect((await namesOn(page)).length).toBeGreaterThan(0)
   await close()
 })
 

@@ -10,7 +10,7 @@ import {
   toListingRow,
   toSummaryRow,
 } from '../../src/domain/pages/rows/listing-row.ts'
-import { toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
+import { toEdgeLabels, toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
 import { toFacets, toFacetTexts } from '../../src/domain/pages/search/listing-facets.ts'
 import { toHomeLists } from '../../src/domain/pages/site/home-lists.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
@@ -159,6 +159,19 @@ describe('the price histogram', () => {
   ])('puts %j into %j', (prices, bins) => {
     expect(toPriceHistogram(prices).bins.map(({ from, to, count }) => [from, to, count])).toEqual(
       bins,
+    )
+  })
+
+  test('labels a phone has room for, at even distances, whichever prices there are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 1e-7, max: 1e5, noNaN: true })), (prices) => {
+        const labels = toEdgeLabels(toPriceHistogram(prices).bins)
+        const places = labels.flatMap((label, index) => (label === null ? [] : [index]))
+        expect(places.length).toBeLessThanOrEqual(5)
+        const gaps = places.slice(1).map((place, index) => place - (places[index] ?? 0))
+        expect(new Set(gaps).size).toBeLessThanOrEqual(1)
+        if (prices.length > 0) expect(places.length).toBeGreaterThan(0)
+      }),
     )
   })
 

@@ -31,6 +31,23 @@ export function toPriceHistogram(prices: readonly number[]): { free: number; bin
   return { free, bins }
 }
 
+/** A phone's width holds this many prices side by side, however long they are. */
+const MAX_LABELS = 5
+
+/**
+ * Which edges of the bins are written down: the left edge of each bin, null where it has none. As few
+ * as it takes for no two to meet, at even distances, whole powers of ten where they fit.
+ */
+export function toEdgeLabels(bins: readonly PriceBin[]): (number | null)[] {
+  if (bins.length <= MAX_LABELS) return bins.map(({ from }) => from)
+  const isPower = ({ from }: PriceBin) => from.toExponential().startsWith('1e')
+  const first = bins.findIndex(isPower)
+  const stride = 2 * Math.max(1, Math.ceil(bins.length / 2 / MAX_LABELS))
+  return bins.map((bin, index) =>
+    isPower(bin) && (index - first) % stride === 0 ? bin.from : null,
+  )
+}
+
 /**
  * The bin of a price, counted from $1. The edges are the ones printed: a price of $0.03 belongs to
  * the bin that starts at 0.03. The epsilons let it: log10(0.001) is not exactly −3.

@@ -12,6 +12,8 @@ import {
 /** Everything the search page says of an answer; printed alike by the server and in the browser. */
 export interface SearchView {
   status: string
+  /** Why there are no rows; empty where there are some. */
+  nothing: string
   chips: { text: string; path: string }[]
   sorts: { text: string; path: string; isActive: boolean }[]
   facets: SearchFacetView[]
@@ -35,6 +37,7 @@ export function toSearchView(form: SearchForm, answer: Results, names: Names): S
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
   return {
     status: toStatus(total, offset, rows.length),
+    nothing: rows.length > 0 ? '' : toNothing(total),
     chips: toChips(form, names),
     sorts: SORTS.map(([id, text]) => ({
       text,
@@ -59,6 +62,12 @@ function toStatus(total: number, offset: number, shown: number): string {
   if (offset === 0) return count
   if (shown === 0) return `${count}, and none from ${offset + 1} on`
   return `${offset + 1} to ${offset + shown} of ${count}`
+}
+
+function toNothing(total: number): string {
+  return total === 0
+    ? 'Nothing matches. Try fewer words or fewer filters.'
+    : 'This page is past the last result. The page before it has the last ones.'
 }
 
 const ACCESS: Readonly<Record<string, string>> = {
