@@ -55,7 +55,6 @@ function buildStage(stage: Stage): Built {
       .replace(/\$(\w+)/g, (_, name) => args.get(name) ?? '')
   mkdirSync(join(dir, 'app'), { recursive: true })
   for (const { name, rest } of stage.steps) {
-    const startedAt = performance.now()
     if (name === 'ARG') args.set(rest.split('=')[0] ?? '', rest.split('=')[1] ?? '')
     else if (name === 'ENV')
       for (const pair of rest.split(' '))
@@ -69,7 +68,7 @@ function buildStage(stage: Stage): Built {
         env,
       )
     else continue
-    console.log(`${stage.name}: ${name} ${rest} (${Math.round(performance.now() - startedAt)} ms)`)
+    console.log(`${stage.name}: ${name} ${rest}`)
   }
   return { dir, env }
 }

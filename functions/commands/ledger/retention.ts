@@ -1,7 +1,7 @@
-import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { applyRetention } from '../analytics/retention.ts'
-import { runCommand } from '../operations/run-command.ts'
-import { openStore } from '../store/open-store.ts'
+import { RETENTION } from '../../../src/domain/wire/retention.ts'
+import { applyRetention } from '../../analytics/retention.ts'
+import { runCommand } from '../../operations/run-command.ts'
+import { openStore } from '../../store/open-store.ts'
 
 /** `npm run retention`: folds and drops what is past its time; a running server does it hourly. */
 await runCommand(async (config, log) => {

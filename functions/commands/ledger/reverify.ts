@@ -1,6 +1,6 @@
-import { openParts } from '../operations/open-parts.ts'
-import { runCommand } from '../operations/run-command.ts'
-import { reverifyClaims } from '../sellers/claims/reverify.ts'
+import { openParts } from '../../operations/open-parts.ts'
+import { runCommand } from '../../operations/run-command.ts'
+import { reverifyClaims } from '../../sellers/claims/reverify.ts'
 
 /** `npm run reverify`: checks every verified claim now; a running server checks each once a day. */
 await runCommand(async (config, log) => {
