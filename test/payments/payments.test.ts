@@ -187,6 +187,30 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     await client.close()
   })
 
+  test('through our own client: the wallet signs within the budget, and nothing above it', async () => {
+    const { createWaypost } = await import('../../packages/client/src/waypost.ts')
+    const { x402Client } = await import('@x402/core/client')
+    const { ExactEvmScheme } = await import('@x402/evm')
+    const wallet = new x402Client().register('eip155:*', new ExactEvmScheme(lab.accountOf(1)))
+    const waypost = createWaypost({ baseUrl: world.url })
+    const pay = (maxUsd: number) => ({
+      endpoint: '/paid?city=Bergen',
+      pay: { wallet, maxUsd, allowTestCoins: true },
+    })
+    const result = await moved(1, PAYOUTS.v2, async () => {
+      const { response, paid, receipt } = await waypost.call('x402.v2', pay(0.001))
+      expect([paid, receipt]).toEqual([true, expect.objectContaining({ success: true })])
+      return response
+    })
+    expect(result).toMatchObject({ status: 200, paid: 1000n, earned: 1000n })
+    expect(result.body).toEqual({ sold: 'v2', url: '/paid?city=Bergen' })
+    const before = await chain.balanceOf(PAYOUTS.v2)
+    await expect(waypost.call('x402.v2', pay(0.0009))).rejects.toMatchObject({
+      code: 'over-budget',
+    })
+    expect(await chain.balanceOf(PAYOUTS.v2)).toBe(before)
+  })
+
   test('an x402 v1 client pays a v1 seller', async () => {
     const pay = await payV1(1)
     const result = await moved(1, PAYOUTS.v1, () => pay(callUrl('v1'), {}))

@@ -5,7 +5,7 @@ import ts from 'typescript'
 /** The repository's root: tests run from it. */
 export const ROOT = process.cwd()
 
-export const SOURCE_FOLDERS = ['src', 'functions', 'seeds', 'test'] as const
+export const SOURCE_FOLDERS = ['src', 'functions', 'seeds', 'packages', 'test'] as const
 
 const SOURCE = /\.(?:ts|mts|mjs|js|astro)$/
 const IGNORED = new Set(['node_modules', 'dist'])

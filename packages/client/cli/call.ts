@@ -1,0 +1,124 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { PayWith, Wallet } from '../src/payment.ts'
+import type { CallReply } from '../src/relayed-call.ts'
+import {
+  EXIT,
+  type Run,
+  readArguments,
+  readChoice,
+  readNumber,
+  readSubject,
+  UsageFault,
+} from './command-line.ts'
+import { printJson, toPrintable } from './printable.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** `waypost call <id>`: the seller's answer on stdout, what was asked and paid on stderr. */
+export const runCall: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, {
+    endpoint: { type: 'string' },
+    method: { type: 'string', short: 'X' },
+    header: { type: 'string', short: 'H', multiple: true },
+    data: { type: 'string', short: 'd' },
+    info: { type: 'boolean' },
+    wallet: { type: 'string' },
+    'max-usd': { type: 'string' },
+  })
+  const id = readSubject(positionals, 'id')
+  const method = readChoice('method', values.method, METHODS)
+  const headers = readHeaders(values.header ?? [])
+  const pay = await readPay(values.wallet, readNumber('max-usd', values['max-usd']))
+  const waypost = connect(values.base)
+  if (values.info === true) {
+    printJson(await waypost.callInfo(id, values.endpoint))
+    return EXIT.ok
+  }
+  const reply = await waypost.call(id, {
+    endpoint: values.endpoint,
+    method,
+    headers: withJsonType(headers, values.data),
+    body: values.data,
+    pay,
+  })
+  tell(reply)
+  return printAnswer(reply.response)
+}
+
+/** A body that is JSON is said to be; anything else goes as the caller says. */
+function withJsonType(headers: Record<string, string>, body: string | undefined) {
+  const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  return body === undefined || isTyped || !isJson(body)
+    ? headers
+    : { ...headers, 'content-type': 'application/json' }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(line) ?? []
+      if (name === undefined || value === undefined)
+        throw new UsageFault(`-H: expected "Name: value", got ${JSON.stringify(line)}`)
+      return [name, value]
+    }),
+  )
+}
+
+/** A wallet is a module of the caller's own: keys never come near this command. */
+async function readPay(
+  file: string | undefined,
+  maxUsd: number | undefined,
+): Promise<PayWith | undefined> {
+  if (file === undefined && maxUsd === undefined) return undefined
+  if (file === undefined || maxUsd === undefined)
+    throw new UsageFault('--wallet and --max-usd go together: who pays, and the most it may cost')
+  const loaded: { default?: unknown; allowTestCoins?: unknown } = await importWallet(file)
+  const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
+  if (!isWallet(wallet))
+    throw new UsageFault(
+      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, or a function that makes one`,
+    )
+  return { wallet, maxUsd, allowTestCoins: loaded.allowTestCoins === true }
+}
+
+async function importWallet(file: string) {
+  try {
+    return await import(pathToFileURL(resolve(file)).href)
+  } catch (error) {
+    throw new UsageFault(`--wallet ${file}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function isWallet(value: unknown): value is Wallet {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof Reflect.get(value, 'createPaymentPayload') === 'function'
+  )
+}
+
+function tell({ response, terms, paid, receipt }: CallReply): void {
+  const { status } = response
+  console.error(`status ${status}${paid ? ', a payment was sent' : ''}`)
+  if (terms !== undefined && !paid)
+    console.error(toPrintable(`the seller asks: ${JSON.stringify(terms.accepts)}`))
+  if (receipt !== undefined) console.error(toPrintable(`receipt: ${JSON.stringify(receipt)}`))
+}
+
+/** Bytes as they came into a pipe or a file; on a terminal nothing in them moves its cursor. */
+async function printAnswer(response: Response): Promise<number> {
+  const bytes = Buffer.from(await response.arrayBuffer())
+  if (process.stdout.isTTY) console.log(toPrintable(bytes.toString('utf8')))
+  else process.stdout.write(bytes)
+  return response.ok ? EXIT.ok : EXIT.refused
+}

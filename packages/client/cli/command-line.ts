@@ -1,0 +1,77 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import type { Waypost } from '../src/waypost.ts'
+
+export const HELP = `Usage: waypost <command> [options]
+
+  search <words…>   find services: --kind --category --rail --source --auth --runs --has
+                    --max-price-usd N --min-trust N --paid-only --sort --limit N --offset N --all
+  show <id>         what is known of a listing; --kit how to call it, --snippet NAME ready code
+  call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
+                    --info asks only whether it can be called;
+                    --wallet FILE --max-usd N pays where the seller asks for it
+  lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http
+  add <url>         propose a service to the directory: --kind --note --email
+
+  --base URL        the directory; else WAYPOST_URL, else http://localhost:4321
+  --json            the service's own JSON
+
+Exit: 0 done, 1 refused or problems found, 2 the command was wrong, 3 not reached.`
+
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
+
+export type Connect = (base: string | undefined) => Waypost
+export type Run = (args: readonly string[], connect: Connect) => Promise<number>
+
+/** The command itself is wrong: what, and what would be right. */
+export class UsageFault extends Error {}
+
+export const GLOBAL_OPTIONS = {
+  base: { type: 'string', fallback: 'http://localhost:4321' },
+  json: { type: 'boolean' },
+} as const
+
+/** @throws UsageFault naming the option that is not known, or has no value */
+export function readArguments<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { base: { type: 'string' }, json: { type: 'boolean' }, ...options },
+    })
+  } catch (error) {
+    throw new UsageFault(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** The one thing a command is about. @param what as the usage calls it */
+export function readSubject(positionals: readonly string[], what: string): string {
+  const [subject, ...others] = positionals
+  if (subject === undefined || others.length > 0)
+    throw new UsageFault(`expected one ${what}, got ${positionals.length}`)
+  return subject
+}
+
+/** @throws UsageFault when it is no number of at least 0 */
+export function readNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(text))
+    throw new UsageFault(`--${name}: expected a number such as 0.05, got ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+/** @throws UsageFault naming the values there are */
+export function readChoice<const Choice extends string>(
+  name: string,
+  text: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const choice = choices.find((each) => each === text)
+  if (text !== undefined && choice === undefined)
+    throw new UsageFault(
+      `--${name}: expected one of ${choices.join(', ')}, got ${JSON.stringify(text)}`,
+    )
+  return choice
+}

@@ -1,0 +1,23 @@
+/** Control, format and direction characters: what moves a terminal's cursor or hides text. */
+const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/**
+ * Texts of sellers as a terminal may show them: lines stay, nothing else moves the cursor.
+ *
+ * @example toPrintable('a\u001b[2Jb\n') → 'a [2Jb\n'
+ */
+export function toPrintable(text: string): string {
+  return text.toWellFormed().replace(NOT_PRINTABLE, (character) => {
+    return character === '\n' || character === '\t' ? character : ' '
+  })
+}
+
+/** One line of it. */
+export function toLine(text: string): string {
+  return toPrintable(text).replace(/\s+/g, ' ').trim()
+}
+
+/** The service's own JSON, for programs: printed as it came, escapes and all. */
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2))
+}

@@ -1,0 +1,101 @@
+import type { SearchParameters } from '../src/generated/answers.ts'
+import type { CompactRow } from '../src/generated/shapes.ts'
+import type { Waypost } from '../src/waypost.ts'
+import { EXIT, type Run, readArguments, readNumber, UsageFault } from './command-line.ts'
+import { printJson, toLine } from './printable.ts'
+
+const TEXTS = ['kind', 'category', 'rail', 'source', 'auth', 'runs', 'has', 'sort'] as const
+/** What `--all` stops at: more is a job for the dump of all listings. */
+const MOST_ROWS = 10_000
+const ROWS = 10
+const OPTIONS = {
+  kind: { type: 'string' },
+  category: { type: 'string' },
+  rail: { type: 'string' },
+  source: { type: 'string' },
+  auth: { type: 'string' },
+  runs: { type: 'string' },
+  has: { type: 'string' },
+  sort: { type: 'string' },
+  'max-price-usd': { type: 'string' },
+  'min-trust': { type: 'string' },
+  'paid-only': { type: 'boolean' },
+  limit: { type: 'string' },
+  offset: { type: 'string' },
+  all: { type: 'boolean' },
+} as const
+
+/** `waypost search <words…>`: a line or two a listing; values are judged by the service. */
+export const runSearch: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, OPTIONS)
+  const asked = toAsked(values, positionals)
+  const waypost = connect(values.base)
+  const print = values.json === true ? printRowJson : printRow
+  if (values.all === true) {
+    if (asked.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
+    await printAll(waypost, asked, print)
+    return EXIT.ok
+  }
+  const answer = await waypost.search({ ...asked, limit: asked.limit ?? ROWS })
+  if (values.json === true) printJson(answer)
+  else {
+    answer.results.forEach(print)
+    for (const note of answer.notes) console.log(toLine(note))
+    console.log(`${answer.results.length} of ${answer.total}`)
+  }
+  return EXIT.ok
+}
+
+type Asked = SearchParameters & { view: 'compact' }
+
+/** What is no number goes as it is: the service knows its own values and names them. */
+function toAsked(values: Record<string, unknown>, words: readonly string[]): Asked {
+  const texts = TEXTS.map((name) => [name, textOf(values[name])])
+  return {
+    ...Object.fromEntries(texts),
+    ...(words.length > 0 && { q: words.join(' ') }),
+    max_price_usd: readNumber('max-price-usd', textOf(values['max-price-usd'])),
+    min_trust: readNumber('min-trust', textOf(values['min-trust'])),
+    ...(values['paid-only'] === true && { paid_only: true }),
+    limit: readNumber('limit', textOf(values.limit)),
+    offset: readNumber('offset', textOf(values.offset)),
+    view: 'compact',
+  }
+}
+
+async function printAll(waypost: Waypost, asked: Asked, print: (row: CompactRow) => void) {
+  const { limit: _, ...rest } = asked
+  let count = 0
+  for await (const row of waypost.results(rest)) {
+    print(row)
+    count += 1
+    if (count >= MOST_ROWS) return
+  }
+}
+
+function printRow(row: CompactRow): void {
+  console.log(toText(row))
+}
+
+function printRowJson(row: CompactRow): void {
+  console.log(JSON.stringify(row))
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function toText({ id, name, summary, price, rails, auth, trust, call }: CompactRow): string {
+  const facts = [
+    price === null ? 'price unknown' : toPrice(price),
+    rails.join('+'),
+    auth === 'unknown' ? '' : `auth ${auth}`,
+    trust === null ? '' : `trust ${trust}`,
+    call ? 'callable here' : '',
+  ]
+  return `${toLine(id)}  ${toLine(name)} · ${facts.filter(Boolean).join(' · ')}\n    ${toLine(summary)}`
+}
+
+function toPrice({ min_usd, max_usd }: { min_usd: number; max_usd: number }): string {
+  return min_usd === max_usd ? `$${min_usd}` : `$${min_usd}–$${max_usd}`
+}

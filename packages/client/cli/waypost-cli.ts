@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+import { createWaypost, type Waypost } from '../src/waypost.ts'
+import { WaypostError } from '../src/waypost-error.ts'
+import { runAdd } from './add.ts'
+import { runCall } from './call.ts'
+import { EXIT, GLOBAL_OPTIONS, HELP, type Run, UsageFault } from './command-line.ts'
+import { runLint } from './lint.ts'
+import { toPrintable } from './printable.ts'
+import { runSearch } from './search.ts'
+import { runShow } from './show.ts'
+
+const COMMANDS: Readonly<Record<string, Run>> = {
+  search: runSearch,
+  show: runShow,
+  call: runCall,
+  add: runAdd,
+  lint: runLint,
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name = '', ...args]: readonly string[]): Promise<number> {
+  if (name === '' || name === 'help' || name === '--help' || name === '-h') {
+    console.log(HELP)
+    return name === '' ? EXIT.usage : EXIT.ok
+  }
+  const run = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  try {
+    if (run === undefined) throw new UsageFault(`there is no command ${JSON.stringify(name)}`)
+    return await run(args, connect)
+  } catch (error) {
+    return report(error)
+  }
+}
+
+/** @param base from the command line, else WAYPOST_URL, else a directory on this machine */
+function connect(base: string | undefined): Waypost {
+  try {
+    return createWaypost({
+      baseUrl: base ?? process.env.WAYPOST_URL ?? GLOBAL_OPTIONS.base.fallback,
+      headers: { 'user-agent': 'waypost-cli/0.1' },
+    })
+  } catch (error) {
+    throw new UsageFault(`--base: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof UsageFault) {
+    console.error(`${error.message}\n\n${HELP}`)
+    return EXIT.usage
+  }
+  if (!(error instanceof WaypostError)) throw error
+  console.error(toPrintable(error.message))
+  for (const { name, detail, allowed } of error.problem?.errors ?? []) {
+    const list = allowed === undefined ? '' : ` (${allowed.join(', ')})`
+    console.error(toPrintable(`  ${name}: ${detail}${list}`))
+  }
+  if (error.retryAfter !== undefined) console.error(`  again in ${error.retryAfter} s`)
+  return error.code === 'unreachable' || error.code === 'timeout' ? EXIT.unreachable : EXIT.refused
+}

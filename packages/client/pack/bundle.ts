@@ -1,0 +1,33 @@
+import { build } from 'esbuild'
+
+const CLIENT = new URL('..', import.meta.url).pathname
+
+/**
+ * The files that are published, by name: what the client takes from the product's own domain is
+ * inside, what is the caller's (a wallet) is not.
+ */
+export async function bundleClient(): Promise<Record<string, string>> {
+  const { outputFiles } = await build({
+    entryPoints: {
+      waypost: `${CLIENT}src/waypost.ts`,
+      'waypost-error': `${CLIENT}src/waypost-error.ts`,
+      'waypost-cli': `${CLIENT}cli/waypost-cli.ts`,
+    },
+    bundle: true,
+    // An error of one entry is the same class in another.
+    splitting: true,
+    chunkNames: 'part-[hash]',
+    format: 'esm',
+    platform: 'neutral',
+    external: ['node:*'],
+    conditions: ['import'],
+    mainFields: ['module', 'main'],
+    target: 'es2022',
+    minify: true,
+    write: false,
+    outdir: 'dist',
+  })
+  return Object.fromEntries(
+    outputFiles.map(({ path, text }) => [path.slice(path.lastIndexOf('/') + 1), text]),
+  )
+}

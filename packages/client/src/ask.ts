@@ -1,0 +1,117 @@
+import type { Problem } from './generated/answers.ts'
+import { isPassing, readRetryAfter, toWait } from './retries.ts'
+import { WaypostError } from './waypost-error.ts'
+
+export interface AskOptions {
+  fetch: typeof fetch
+  /** Tries after the first one, for requests that may be repeated. */
+  retries: number
+  /** Milliseconds one try may take until its answer is read. */
+  timeoutMs: number
+  headers: Record<string, string>
+  /** Waits so many milliseconds, less when the signal aborts. */
+  wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+export interface Asked {
+  url: string
+  init?: RequestInit
+  signal?: AbortSignal | undefined
+  /** Statuses, and failures without an answer, after which it is asked again; reads: all that pass. */
+  mayRepeat: boolean
+}
+
+/**
+ * Asks the service and reads its JSON; what may be repeated is asked again while it may pass.
+ *
+ * @throws WaypostError with the service's problem document, or what kept it from answering
+ */
+export async function askJson<Answer>(asked: Asked, options: AskOptions): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const failure = await tryOnce<Answer>(asked, options)
+    if ('answer' in failure) return failure.answer
+    const { error } = failure
+    if (asked.signal?.aborted === true) throw asked.signal.reason
+    const mayPass = error.status === 0 ? error.code !== 'unreadable' : isPassing(error.status)
+    // A refusal for want of budget did nothing, whatever was asked.
+    if (!mayPass || !(asked.mayRepeat || error.status === 429)) throw error
+    if (tries > options.retries) throw error
+    const ms = toWait(tries, error.retryAfter, Math.random())
+    if (ms === null) throw error
+    await options.wait(ms, asked.signal)
+  }
+}
+
+async function tryOnce<Answer>(
+  asked: Asked,
+  options: AskOptions,
+): Promise<{ answer: Answer } | { error: WaypostError }> {
+  const patience = AbortSignal.timeout(options.timeoutMs)
+  try {
+    const response = await options.fetch(asked.url, {
+      ...asked.init,
+      headers: { accept: 'application/json', ...options.headers, ...asked.init?.headers },
+      signal: asked.signal === undefined ? patience : AbortSignal.any([asked.signal, patience]),
+    })
+    const text = await response.text()
+    return response.ok
+      ? readAnswer(asked.url, response.status, text)
+      : { error: toProblemError(response, text) }
+  } catch (cause) {
+    return { error: toFailure(asked.url, patience.aborted, options.timeoutMs, cause) }
+  }
+}
+
+function readAnswer<Answer>(url: string, status: number, text: string) {
+  try {
+    // What the service publishes is its contract; nothing of it is executed.
+    return { answer: JSON.parse(text) as Answer }
+  } catch (cause) {
+    const message = `${url} answered ${status} with something that is no JSON; is this a Waypost?`
+    return { error: new WaypostError('unreadable', message, { status, cause }) }
+  }
+}
+
+/** The service's own words about a status that is no success. */
+export function toProblemError(response: Response, text: string): WaypostError {
+  const { status } = response
+  const problem = readProblem(text)
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'), Date.now())
+  return new WaypostError(
+    problem?.code ?? `http-${status}`,
+    problem?.detail ?? `${response.url} answered ${status}`,
+    {
+      status,
+      ...(problem !== undefined && { problem }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    },
+  )
+}
+
+function readProblem(text: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isProblem =
+      typeof value === 'object' &&
+      value !== null &&
+      typeof Reflect.get(value, 'code') === 'string' &&
+      typeof Reflect.get(value, 'detail') === 'string'
+    // Both members that are read here were looked at; the rest is the service's contract.
+    return isProblem ? (value as Problem) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function toFailure(
+  url: string,
+  isLate: boolean,
+  timeoutMs: number,
+  cause: unknown,
+): WaypostError {
+  if (isLate)
+    return new WaypostError('timeout', `${url} did not answer within ${timeoutMs} ms`, { cause })
+  const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
+  const why = inner instanceof Error ? inner.message || inner.name : String(inner)
+  return new WaypostError('unreachable', `${url} could not be reached: ${why}`, { cause })
+}

@@ -1,0 +1,216 @@
+// Written by `npm run client:types` from the interface's own OpenAPI document; change that instead.
+
+import type {
+  Auth,
+  CompactRow,
+  CompareRow,
+  Discovery,
+  Facets,
+  Invoke,
+  KitInvoke,
+  KitOperation,
+  KitPayment,
+  ListingSummary,
+  Notice,
+  Operation,
+  Pricing,
+  SearchQuery,
+  SearchResult,
+  Skill,
+  Tiers,
+  Tool,
+  Trust,
+} from './shapes.ts'
+
+export interface SearchParameters {
+  /** A task or keywords, at most 512 characters; any of the words may match, and the best matches come first. */
+  q?: string | undefined
+  /** Only listings of this kind. */
+  kind?: "kit" | "http_api" | "mcp_server" | "a2a_agent" | undefined
+  /** Only listings in this category; /api/v1/categories has the identifiers. */
+  category?: string | undefined
+  /** Only listings that take payment on this rail. */
+  rail?: "x402" | "mpp" | undefined
+  /** Only listings known from this source; /api/v1/sources has the identifiers. */
+  source?: string | undefined
+  /** Only listings whose lowest price is at most this many US dollars; those without a known price are left out. */
+  max_price_usd?: number | undefined
+  /** Only listings whose trust score, from 0 to 100, is at least this; those without a score are left out. */
+  min_trust?: number | undefined
+  /** If true, only listings that name a payment rail. */
+  paid_only?: boolean | undefined
+  /** Only listings whose seller publishes all of these discovery files, separated by commas. */
+  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[] | undefined
+  /** Only listings whose callers prove themselves this way; unknown where the listing does not say. */
+  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | undefined
+  /** Only listings that run remote, at the seller, or that come as a package to run in a local process. */
+  runs?: "remote" | "local" | undefined
+  /** Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance. */
+  sort?: "relevance" | "price" | "trust" | "newest" | undefined
+  /** Count the matches by these, separated by commas; each is counted with every filter but its own. */
+  facets?: ("kind" | "category" | "rail" | "source" | "price" | "auth" | "runs")[] | undefined
+  /** How results are written: full summaries (the default), or compact rows. */
+  view?: "full" | "compact" | undefined
+  /** If true, each result says which words matched where, and how its relevance is made up. */
+  explain?: boolean | undefined
+  /** How many results to send at most. */
+  limit?: number | undefined
+  /** How many results to skip, for the pages after the first. */
+  offset?: number | undefined
+}
+
+export interface ChangesParameters {
+  /** The next of an earlier answer, or an ISO 8601 time; without it the answer begins with the oldest row of the log. */
+  since?: string | undefined
+  /** How many changes to answer at most; there may be more when has_more says so. */
+  limit?: number | undefined
+}
+
+export interface LintParameters {
+  /** The public https address of the service to look at. */
+  url: string
+  /** Look for this protocol alone; without it all are tried until one speaks. */
+  as?: "x402" | "mpp" | "mcp" | "a2a" | "http" | undefined
+}
+
+export interface Categories {
+  categories: { id: string; name: string; description: string; listings: number; page: string }[]
+}
+
+export interface Changes {
+  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; reason?: string })[]
+  next: string | null
+  has_more: boolean
+}
+
+export interface CompactSearchResponse {
+  search_id: string
+  query: SearchQuery
+  total: number
+  results: CompactRow[]
+  sponsored: []
+  payments_enabled: false
+  notes: string[]
+  facets?: Facets
+}
+
+export interface Compare {
+  slug: string
+  type: "compare"
+  title: string
+  url: string
+  updated: string
+  indexable: boolean
+  thin_reason: string | null
+  disclosure: string
+  ranking: string
+  demand_90d: { all: number; outside: number }
+  facts: { text: string; url: string }[] | null
+  first_party: CompareRow[]
+  sections: { id: string; title: string; note: string; rows: CompareRow[] }[]
+  citations: { label: string; url: string }[]
+}
+
+export interface Kit {
+  kit_version: "v0.1"
+  id: string
+  name: string
+  kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"
+  summary: string
+  url: string
+  cost: "free" | "freemium" | "paid" | "unknown"
+  auth: Auth
+  invoke: (KitInvoke | { kind: "http"; method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url: string; relay_url?: string; description?: string })[]
+  operations: KitOperation[]
+  tools: Tool[]
+  skills: Skill[]
+  pricing: Pricing
+  payment: KitPayment
+  discovery: Discovery
+  snippets: { [name: string]: string }
+  trust: Trust
+  page: string
+  badge_svg: string
+}
+
+export interface LintReport {
+  target: string
+  took_for: "x402" | "mpp" | "mcp" | "a2a" | "http" | null
+  saw: string
+  asked: { method: string; url: string; came_back: string }[]
+  right: string[]
+  problems: { what: string; change: string }[]
+  verdict: "clean" | "problems" | "not_reached"
+}
+
+export interface Listing {
+  id: string
+  name: string
+  summary: string
+  kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"
+  url: string
+  categories: string[]
+  tags: string[]
+  sources: { source: string; ref: string }[]
+  pricing: Pricing
+  status: "unclaimed" | "claimed"
+  first_party: boolean
+  discovery?: Discovery
+  trust: Trust
+  signals: { [name: string]: string | number | boolean }
+  origin: string
+  attribution: string[]
+  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested")[]
+  tiers: Tiers
+  invoke: Invoke[]
+  cost: "free" | "freemium" | "paid" | "unknown"
+  auth: Auth
+  operations: Operation[]
+  tools: { name: string; title?: string; description: string }[]
+  skills: { id: string; name: string; description: string }[]
+  notices: Notice[]
+  registry_name?: string
+  version?: string
+  buy: "relay_x402" | "link_out"
+  page: string
+  kit_manifest: string
+  go: string
+  claim: { how: string; opt_out: string }
+}
+
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
+  errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
+}
+
+export interface SearchResponse {
+  search_id: string
+  query: SearchQuery
+  total: number
+  results: SearchResult[]
+  featured: ListingSummary[]
+  featured_label: string
+  featured_first_party: SearchResult[]
+  sponsored: []
+  sponsored_policy: string
+  also_search: { name: string; url: string; note: string }[]
+  ranking: string
+  payments_enabled: false
+  notes: string[]
+  facets?: Facets
+  attribution: string[]
+}
+
+export interface Sources {
+  sources: ({ id: string; name: string; url: string; license: string; attribution?: string; decision: "used" | "facts_only" | "link_out" | "refused"; reason: string; listings: number })[]
+}
+
+export interface Stats {
+  listings: { total: number; first_party: number; by_kind: { [name: string]: number }; by_category: { [name: string]: number }; by_rail: { [name: string]: number }; by_source: { [name: string]: number }; by_status: { [name: string]: number }; relayable: number; with_trust: number }
+  dump: { ndjson: { url: string; bytes: number; sha256: string }; gz: { url: string; bytes: number; sha256: string }; licenses: { source: string; license: string; attribution: string; listings: number }[] }
+  updated: string
+}

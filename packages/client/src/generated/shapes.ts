@@ -1,0 +1,200 @@
+// Written by `npm run client:types` from the interface's own OpenAPI document; change that instead.
+
+export interface Auth {
+  type: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"
+  in?: "header" | "query"
+  name?: string
+  docs?: string
+  note?: string
+}
+
+export interface CompactRow {
+  id: string
+  name: string
+  kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"
+  summary: string
+  price: { min_usd: number; max_usd: number } | null
+  rails: ("x402" | "mpp")[]
+  auth: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"
+  trust: number | null
+  call: boolean
+  explain?: { exact?: "id" | "host" | "name"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
+}
+
+export interface CompareRow {
+  id: string
+  name: string
+  kind: string
+  summary: string
+  price: string
+  min_usd: number | null
+  rails: ("x402" | "mpp")[]
+  trust: number | null
+  buyers: number | null
+  settlements: number | null
+  uptime: number | null
+  remote: boolean
+  shared_payout: boolean
+  source: string
+  focus?: "dedicated" | "broad"
+}
+
+export interface Discovery {
+  openapi?: string
+  llms_txt?: string
+  x402_manifest?: string
+  agent_card?: string
+}
+
+export interface Facets {
+  kind?: { id: string; count: number }[]
+  category?: { id: string; count: number }[]
+  rail?: { id: string; count: number }[]
+  source?: { id: string; count: number }[]
+  price?: { id: string; count: number }[]
+  auth?: { id: string; count: number }[]
+  runs?: { id: string; count: number }[]
+}
+
+export type Invoke = { kind: "mcp"; transport: "streamable-http" | "sse"; url: string } | { kind: "mcp_package"; transport: "stdio" | "streamable-http" | "sse"; registry: "npm" | "oci" | "mcpb" | "pypi" | "nuget"; identifier: string }
+
+export type KitInvoke = { kind: "mcp"; transport: "streamable-http" | "sse"; url: string; headers?: { name: string; description?: string; required: boolean; secret: boolean; example?: string; value: string }[] } | { kind: "mcp_package"; transport: "stdio" | "streamable-http" | "sse"; registry: "npm" | "oci" | "mcpb" | "pypi" | "nuget"; identifier: string; env?: { name: string; description?: string; required: boolean; secret: boolean; example?: string; value: string }[]; args?: string[] }
+
+export interface KitOperation {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  url: string
+  description?: string
+  price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }
+  offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]
+  task?: string
+  assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "safe")[]
+  relay_url?: string
+  params?: ({ name: string; in: "query" | "path" | "header"; required?: boolean; description?: string; schema?: { [name: string]: unknown }; example?: string | number | boolean })[]
+  body?: { content_type?: string; schema?: { [name: string]: unknown }; example?: unknown }
+  response?: { content_type?: string; schema?: { [name: string]: unknown }; example?: unknown }
+  safe?: boolean
+  example: { method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url: string; relay_url?: string; headers: { [name: string]: string }; body?: unknown }
+}
+
+export interface KitPayment {
+  rails: ("x402" | "mpp")[]
+  networks: string[]
+  request_headers: string[]
+  response_headers: string[]
+  authority: string
+  custody: "none"
+  fee_usd: 0
+  relay: { url: string; info: string } | null
+}
+
+export interface ListingSummary {
+  id: string
+  name: string
+  kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"
+  status: "unclaimed" | "claimed"
+  summary: string
+  url: string
+  categories: string[]
+  pricing: Pricing
+  trust: TrustSummary
+  invoke: Invoke[]
+  discovery?: Discovery
+  sources: string[]
+  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested")[]
+  tiers: Tiers
+  buy: "relay_x402" | "link_out"
+  links: { listing: string; page: string; badge_svg: string; kit_manifest: string; call?: string; go: string }
+  relevance: number
+}
+
+export interface Notice {
+  id: "withdrawn_at_source" | "network_changed" | "price_changed" | "payout_changed" | "payout_contested" | "disputed"
+  note: string
+  at: string
+}
+
+export interface Operation {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  url: string
+  description?: string
+  price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }
+  offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]
+  task?: string
+  assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "safe")[]
+}
+
+export type Pricing = { model: "per_call"; min_usd: number; max_usd: number; rails: ("x402" | "mpp")[]; networks: string[] } | { model: "unknown" }
+
+export interface SearchQuery {
+  q?: string
+  kind?: "kit" | "http_api" | "mcp_server" | "a2a_agent"
+  category?: string
+  rail?: "x402" | "mpp"
+  source?: string
+  max_price_usd?: number
+  min_trust?: number
+  paid_only?: boolean
+  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[]
+  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"
+  runs?: "remote" | "local"
+  sort?: "relevance" | "price" | "trust" | "newest"
+  facets?: ("kind" | "category" | "rail" | "source" | "price" | "auth" | "runs")[]
+  view?: "full" | "compact"
+  explain?: boolean
+  limit: number
+  offset: number
+}
+
+export interface SearchResult {
+  id: string
+  name: string
+  kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"
+  status: "unclaimed" | "claimed"
+  summary: string
+  url: string
+  categories: string[]
+  pricing: Pricing
+  trust: TrustSummary
+  invoke: Invoke[]
+  discovery?: Discovery
+  sources: string[]
+  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested")[]
+  tiers: Tiers
+  buy: "relay_x402" | "link_out"
+  links: { listing: string; page: string; badge_svg: string; kit_manifest: string; call?: string; go: string }
+  relevance: number
+  explain?: { exact?: "id" | "host" | "name"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
+}
+
+export interface Skill {
+  id: string
+  name: string
+  description: string
+  examples?: string[]
+}
+
+export interface Tiers {
+  tier: "verified" | "trusted" | null
+  tier_label: string | null
+  highest_earned: "verified" | "trusted" | null
+  earned: ("live_tested" | "verified" | "trusted")[]
+  paid: unknown[]
+  not_yet: ({ id: "verified" | "trusted"; reason: string })[]
+  badge_svg: string
+  page: string
+  embed_markdown: string
+  tiers_doc: string
+}
+
+export interface Tool {
+  name: string
+  title?: string
+  description: string
+  input_schema: { [name: string]: unknown }
+  read_only?: boolean
+  destructive?: boolean
+}
+
+export type Trust = { score: number; evidence: "verified_non_wash_payments"; sample?: "low"; verified_buyers_30d: number; settlements_30d: number; wash_flags: { flag: string; settlements: number; note?: string }[]; watch: { id: string; note: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_independent_paid_usage_30d"; verified_buyers_30d: number; settlements_30d: number; wash_flags: { flag: string; settlements: number; note?: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_payment_data"; method: "hub-trust-v0.1" }
+
+export type TrustSummary = { score: number; evidence: "verified_non_wash_payments"; sample?: "low"; verified_buyers_30d: number; settlements_30d: number; wash_flags: { flag: string; settlements: number; note?: string }[]; watch: { id: string; note: string }[] } | { score: null; evidence: "no_independent_paid_usage_30d"; verified_buyers_30d: number; settlements_30d: number; wash_flags: { flag: string; settlements: number; note?: string }[] } | { score: null; evidence: "no_payment_data" }

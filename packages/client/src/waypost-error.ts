@@ -1,0 +1,42 @@
+import type { Problem } from './generated/answers.ts'
+
+/**
+ * What went wrong where no answer of the service says it: `unreachable` and `timeout` before an
+ * answer came, `retry-later` when it asked to wait longer than this client waits, `over-budget`
+ * before anything was signed, `payment-unsure` when a paid call broke off, `unreadable` for an
+ * answer that is none of the interface.
+ */
+export type ClientFault =
+  | 'unreachable'
+  | 'timeout'
+  | 'retry-later'
+  | 'over-budget'
+  | 'payment-unsure'
+  | 'unreadable'
+
+export interface WaypostErrorFacts {
+  /** HTTP status; 0 where no answer came. */
+  status?: number
+  problem?: Problem
+  /** Seconds after which another try makes sense, where the service said so. */
+  retryAfter?: number
+  cause?: unknown
+}
+
+/** Every failure of this client, with the service's own problem document where there is one. */
+export class WaypostError extends Error {
+  override readonly name = 'WaypostError'
+  /** A problem code of the service, or what this client found. */
+  readonly code: string
+  readonly status: number
+  readonly problem: Problem | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ClientFault | (string & {}), message: string, facts: WaypostErrorFacts = {}) {
+    super(message, { cause: facts.cause })
+    this.code = code
+    this.status = facts.status ?? 0
+    this.problem = facts.problem
+    this.retryAfter = facts.retryAfter
+  }
+}

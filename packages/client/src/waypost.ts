@@ -1,0 +1,214 @@
+import { type AskOptions, askJson } from './ask.ts'
+import type {
+  Categories,
+  Changes,
+  ChangesParameters,
+  CompactSearchResponse,
+  Compare,
+  Kit,
+  LintParameters,
+  LintReport,
+  Listing,
+  SearchParameters,
+  SearchResponse,
+  Sources,
+  Stats,
+} from './generated/answers.ts'
+import type { CompactRow, SearchResult } from './generated/shapes.ts'
+import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
+
+export interface WaypostOptions {
+  /** Where the directory stands, `https://directory.example`; a path below it is kept. */
+  baseUrl: string
+  /** Instead of the platform's own, such as one that goes through a proxy. */
+  fetch?: typeof fetch
+  /** Tries after the first one of what may be repeated: 3 unless said otherwise. */
+  retries?: number
+  /** Milliseconds one try may take: 30,000 unless said otherwise. */
+  timeoutMs?: number
+  /** Header fields of every request, such as a User-Agent. */
+  headers?: Record<string, string>
+}
+
+export interface Proposal {
+  url: string
+  kind?: string | undefined
+  note?: string | undefined
+  email?: string | undefined
+}
+
+export interface RelayInfo extends Record<string, unknown> {
+  relayable: boolean
+  /** Why not; null where it is. */
+  reason: string | null
+}
+
+interface Signalled {
+  signal?: AbortSignal | undefined
+}
+
+type SearchAnswer<Asked> = Asked extends { view: 'compact' }
+  ? CompactSearchResponse
+  : SearchResponse
+type SearchRow<Asked> = Asked extends { view: 'compact' } ? CompactRow : SearchResult
+
+/** What a directory answers; every method but `call` and `propose` reads and may be repeated. */
+export interface Waypost {
+  search<const Asked extends SearchParameters>(
+    asked: Asked,
+    options?: Signalled,
+  ): Promise<SearchAnswer<Asked>>
+  /** Every result of a search, page after page, each listing once; stop whenever enough is seen. */
+  results<const Asked extends SearchParameters>(
+    asked: Asked,
+    options?: Signalled,
+  ): AsyncGenerator<SearchRow<Asked>, void, undefined>
+  listing(id: string, options?: Signalled): Promise<Listing>
+  kit(id: string, options?: Signalled): Promise<Kit>
+  compare(ids: readonly string[], options?: Signalled): Promise<Compare>
+  categories(options?: Signalled): Promise<Categories>
+  sources(options?: Signalled): Promise<Sources>
+  stats(options?: Signalled): Promise<Stats>
+  /** One page of what changed in the directory since a cursor or a time. */
+  changes(asked?: ChangesParameters, options?: Signalled): Promise<Changes>
+  /** Every change since then, page after page. */
+  eachChange(
+    asked?: ChangesParameters,
+    options?: Signalled,
+  ): AsyncGenerator<Changes['changes'][number], void, undefined>
+  /** What a service answers, as a client would see it; asks a minute at most. */
+  lint(asked: LintParameters, options?: Signalled): Promise<LintReport>
+  /** Puts an address before the directory's maintainers; nothing goes live by itself. */
+  propose(proposal: Proposal, options?: Signalled): Promise<unknown>
+  /** Whether and how the relay would call a listing; the seller is not asked. */
+  callInfo(id: string, endpoint?: string, options?: Signalled): Promise<RelayInfo>
+  /** One call to a seller, through the relay, paid by the caller's own wallet where it says so. */
+  call(id: string, request?: CallRequest): Promise<CallReply>
+}
+
+/** Rows a page of an iterator has, the most the service gives. */
+const PAGE = 50
+const CHANGES_PAGE = 1000
+/** Milliseconds a check of a slow service may take. */
+const LINT_TIMEOUT = 120_000
+
+/** @throws TypeError when `baseUrl` is no http(s) address */
+export function createWaypost(given: WaypostOptions): Waypost {
+  const baseUrl = toBase(given.baseUrl)
+  const options = toAskOptions(given)
+  const read = <Answer>(path: string, { signal }: Signalled = {}, timeoutMs = options.timeoutMs) =>
+    askJson<Answer>(
+      { url: `${baseUrl}${path}`, signal, mayRepeat: true },
+      { ...options, timeoutMs },
+    )
+  const search: Waypost['search'] = (asked, options) =>
+    read(`/api/v1/search${toQuery(asked)}`, options)
+  const changes: Waypost['changes'] = (asked = {}, options) =>
+    read(`/api/v1/changes${toQuery(asked)}`, options)
+  const at = (id: string) => `/api/v1/listings/${encodeURIComponent(id)}`
+  return {
+    search,
+    results: (asked, options) => eachResult(search, asked, options),
+    listing: (id, options) => read(at(id), options),
+    kit: (id, options) => read(`${at(id)}/kit.json`, options),
+    compare: (ids, options) => read(`/api/v1/compare${toQuery({ ids: ids.join(',') })}`, options),
+    categories: (options) => read('/api/v1/categories', options),
+    sources: (options) => read('/api/v1/sources', options),
+    stats: (options) => read('/api/v1/stats', options),
+    changes,
+    eachChange: (asked, options) => eachChange(changes, asked, options),
+    lint: (asked, options) => read(`/api/v1/lint${toQuery(asked)}`, options, LINT_TIMEOUT),
+    propose: (proposal, { signal } = {}) =>
+      askJson(
+        {
+          url: `${baseUrl}/api/v1/proposals`,
+          init: {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(proposal),
+          },
+          signal,
+          mayRepeat: false,
+        },
+        options,
+      ),
+    callInfo: (id, endpoint, options) =>
+      read(
+        `/api/v1/call/${encodeURIComponent(id)}${toQuery({ relay_info: 1, endpoint })}`,
+        options,
+      ),
+    call: (id, request = {}) => callThroughRelay(baseUrl, id, request, options),
+  }
+}
+
+async function* eachResult<const Asked extends SearchParameters>(
+  search: Waypost['search'],
+  asked: Asked,
+  options?: Signalled,
+): AsyncGenerator<SearchRow<Asked>, void, undefined> {
+  const seen = new Set<string>()
+  for (let offset = asked.offset ?? 0; ; ) {
+    const page = await search({ limit: PAGE, ...asked, offset }, options)
+    for (const row of page.results) {
+      // A release may be swapped between two pages: what moved down is not given twice.
+      if (seen.has(row.id)) continue
+      seen.add(row.id)
+      // `view` chose the form of the rows, which the signature says.
+      yield row as SearchRow<Asked>
+    }
+    offset += page.results.length
+    if (page.results.length === 0 || offset >= page.total) return
+  }
+}
+
+async function* eachChange(
+  changes: Waypost['changes'],
+  asked: ChangesParameters = {},
+  options?: Signalled,
+): AsyncGenerator<Changes['changes'][number], void, undefined> {
+  for (let since = asked.since; ; ) {
+    const page = await changes({ limit: CHANGES_PAGE, ...asked, since }, options)
+    yield* page.changes
+    if (!page.has_more || page.next === null) return
+    since = page.next
+  }
+}
+
+function toBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new TypeError(`baseUrl: expected an http(s) address, got ${JSON.stringify(text)}`)
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+function toAskOptions(given: WaypostOptions): AskOptions {
+  return {
+    fetch: given.fetch ?? ((...request) => fetch(...request)),
+    retries: given.retries ?? 3,
+    timeoutMs: given.timeoutMs ?? 30_000,
+    headers: given.headers ?? {},
+    wait,
+  }
+}
+
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}
+
+/** @example toQuery({ q: 'web search', has: ['openapi', 'llms_txt'], kind: undefined }) → '?q=web+search&has=openapi%2Cllms_txt' */
+function toQuery(parameters: object): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(',') : String(value)]],
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}

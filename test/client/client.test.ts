@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toApiTypeFiles } from '../../packages/client/pack/api-types-text.ts'
+import { bundleClient } from '../../packages/client/pack/bundle.ts'
+import { readRetryAfter, toWait } from '../../packages/client/src/retries.ts'
+import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
+import { WaypostError } from '../../packages/client/src/waypost-error.ts'
+import { type Seller, startSeller } from '../call/relay-world.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let running: RunningService
+let waypost: Waypost
+beforeAll(async () => {
+  running = await startService()
+  waypost = createWaypost({ baseUrl: `${running.url}/` })
+})
+afterAll(() => running.close())
+
+async function collect<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = []
+  for await (const row of rows) all.push(row)
+  return all
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+
+describe('the client, against the service', () => {
+  test('searches and reads what the interface publishes', async () => {
+    const found = await waypost.search({ q: 'weather', has: ['openapi'], paid_only: true })
+    expect(found.query).toMatchObject({ q: 'weather', has: ['openapi'], paid_only: true })
+    const compact = await waypost.search({ q: 'weather', view: 'compact', limit: 2 })
+    const [first] = compact.results
+    expect(compact.results.length).toBe(2)
+    const listing = await waypost.listing(first?.id ?? '')
+    const kit = await waypost.kit(listing.id)
+    expect([listing.name, kit.name]).toEqual([first?.name, first?.name])
+    const compared = await waypost.compare(idsOf(compact.results))
+    expect(idsOf(compared.sections.flatMap(({ rows }) => rows)).sort()).toEqual(
+      idsOf(compact.results).sort(),
+    )
+    expect((await waypost.stats()).listings.total).toBeGreaterThan(3)
+    expect((await waypost.changes()).changes).toBeInstanceOf(Array)
+  })
+
+  test('pages through everything, each listing once and in the order of the search', async () => {
+    const all = await collect(waypost.results({ limit: 3, view: 'compact' }))
+    const whole = await waypost.search({ limit: 50, view: 'compact' })
+    expect(whole.total).toBeGreaterThan(6)
+    expect(idsOf(all)).toEqual(idsOf(whole.results))
+  })
+
+  test('hands on the service’s own words about what was wrong', async () => {
+    const asked = waypost.search({ limit: 0 })
+    await expect(asked).rejects.toThrow(WaypostError)
+    await expect(asked).rejects.toMatchObject({
+      code: 'invalid-parameter',
+      status: 400,
+      problem: { errors: [{ in: 'query', name: 'limit' }] },
+    })
+    await expect(waypost.listing('../../../etc/passwd')).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('a base address that is none is refused, one below a path is kept', async () => {
+    expect(() => createWaypost({ baseUrl: 'waypost.example' })).toThrow(/http\(s\) address/)
+    const asked: string[] = []
+    const below = createWaypost({
+      baseUrl: 'https://tools.example/directory/',
+      fetch: async (url) => {
+        asked.push(String(url))
+        return Response.json({})
+      },
+    })
+    await below.stats()
+    expect(asked).toEqual(['https://tools.example/directory/api/v1/stats'])
+  })
+})
+
+describe('a service that fails for a moment', () => {
+  let seller: Seller
+  let answers: ((res: ServerResponse, req: IncomingMessage) => void)[] = []
+  let asked = 0
+  beforeAll(async () => {
+    seller = await startSeller((req, res) => {
+      asked += 1
+      answers.shift()?.(res, req)
+    })
+  })
+  afterAll(() => seller.close())
+
+  const answer =
+    (status: number, body: object = {}, headers: Record<string, string> = {}) =>
+    (res: ServerResponse) =>
+      void res
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body))
+  const broken = (res: ServerResponse) => void res.destroy()
+  const ask = async <Result>(
+    given: typeof answers,
+    work: (client: Waypost) => Promise<Result>,
+  ): Promise<Result | WaypostError> => {
+    answers = given
+    asked = 0
+    const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 5000 })
+    return work(client).catch((error) => error)
+  }
+
+  test('is asked again, after as long as it said', async () => {
+    const again = answer(503, {}, { 'retry-after': '0' })
+    const result = await ask([again, broken, again, answer(200, { ok: 1 })], (client) =>
+      client.stats(),
+    )
+    expect([result, asked]).toEqual([{ ok: 1 }, 4])
+  })
+
+  test.each([
+    ['its fourth failure is final', [503, 503, 503, 503], '0', 4, 503],
+    ['what is wrong stays wrong', [400], '0', 1, 400],
+    ['who asks for an hour is not waited for', [429], '3600', 1, 429],
+  ])('%s', async (_, statuses, retryAfter, times, status) => {
+    const given = statuses.map((each) => answer(each, {}, { 'retry-after': retryAfter }))
+    const result = await ask(given, (client) => client.stats())
+    expect(result).toMatchObject({ status, retryAfter: Number(retryAfter) })
+    expect(asked).toBe(times)
+  })
+
+  test('what may change something is asked again only where nothing was done', async () => {
+    const proposal = { url: 'https://a.example' }
+    const once = await ask([answer(503)], (client) => client.propose(proposal))
+    expect([once, asked]).toEqual([expect.objectContaining({ status: 503 }), 1])
+    const limited = answer(429, {}, { 'retry-after': '0' })
+    await ask([limited, answer(202)], (client) => client.propose(proposal))
+    expect(asked).toBe(2)
+    const call = await ask([broken], (client) => client.call('x402.a'))
+    expect([call, asked]).toEqual([expect.objectContaining({ code: 'unreachable' }), 1])
+  })
+
+  test('text that is no JSON, silence, and a caller that has had enough', async () => {
+    const page = (res: ServerResponse) => void res.end('<html>')
+    expect(await ask([page], (client) => client.stats())).toMatchObject({ code: 'unreadable' })
+    const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 50, retries: 0 })
+    answers = [() => {}]
+    await expect(client.stats()).rejects.toMatchObject({ code: 'timeout' })
+    const enough = AbortSignal.abort(new Error('enough'))
+    await expect(client.stats({ signal: enough })).rejects.toThrow('enough')
+  })
+
+  test('waits grow, within a bound, and start anywhere below', () => {
+    expect([1, 2, 3].map((tries) => toWait(tries, undefined, 1))).toEqual([250, 500, 1000])
+    expect(toWait(40, undefined, 1)).toBe(30_000)
+    expect(toWait(1, undefined, 0)).toBe(0)
+    expect(toWait(1, 31, 1)).toBeNull()
+    expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60)
+    expect(readRetryAfter('soon', 0)).toBeUndefined()
+  })
+})
+
+describe('what is published', () => {
+  test('types are those of the interface: npm run client:types writes them', () => {
+    for (const { file, text } of toApiTypeFiles()) expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('is at most 20 KB for who uses the library, wallet aside', async () => {
+    const files = await bundleClient()
+    const library = Object.entries(files).filter(([name]) => name !== 'waypost-cli.js')
+    const bytes = library.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0)
+    expect(bytes).toBeGreaterThan(5000)
+    expect(bytes).toBeLessThanOrEqual(20_000)
+    expect(Object.values(files).join('')).not.toMatch(/(?:from|import)\s*\(?["'](?!node:|\.\/)/)
+  })
+})

@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'waypost-client-'))
+let running: RunningService
+
+/** The package as it would be published, installed into an empty folder. */
+beforeAll(async () => {
+  running = await startService({ RATE_LIMITS: '{"check":"1/60"}' })
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: resolve('packages/client') })
+  const [tarball = ''] = readdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{"private":true}')
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], {
+    cwd: folder,
+  })
+})
+afterAll(async () => {
+  await running.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function waypost(...args: string[]) {
+  const env = { ...process.env, WAYPOST_URL: running.url }
+  const bin = join(folder, 'node_modules/.bin/waypost')
+  try {
+    return { code: 0, ...(await run(bin, args, { env, cwd: folder })) }
+  } catch (error) {
+    const { code, stdout, stderr } = Object(error)
+    return { code, stdout, stderr }
+  }
+}
+
+describe('npx waypost', () => {
+  test('runs where nothing but the package is', async () => {
+    const { stdout } = await run('npx', ['--no-install', 'waypost', '--help'], { cwd: folder })
+    expect(stdout).toContain('Usage: waypost <command>')
+    expect(
+      readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')),
+    ).toEqual(['waypost'])
+  })
+
+  test('search finds what the service finds, for people and for programs', async () => {
+    const text = await waypost('search', 'weather', '--limit', '2')
+    const api = await (await fetch(`${running.url}/api/v1/search?q=weather&limit=2`)).json()
+    const [first, second] = api.results
+    expect(text.code).toBe(0)
+    expect(text.stdout).toMatch(new RegExp(`^${first.id} .*\\n.*\\n${second.id} `))
+    expect(text.stdout).toContain(`2 of ${api.total}`)
+    const json = await waypost('search', 'weather', '--json', '--kind', 'mcp_server')
+    expect(JSON.parse(json.stdout).query).toMatchObject({ q: 'weather', kind: 'mcp_server' })
+    const all = await waypost('search', '--all', '--json')
+    const stats = await (await fetch(`${running.url}/api/v1/stats`)).json()
+    const { total, first_party } = stats.listings
+    expect(all.stdout.trim().split('\n').length).toBe(total - first_party)
+  })
+
+  test('show prints a listing, how it is called, and code to pipe', async () => {
+    const show = (...args: string[]) => waypost('show', 'x402.weather', ...args)
+    const [listing, kit, code, none] = await Promise.all([
+      show(),
+      show('--kit'),
+      show('--snippet', 'curl'),
+      show('--snippet', 'cobol'),
+    ])
+    expect(listing.stdout).toMatch(/trust: 38 of 100/)
+    expect(kit.stdout).toMatch(/pays by x402/)
+    expect(code.stdout).toMatch(/^curl .*\/api\/v1\/call\/x402\.weather/m)
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('curl, typescript')])
+  })
+
+  test('what sellers wrote moves no cursor', async () => {
+    const { stdout } = await waypost('show', 'api.hostile-text')
+    expect(stdout).toContain('<script>')
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+
+  test('call asks the relay, and says what it would do', async () => {
+    const info = await waypost('call', 'x402.weather', '--info')
+    expect(JSON.parse(info.stdout)).toMatchObject({ relayable: true })
+    const refused = await waypost('call', 'mcp.tenki')
+    expect(refused.code).toBe(1)
+    expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'not-relayable' })
+    writeFileSync(join(folder, 'no-wallet.mjs'), 'export default {}')
+    const wallet = await waypost(
+      'call',
+      'x402.weather',
+      '--wallet',
+      'no-wallet.mjs',
+      '--max-usd',
+      '1',
+    )
+    expect([wallet.code, wallet.stderr]).toEqual([
+      2,
+      expect.stringContaining('createPaymentPayload'),
+    ])
+  })
+
+  test('lint tells what a service answers, and when to come back', async () => {
+    const url = 'https://nobody.waypost-check.example/mcp'
+    const asked = await waypost('lint', url, '--as', 'mcp')
+    expect([asked.code, asked.stdout]).toEqual([3, expect.stringContaining('Not reached.')])
+    const limited = await waypost('lint', url)
+    expect([limited.code, limited.stderr]).toEqual([1, expect.stringMatching(/again in \d+ s/)])
+  })
+
+  const WRONG: [string[], number, string][] = [
+    [[], 2, 'Usage'],
+    [['serach', 'x'], 2, 'there is no command "serach"'],
+    [['search', '--kidn', 'kit'], 2, '--kidn'],
+    [['search', '--kind', 'robot'], 1, 'mcp_server'],
+    [['show'], 2, 'expected one id, got 0'],
+    [['show', 'mcp.nope'], 1, 'listing'],
+    [['call', 'x402.weather', '--max-usd', 'much'], 2, 'expected a number'],
+    [['call', 'x402.weather', '-H', 'nonsense'], 2, 'Name: value'],
+    [['lint', 'https://a.example', '--as', 'smtp'], 2, 'x402, mpp'],
+    [['search', 'x', '--base', 'nowhere'], 2, 'http(s) address'],
+  ]
+  test('what is wrong is named, with what would be right', async () => {
+    const answers = await Promise.all(WRONG.map(([args]) => waypost(...args)))
+    expect(answers.map(({ code, stdout, stderr }) => [code, stdout + stderr])).toEqual(
+      WRONG.map(([, code, words]) => [code, expect.stringContaining(words)]),
+    )
+  })
+
+  test('a directory that is not there is said to be out of reach', async () => {
+    const { code, stderr } = await waypost('show', 'x402.weather', '--base', 'http://127.0.0.1:9')
+    expect([code, stderr]).toEqual([3, expect.stringContaining('could not be reached')])
+  })
+})

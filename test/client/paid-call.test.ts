@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
+import {
+  aListing,
+  type RelayWorld,
+  type Seller,
+  startRelay,
+  startSeller,
+} from '../call/relay-world.ts'
+
+const NETWORK = 'eip155:84532'
+const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const TERMS = {
+  x402Version: 2,
+  resource: { url: 'https://seller.example/paid' },
+  accepts: [
+    { scheme: 'exact', network: NETWORK, amount: '90000', asset: USDC, payTo: '0x1' },
+    { scheme: 'exact', network: NETWORK, amount: '10000', asset: USDC, payTo: '0x1' },
+    { scheme: 'exact', network: NETWORK, amount: '1', asset: '0xanybodyscoin', payTo: '0x1' },
+  ],
+}
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+
+let seller: Seller
+let relay: RelayWorld
+let waypost: Waypost
+let requests: { method: string | undefined; payment: unknown; body: string; type: unknown }[] = []
+beforeAll(async () => {
+  seller = await startSeller(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const payment = req.headers['payment-signature']
+    requests.push({ method: req.method, payment, body, type: req.headers['content-type'] })
+    if (req.url === '/broken' && payment !== undefined) return void res.destroy()
+    if (payment === undefined)
+      return void res.writeHead(402, { 'payment-required': encode(TERMS) }).end('{}')
+    res.writeHead(200, { 'payment-response': encode({ success: true, transaction: '0x2' }) })
+    res.end('{"sold":true}')
+  })
+  relay = await startRelay({ listings: [aListing(`${seller.origin}/paid`)] })
+  waypost = createWaypost({ baseUrl: `http://127.0.0.1:${relay.port}` })
+})
+afterAll(async () => {
+  await Promise.all([relay.close(), seller.close()])
+})
+
+/** The caller's own part: it sees the terms, and signs. */
+const signed: { accepts: unknown[] }[] = []
+const wallet = {
+  async createPaymentPayload(terms: { accepts: unknown[] }) {
+    signed.push(terms)
+    return { x402Version: 2, payload: { signature: '0x3' }, accepted: terms.accepts[0] }
+  },
+}
+const pay = (maxUsd: number) => ({ wallet, maxUsd, allowTestCoins: true })
+const call = async (request: object) => {
+  requests = []
+  signed.length = 0
+  return waypost.call('x402.seller', request)
+}
+
+describe('a call through the relay', () => {
+  test('without a wallet hands back the terms', async () => {
+    const { response, terms, paid } = await call({})
+    expect([response.status, paid, requests.length]).toEqual([402, false, 1])
+    expect(terms).toEqual(TERMS)
+  })
+
+  test('is paid within the budget: the same request once more, with what the wallet signed', async () => {
+    const reply = await call({ body: { q: 'tides' }, pay: pay(0.05) })
+    expect([reply.response.status, reply.paid]).toEqual([200, true])
+    expect(reply.receipt).toEqual({ success: true, transaction: '0x2' })
+    expect(await reply.response.json()).toEqual({ sold: true })
+    const same = { method: 'POST', body: '{"q":"tides"}', type: 'application/json' }
+    expect(requests).toMatchObject([{ ...same, payment: undefined }, same])
+    const payment = JSON.parse(Buffer.from(String(requests[1]?.payment), 'base64').toString())
+    expect(payment.accepted).toEqual(TERMS.accepts[1])
+    // Neither what is too dear nor a coin nobody vouches for was ever before the wallet.
+    expect(signed.map(({ accepts }) => accepts)).toEqual([[TERMS.accepts[1]]])
+  })
+
+  test.each([
+    ['above the budget', pay(0.009), /\$0\.01, the budget is \$0\.009/],
+    ['in coins of a test network', { wallet, maxUsd: 1 }, /no dollar coin/],
+  ])('%s nothing is signed', async (_, terms, message) => {
+    await expect(call({ pay: terms })).rejects.toThrow(message)
+    expect([signed.length, requests.length]).toEqual([0, 1])
+  })
+
+  test('whose paid answer never comes is not repeated, and says what that may mean', async () => {
+    const endpoint = '/broken'
+    const { response } = await call({ endpoint, pay: pay(1) })
+    // The relay's own answer: the seller broke off.
+    expect([response.status, requests.length]).toEqual([502, 2])
+    const direct = createWaypost({
+      baseUrl: `http://127.0.0.1:${relay.port}`,
+      fetch: async (url, init) => {
+        if (new Headers(init?.headers).has('payment-signature')) throw new TypeError('hung up')
+        return fetch(url, init)
+      },
+    })
+    requests = []
+    const unsure = direct.call('x402.seller', { pay: pay(1) })
+    await expect(unsure).rejects.toMatchObject({ code: 'payment-unsure' })
+    expect(requests.length).toBe(1)
+  })
+})
