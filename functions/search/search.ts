@@ -8,9 +8,10 @@ import type { RankedRow } from '../../src/search/query/sort-rows.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { acceptsEncoding } from '../static/accepts-encoding.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'
-import { type BodyPlace, type Coding, createCompressor } from './compress-response.ts'
-import { createResponseMemory, type TakeMemory, takeFreshMemory } from './response-memory.ts'
-import { type SearchResponseInput, writeSearchResponse } from './write-search-response.ts'
+import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
+import type { SearchResponseInput } from './response-pieces.ts'
+import { compressWhole, writeGzipResponse } from './write-gzip-response.ts'
+import { writeSearchResponse } from './write-search-response.ts'
 
 export interface SearchParts {
   /** The index being served right now; asked for once a request, so that a swap is atomic. */
@@ -49,8 +50,6 @@ const CODED_HEADERS = {
   gzip: { ...HEADERS, 'Content-Encoding': 'gzip' },
   br: { ...HEADERS, 'Content-Encoding': 'br' },
 } as const
-/** Responses before they are compressed: one at a time. */
-const scratch = createResponseMemory({ kept: 1, bytes: 256 * 1024 })
 
 /**
  * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
@@ -60,14 +59,6 @@ export function createSearch(parts: SearchParts): Search {
   const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
   const textsFor = createTextsFor(parts.texts)
-  const compress = createCompressor()
-  const compressed = (input: SearchResponseInput, coding: Coding, take: TakeMemory) => {
-    const places: BodyPlace[] = []
-    const bytes = writeSearchResponse({ ...input, places }, scratch.take)
-    const body = compress(coding, { index: input.index, bytes, places }, take)
-    scratch.giveBack(bytes)
-    return body
-  }
   return function search(rawQuery, { take = takeFreshMemory, isTyping = false, accepts } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
@@ -82,11 +73,22 @@ export function createSearch(parts: SearchParts): Search {
       ...(isTyping && { source: 'web' as const }),
     }
     const coding = codingFor(accepts)
-    const body =
-      coding === null ? writeSearchResponse(input, take) : compressed(input, coding, take)
+    const body = writeBody(input, coding, take)
     if (!isTyping) onShown?.(serving, answered.outcome.organic.rows)
     return { status: 200, headers: coding === null ? HEADERS : CODED_HEADERS[coding], body }
   }
+}
+
+type Coding = keyof typeof CODED_HEADERS
+
+function writeBody(
+  input: SearchResponseInput,
+  coding: Coding | null,
+  take: TakeMemory,
+): Buffer<ArrayBuffer> {
+  if (coding === null) return writeSearchResponse(input, take)
+  if (coding === 'gzip' && input.query.view !== 'compact') return writeGzipResponse(input, take)
+  return compressWhole(coding, writeSearchResponse(input))
 }
 
 function answer(

@@ -1,5 +1,4 @@
 import { AUTH_TYPES, type AuthType, RAILS } from '../../src/domain/wire/vocabulary.ts'
-import { readBody } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
@@ -10,6 +9,14 @@ import { toBytes } from '../http/to-bytes.ts'
 export const MAX_SUFFIX_BYTES = 256
 const NEXT_MEMBER = toBytes(SUMMARY_END)
 
+interface CompactListing {
+  index: SearchIndex
+  row: number
+  /** The row's prepared bytes. */
+  body: Uint8Array
+  more: Uint8Array
+}
+
 /**
  * A row of the compact view: the first members of the prepared body as they are (id, name, kind,
  * summary), and what the index knows in columns.
@@ -19,9 +26,8 @@ const NEXT_MEMBER = toBytes(SUMMARY_END)
 export function writeCompactListing(
   memory: Buffer<ArrayBuffer>,
   start: number,
-  { index, row, more }: { index: SearchIndex; row: number; more: Uint8Array },
+  { index, row, body, more }: CompactListing,
 ): number {
-  const body = readBody(index, 'organic', row)
   const end = Buffer.from(body.buffer, body.byteOffset, body.length).indexOf(NEXT_MEMBER)
   memory.set(body.subarray(0, end), start)
   let at = start + end

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { deflateBlock } from '../../src/compile/release/deflate-block.ts'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { loadServer } from './http-load.ts'
 import { readScaleListings } from './scale-listings.ts'
@@ -47,7 +48,10 @@ async function benchHttp(sharedDir: string, size: number): Promise<void> {
   const file = join(folder, 'search.index')
   const real = readScaleListings(sharedDir)
   const documents = [...real, ...syntheticListings(real, Math.max(0, size - real.length))]
-  writeFileSync(file, buildSearchIndex(documents, { words: readSearchWords() }))
+  writeFileSync(
+    file,
+    buildSearchIndex(documents, { words: readSearchWords(), deflate: deflateBlock }),
+  )
   // The first start fills the compile cache, as a deployed function's is.
   await withServer(folder, [file, 'anew'], async () => {})
   let ceiling = 0

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { readTables } from '../../src/compile/content/read-tables.ts'
-import { buildSearchIndex, type IndexTables } from '../../src/search/index/build-search-index.ts'
+import { deflateBlock } from '../../src/compile/release/deflate-block.ts'
+import { buildSearchIndex, type IndexOptions } from '../../src/search/index/build-search-index.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
@@ -53,9 +54,11 @@ export const SEARCH_WORDS = PRODUCT_TABLES.searchWords
 /** An index as the product builds it, with its own table of words. */
 export function indexOf(
   documents: Iterable<SearchDocument>,
-  tables: Partial<IndexTables> = {},
+  tables: Partial<IndexOptions> = {},
 ): SearchIndex {
-  return loadSearchIndex(buildSearchIndex(documents, { words: SEARCH_WORDS, ...tables }))
+  return loadSearchIndex(
+    buildSearchIndex(documents, { words: SEARCH_WORDS, deflate: deflateBlock, ...tables }),
+  )
 }
 
 /** The first organic ids a query finds, and what it is told. */

@@ -24,7 +24,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/search/words': { ours: ['src/domain', 'src/search/numbers'], packages: [] },
   'src/search/index': {
     ours: ['src/domain', 'src/search/numbers', 'src/search/words'],
-    packages: ['valibot'],
+    packages: ['fflate', 'valibot'],
   },
   'src/search/query': { ours: ['src/domain', 'src/search'], packages: ['@orama/orama'] },
   // Reading files is all it does beyond naming shapes of the domain.

@@ -21,6 +21,7 @@ import { renderPages } from '../pages/render-pages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
+import { deflateBlock } from './deflate-block.ts'
 import { drawCards } from './draw-cards.ts'
 import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
@@ -168,6 +169,7 @@ function toSearchIndex({ listings, tables, baseUrl }: Catalogue): Uint8Array {
       categories: tables.categories.map(({ id }) => id),
       sources: tables.sources.map(({ id }) => id),
       words: tables.searchWords,
+      deflate: deflateBlock,
     },
   )
 }

@@ -24,10 +24,12 @@ const MILLISECONDS_A_DAY = 86_400_000
  * What a search reads of a row besides its text, one typed array for each.
  * @param documents in the order of ties: a document's place is its row number
  * @param values filter values in the order of their bit sets
+ * @param bodies as they lie in the file
  */
 export function buildColumns(
   documents: readonly SearchDocument[],
   values: readonly string[],
+  bodies: readonly Uint8Array[],
 ): Record<string, Section> {
   const column = (numberOf: (document: SearchDocument) => number | null) =>
     buildCodedColumn(documents.map((document) => numberOf(document) ?? Number.NaN))
@@ -45,8 +47,8 @@ export function buildColumns(
     addedCodes: added.codes,
     added: added.values,
     filterBits: filterBits(documents, values),
-    bodyStarts: startsOf(documents.map((document) => document.body)),
-    bodyChecksums: Uint32Array.from(documents, ({ body }) => checksum(body)),
+    bodyStarts: startsOf(bodies),
+    bodyChecksums: Uint32Array.from(bodies, checksum),
   }
 }
 

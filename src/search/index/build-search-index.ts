@@ -5,37 +5,48 @@ import { createTextAnalysis, type TextAnalysis } from '../words/text-analysis.ts
 import { toToken } from '../words/text-step.ts'
 import { createVocabulary } from '../words/vocabulary.ts'
 import { createWordSets } from '../words/word-sets.ts'
+import { type Deflate, packBody, storedBlocks } from './body-records.ts'
 import { buildColumns, filterValues } from './build-columns.ts'
-import { documentFields, documentTexts } from './document-fields.ts'
 import { buildExactTable } from './exact-table.ts'
 import { type Section, writeIndexFile } from './index-file.ts'
 import type { FilterVocabulary } from './index-shape.ts'
 import { createPostingsBuilder, type Statistics } from './postings-builder.ts'
-import { checkDocuments, type SearchDocument } from './search-document.ts'
+import {
+  checkDocuments,
+  documentFields,
+  documentTexts,
+  type SearchDocument,
+} from './search-document.ts'
 import { buildTermDictionary } from './term-dictionary.ts'
 import { buildSpellingTable, type WordTable } from './word-table.ts'
 
-/** What of the content's tables the index is built with. */
-export interface IndexTables extends FilterVocabulary {
+/** What of the content's tables the index is built with, and what compresses bodies. */
+export interface IndexOptions extends FilterVocabulary {
   words: SearchWords
+  deflate: Deflate
 }
 
-const NO_TABLES: IndexTables = { categories: [], sources: [], words: NO_SEARCH_WORDS }
+const DEFAULTS: IndexOptions = {
+  categories: [],
+  sources: [],
+  words: NO_SEARCH_WORDS,
+  deflate: storedBlocks,
+}
 
 /**
  * Builds the one file the search function serves from. The same documents in any order give the
  * same bytes. First-party documents get a part of their own, scored with the statistics of the
  * organic rows, so that they move nothing there.
  *
- * @param tables categories and sources a filter may name although no listing has them yet, and the
- *   table of words
+ * @param options categories and sources a filter may name although no listing has them yet, the
+ *   table of words, and what compresses bodies: without it they lie in the file as they are
  * @throws Error naming the listing when an id comes twice or a body cannot be completed
  */
 export function buildSearchIndex(
   documents: Iterable<SearchDocument>,
-  tables: Partial<IndexTables> = {},
+  options: Partial<IndexOptions> = {},
 ): Uint8Array {
-  const { words, ...known } = { ...NO_TABLES, ...tables }
+  const { words, deflate, ...known } = { ...DEFAULTS, ...options }
   const all = [...documents].sort(compareTies)
   checkDocuments(all)
   const organic = all.filter((document) => !document.firstParty)
@@ -50,7 +61,7 @@ export function buildSearchIndex(
   const vocabulary = counting.decide()
   const spellings = buildSpellingTable(vocabulary.spellings)
   const tokensOf = createIndexTokens(analysis, vocabulary)
-  const context = { analysis, tokensOf, values: filterValues(filters) }
+  const context = { analysis, tokensOf, values: filterValues(filters), deflate }
   const main = buildPart(organic, context)
   const own = buildPart(firstParty, { ...context, statistics: main.statistics })
   return writeIndexFile(
@@ -61,7 +72,7 @@ export function buildSearchIndex(
       ...prefixed('organic', main.sections),
       ...prefixed('firstParty', own.sections),
     },
-    [...organic, ...firstParty].map((document) => document.body),
+    [...main.bodies, ...own.bodies],
   )
 }
 
@@ -76,13 +87,14 @@ interface PartContext {
   tokensOf: IndexTokens
   /** Filter values in the order of their bit sets. */
   values: readonly string[]
+  deflate: Deflate
   /** Score with these instead of the part's own. */
   statistics?: Statistics
 }
 
 /** @param documents in the order of ties: a document's place is its row number */
 function buildPart(documents: readonly SearchDocument[], context: PartContext) {
-  const { analysis, tokensOf, values } = context
+  const { analysis, tokensOf, values, deflate } = context
   const builder = createPostingsBuilder(analysis.terms)
   for (const document of documents) {
     const fields = documentFields(document)
@@ -96,6 +108,7 @@ function buildPart(documents: readonly SearchDocument[], context: PartContext) {
   const { terms, places, palette, paletteFields } = builder.finish(statistics)
   const { words, pairs } = buildTermDictionary(terms)
   const exact = buildExactTable(documents)
+  const bodies = documents.map(({ id, body }) => packBody(id, body, deflate))
   const sections: Sections = {
     ...wordSections('word', words),
     pairFirsts: pairs.firsts,
@@ -108,9 +121,9 @@ function buildPart(documents: readonly SearchDocument[], context: PartContext) {
     paletteFields,
     exactKeys: exact.keys,
     exactRows: exact.rows,
-    ...buildColumns(documents, values),
+    ...buildColumns(documents, values, bodies),
   }
-  return { statistics, sections }
+  return { statistics, sections, bodies }
 }
 
 function wordSections(name: string, { bytes, starts, byText, filter }: WordTable): Sections {

@@ -1,14 +1,15 @@
+import { bodyLength, idOf, unpackBody } from './body-records.ts'
 import { findExact } from './exact-table.ts'
-import { SearchIndexError, verifyBytes } from './index-file.ts'
-import type { PartName, SearchIndex } from './index-shape.ts'
-import { BODY_START } from './search-document.ts'
+import { verifyBytes } from './index-file.ts'
+import type { PartName, SearchIndex, UnpackedBodies } from './index-shape.ts'
 
 const decoder = new TextDecoder()
-const QUOTATION_MARK = 0x22
+/** Unpacked bodies that are kept, in bytes: those of some fifteen thousand listings. */
+const KEPT_BYTES = 24 * 1024 * 1024
 
-/** The listing id of a row. It is not stored twice: the body starts with it. */
+/** The listing id of a row. */
 export function readId(index: SearchIndex, part: PartName, row: number): string {
-  return idIn(readBody(index, part, row))
+  return decoder.decode(idOf(readRecord(index, part, row)))
 }
 
 /** The row of an id, or -1. */
@@ -17,35 +18,44 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
   return rows.find((row) => readId(index, part, row) === id) ?? -1
 }
 
-/** The id a body starts with. */
-export function idIn(body: Uint8Array): string {
-  return decoder.decode(body.subarray(BODY_START.length, BODY_START.length + idLengthIn(body)))
-}
-
-/** Bytes of that id: ids are ASCII and need no escaping in JSON. */
-export function idLengthIn(body: Uint8Array): number {
-  // A loop: for so few bytes it is quicker than a call of indexOf.
-  for (let at = BODY_START.length; at < body.length; at += 1)
-    if (body[at] === QUOTATION_MARK) return at - BODY_START.length
-  throw new SearchIndexError('A listing body of the search index lacks its id.')
-}
-
 /**
- * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack. They are
- * there until the next body is read.
+ * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack.
  * @throws SearchIndexError when they were damaged on the way
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  const { bodyStarts, bodyChecksums } = index[part]
-  const base = part === 'organic' ? 0 : (index.organic.bodyStarts.at(-1) ?? 0)
-  const start = base + (bodyStarts[row] ?? 0)
-  const body = index.bodies.read(start, sizeOfBody(index, part, row))
-  if (index.verifyReads) verifyBytes(`body of ${part} row ${row}`, body, bodyChecksums[row] ?? 0)
+  const { memory, starts, ends } = index.unpacked
+  const place = part === 'organic' ? row : index.organic.rows + row
+  const end = ends[place] ?? 0
+  if (end > 0) return memory.subarray(starts[place], end)
+  const record = readRecord(index, part, row)
+  const body = takePlace(index.unpacked, place, bodyLength(record))
+  unpackBody(record, body)
   return body
 }
 
-/** Bytes of a row's body. */
-export function sizeOfBody(index: SearchIndex, part: PartName, row: number): number {
-  const { bodyStarts } = index[part]
-  return (bodyStarts[row + 1] ?? 0) - (bodyStarts[row] ?? 0)
+function takePlace(unpacked: UnpackedBodies, place: number, length: number): Uint8Array {
+  if (unpacked.used + length > unpacked.memory.length) {
+    // Bodies of a response in the making may lie in the memory that is let go: it is not used again.
+    unpacked.memory = new Uint8Array(Math.max(KEPT_BYTES, length))
+    unpacked.used = 0
+    unpacked.ends.fill(0)
+  }
+  const start = unpacked.used
+  unpacked.used += length
+  unpacked.starts[place] = start
+  unpacked.ends[place] = unpacked.used
+  return unpacked.memory.subarray(start, unpacked.used)
+}
+
+/**
+ * A row's body as it lies in the file, see `body-records.ts`. It is there until the next is read.
+ * @throws SearchIndexError when it was damaged on the way
+ */
+export function readRecord(index: SearchIndex, part: PartName, row: number): Uint8Array {
+  const { bodyStarts, bodyChecksums } = index[part]
+  const base = part === 'organic' ? 0 : (index.organic.bodyStarts.at(-1) ?? 0)
+  const start = bodyStarts[row] ?? 0
+  const record = index.bodies.read(base + start, (bodyStarts[row + 1] ?? 0) - start)
+  if (index.verifyReads) verifyBytes(`body of ${part} row ${row}`, record, bodyChecksums[row] ?? 0)
+  return record
 }

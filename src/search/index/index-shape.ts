@@ -23,10 +23,21 @@ export interface SearchIndex {
   spellings: SpellingTable
   organic: IndexPart
   firstParty: IndexPart
-  /** Bodies of the organic rows, then of our own. */
+  /** Bodies of the organic rows, then of our own, as they lie in the file. */
   bodies: BodyStore
+  /** Bodies that were read lately. */
+  unpacked: UnpackedBodies
   /** Whether bodies are verified as they are read; not needed once all were. */
   verifyReads: boolean
+}
+
+/** Bodies one behind the other, as they are shown. Full memory is let go as a whole. */
+export interface UnpackedBodies {
+  memory: Uint8Array
+  used: number
+  /** Where the body of each row lies, our own behind the others; it ends at 0 where it is not there. */
+  starts: Uint32Array
+  ends: Uint32Array
 }
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */

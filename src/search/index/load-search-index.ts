@@ -12,7 +12,7 @@ import {
   SearchIndexError,
   verifyBytes,
 } from './index-file.ts'
-import { readBody } from './index-rows.ts'
+import { readRecord } from './index-rows.ts'
 import type { BodyStore, IndexPart, SearchIndex } from './index-shape.ts'
 import { highestMultiplier } from './standing.ts'
 import { hasShortNumbers, type TermDictionary } from './term-dictionary.ts'
@@ -63,7 +63,7 @@ const BODIES_AT_A_TIME = 512
 export function* verifyBodies(index: SearchIndex): Generator<void> {
   for (const part of ['organic', 'firstParty'] as const) {
     for (let row = 0; row < index[part].rows; row += 1) {
-      readBody(index, part, row)
+      readRecord(index, part, row)
       if (row % BODIES_AT_A_TIME === 0) yield
     }
   }
@@ -84,14 +84,22 @@ export function loadSearchIndexHead(
   const { rows, words, ...filters } = v.parse(FactsSchema, table.facts)
   const values = filterValues(filters)
   const own = createTable(table, '')
+  const organic = loadPart(table, 'organic', rows)
+  const firstParty = loadPart(table, 'firstParty', rows)
   return {
     filters,
     words: createWordSets(words),
     spellings: { words: loadWords(own, 'spelling'), rows: own.u32('spellingRows') },
     filterPlaces: new Map(values.map((value, at) => [value, at])),
-    organic: loadPart(table, 'organic', rows),
-    firstParty: loadPart(table, 'firstParty', rows),
+    organic,
+    firstParty,
     bodies,
+    unpacked: {
+      memory: new Uint8Array(0),
+      used: 0,
+      starts: new Uint32Array(organic.rows + firstParty.rows),
+      ends: new Uint32Array(organic.rows + firstParty.rows),
+    },
     verifyReads: true,
   }
 }

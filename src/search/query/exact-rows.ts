@@ -1,6 +1,6 @@
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import { readId } from '../index/index-rows.ts'
-import { bitWords, type IndexPart, type SearchIndex } from '../index/index-shape.ts'
+import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { passes } from './filter-rows.ts'
 
 /** A query may be pasted as an address. */
@@ -11,8 +11,6 @@ export interface ExactRows {
   rows: readonly number[]
   kindOf(row: number): ExactKind | null
   order(a: number, b: number): number
-  /** All other rows that pass the filters; null for every row. */
-  others: Uint32Array | null
 }
 
 export function exactRows(
@@ -30,7 +28,6 @@ export function exactRows(
     rows: [...kinds.keys()].sort((a, b) => a - b),
     kindOf: (row) => EXACT_KINDS[kindAt(row)] ?? null,
     order: (a, b) => kindAt(a) - kindAt(b),
-    others: kinds.size === 0 ? bits : without(part, bits, kinds.keys()),
   }
 }
 
@@ -47,10 +44,4 @@ function rowsFor(
   const id = asked.toLowerCase()
   const name = part === index.organic ? 'organic' : 'firstParty'
   return findExact(part.exact, 'id', id).filter((row) => readId(index, name, row) === id)
-}
-
-function without(part: IndexPart, bits: Uint32Array | null, rows: Iterable<number>): Uint32Array {
-  const others = bits?.slice() ?? new Uint32Array(bitWords(part.rows)).fill(0xffffffff)
-  for (const row of rows) others[row >>> 5] = (others[row >>> 5] ?? 0) & ~(1 << (row & 31))
-  return others
 }

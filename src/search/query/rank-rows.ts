@@ -11,7 +11,7 @@ import {
   takeBlock,
   takePostings,
 } from './block-scores.ts'
-import { exactRows } from './exact-rows.ts'
+import { type ExactRows, exactRows } from './exact-rows.ts'
 import { scoreRows } from './explain-rows.ts'
 import { passes } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
@@ -47,18 +47,40 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   if (sort !== 'relevance')
     return takeSorted(part, { ...collectMatches(index, part, plan), bits, sort, most })
   const first = exactRows(index, part, request)
-  const ranking = createRanking(part, first.others, most)
+  const ranking = createRanking(part, bits, most + first.rows.length)
   rankCursors(ranking, openPlan(index, part, plan.terms))
+  const best = takeBest(ranking)
+  return first.rows.length === 0
+    ? { total: ranking.total, rows: best }
+    : withExactFirst(index, part, { plan, most, first, best, total: ranking.total })
+}
+
+function withExactFirst(
+  index: SearchIndex,
+  part: IndexPart,
+  {
+    plan,
+    most,
+    first,
+    best,
+    total,
+  }: {
+    plan: QueryPlan
+    most: number
+    first: ExactRows
+    best: readonly RankedRow[]
+    total: number
+  },
+): RankedRows {
   const scores = scoreRows(index, part, plan.terms, first.rows)
   const exact = first.rows.map((row) => ({
     row,
     relevance: toRelevance(part, row, scores.get(row)?.total ?? 0),
   }))
   exact.sort((a, b) => first.order(a.row, b.row) || b.relevance - a.relevance || a.row - b.row)
-  return {
-    total: ranking.total + exact.length,
-    rows: [...exact, ...takeBest(ranking)].slice(0, most),
-  }
+  const unmatched = first.rows.filter((row) => (scores.get(row)?.terms.length ?? 0) === 0)
+  const others = best.filter(({ row }) => first.kindOf(row) === null)
+  return { total: total + unmatched.length, rows: [...exact, ...others].slice(0, most) }
 }
 
 export function toRelevance({ standings }: IndexPart, row: number, score: number): number {

@@ -1,5 +1,6 @@
 import { openSearchIndex } from '../../../functions/release/open-search-index.ts'
 import { writeBytes } from '../../../src/compile/files/write-bytes.ts'
+import { deflateBlock } from '../../../src/compile/release/deflate-block.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
@@ -10,7 +11,7 @@ export const waypost: Engine = {
   name: 'waypost',
   build(documents, file) {
     const started = performance.now()
-    const bytes = buildSearchIndex(documents, { words: readSearchWords() })
+    const bytes = buildSearchIndex(documents, { words: readSearchWords(), deflate: deflateBlock })
     const buildMs = performance.now() - started
     writeBytes(file, bytes)
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }

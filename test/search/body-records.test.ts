@@ -1,0 +1,67 @@
+import { crc32 as zlibCrc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { deflateBlock } from '../../src/compile/release/deflate-block.ts'
+import {
+  bodyLength,
+  middleOf,
+  packBody,
+  storedBlocks,
+  unpackBody,
+} from '../../src/search/index/body-records.ts'
+import { readBody } from '../../src/search/index/index-rows.ts'
+import { crc32, joinCrc32 } from '../../src/search/numbers/crc32.ts'
+import { indexOf, sampleDocument } from './search-samples.ts'
+
+const bytes = fc.uint8Array({ maxLength: 300 })
+
+test('a checksum is that of zip, and follows from those of the parts', () => {
+  fc.assert(
+    fc.property(bytes, bytes, (first, second) => {
+      const whole = zlibCrc32(Buffer.concat([first, second]))
+      expect(crc32(second, crc32(first))).toBe(whole)
+      expect(joinCrc32(crc32(first), crc32(second), second.length)).toBe(whole)
+    }),
+  )
+  const long = Buffer.alloc(70_000, 'abc')
+  expect(joinCrc32(7, crc32(long), long.length)).toBe(zlibCrc32(long, 7))
+})
+
+test.each([
+  ['compressed', deflateBlock],
+  ['as it is', storedBlocks],
+])('a body comes back from its record, %s', (_name, deflate) => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 200 }), fc.nat(70_000), (summary, more) => {
+      const text = JSON.stringify({
+        id: 'mcp.a',
+        summary,
+        more: 'x'.repeat(more),
+        links: { a: 'b' },
+      })
+      const body = new TextEncoder().encode(text)
+      const record = packBody('mcp.a', body, deflate)
+      const unpacked = new Uint8Array(bodyLength(record))
+      unpackBody(record, unpacked)
+      expect(new TextDecoder().decode(unpacked)).toBe(text)
+      expect(middleOf(record).length).toBe(body.length - '{"id":"mcp.a'.length - '}}'.length)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('bodies read stay what they are when more are read than are kept', () => {
+  const summary = 'x'.repeat(300_000)
+  const index = indexOf(
+    Array.from({ length: 200 }, (_, at) =>
+      sampleDocument({ id: `mcp.n${at}`, name: `n${at}`, summary: `${at} ${summary}` }),
+    ),
+  )
+  const rows = Array.from({ length: 200 }, (_, row) => row)
+  const read = rows.map((row) => readBody(index, 'organic', row))
+  for (const row of rows) {
+    const text = new TextDecoder().decode(read[row])
+    expect(JSON.parse(text).summary.length).toBeGreaterThan(300_000)
+    expect(Buffer.compare(readBody(index, 'organic', row), read[row] ?? Buffer.of())).toBe(0)
+  }
+})
