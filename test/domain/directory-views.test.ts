@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
+import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { GIVEN_AWAY } from '../../src/domain/independence/given-away.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import {
@@ -214,11 +215,32 @@ describe('the business model', () => {
   })
 })
 
+const NOT_FOUND = { 30: null, 60: null, 90: null }
+const foundFor = (cost_usd: number) => ({
+  cost_usd,
+  score: 30,
+  wallets: 1,
+  payments: 1,
+  volume_usd: 1,
+  elsewhere_usd: 0,
+})
+const COST_OF_CHEATING: CostOfCheating = {
+  date: '2026-11-22',
+  seed: 1,
+  means: { budget_usd: 1, wallets: 1, payments: 1 },
+  attacks: [
+    { id: 'a', name: 'A', v01: { ...NOT_FOUND, 30: foundFor(1), 60: foundFor(2) }, v02: NOT_FOUND },
+    { id: 'b', name: 'B', v01: { ...NOT_FOUND, 30: foundFor(0.5) }, v02: NOT_FOUND },
+  ],
+  side_shop: { strangers_paid_usd: 1, v02: NOT_FOUND },
+  honest: { buyers: 10, payments: 60, v01: 35, v02: 31 },
+}
+
 describe('the trust method', () => {
   const independentOperators = [
     { domain: 'shop.example', name: 'Shop', why: 'Known to everybody.' },
   ]
-  const view = toTrustMethodView({ independentOperators })
+  const view = toTrustMethodView({ independentOperators, costOfCheating: COST_OF_CHEATING })
   const { constants } = view
 
   test('publishes the constants that compute', () => {
@@ -252,6 +274,12 @@ describe('the trust method', () => {
       fee_usd_a_settlement: GIVEN_AWAY.feeUsd,
       independent_operators: independentOperators,
     })
+    expect(view.cost_of_cheating.cheapest).toEqual([
+      { method: 'hub-trust-v0.1', target: 30, attack: { id: 'b', name: 'B', cost_usd: 0.5 } },
+      { method: 'hub-trust-v0.1', target: 60, attack: { id: 'a', name: 'A', cost_usd: 2 } },
+      { method: 'hub-trust-v0.1', target: 90, attack: null },
+      ...[30, 60, 90].map((target) => ({ method: 'hub-trust-v0.2', target, attack: null })),
+    ])
     expect(view.next.formula.weighted_buyers).toContain(`G / ${GIVEN_AWAY.capUsd}`)
   })
 

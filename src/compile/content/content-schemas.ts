@@ -10,6 +10,7 @@ import {
   SiteTextsSchema,
   TaskRowSchema,
 } from '../../domain/derived/tables.ts'
+import { CostOfCheatingSchema } from '../../domain/independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../../domain/independence/independence.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
@@ -52,6 +53,7 @@ const CONTENT_SCHEMAS = {
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
   'independent_operators.schema.json': () => toListOf(IndependentOperatorSchema),
+  'cost_of_cheating.schema.json': () => toContentSchema(CostOfCheatingSchema),
   'site.schema.json': () => toContentSchema(SiteTextsSchema),
 }
 

@@ -31,6 +31,7 @@ export function readTables(contentDir: string): TableFiles {
     roadmap: read('roadmap', entries.roadmap),
     sharedHosts: read('shared_hosts', entries.sharedHosts),
     independentOperators: read('independent_operators', entries.independentOperators),
+    costOfCheating: read('cost_of_cheating', entries.costOfCheating),
     site: read('site', entries.site),
     tasks: read('tasks', entries.tasks),
     searchWords: read('search-words', entries.searchWords),

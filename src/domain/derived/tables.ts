@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/independence.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { SearchWordsSchema } from './search-words.ts'
@@ -105,6 +106,7 @@ export const TablesSchema = v.strictObject({
   roadmap: v.array(RoadmapRowSchema),
   sharedHosts: SharedHostsSchema,
   independentOperators: v.array(IndependentOperatorSchema),
+  costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,

@@ -56,12 +56,16 @@ export function toPurchases(payments: ReadonlyMap<string, readonly Settlement[]>
   )
 }
 
-/** @returns millionths of a dollar by listing id, for each listing that has a counted purchase. */
-export function measureGivenAway(market: Market): Map<string, number> {
+/**
+ * @param asked ids of the listings that are asked for; all when left out
+ * @returns millionths of a dollar by listing id, for each of them that has a counted purchase
+ */
+export function measureGivenAway(market: Market, asked?: readonly string[]): Map<string, number> {
   const known = market.purchases.filter(({ listing_id }) => market.operatorOf.has(listing_id))
   const { network, wallets, operators, sink } = toNetwork(known, market)
   const given = new Map<string, number>()
-  for (const [id, own] of Map.groupBy(known, ({ listing_id }) => listing_id)) {
+  const isAsked = ({ listing_id }: Purchase) => asked?.includes(listing_id) ?? true
+  for (const [id, own] of Map.groupBy(known.filter(isAsked), ({ listing_id }) => listing_id)) {
     const operator = market.operatorOf.get(id) ?? ''
     const mine = market.walletsOf.get(operator)
     const buyers = new Set(own.map(({ payer }) => payer))

@@ -1,6 +1,12 @@
 import * as v from 'valibot'
 import { LIVE_TESTED } from '../derived/live-tested.ts'
 import type { Tables } from '../derived/tables.ts'
+import {
+  type CostOfCheating,
+  CostOfCheatingSchema,
+  cheapestOf,
+  TARGETS,
+} from '../independence/cost-of-cheating.ts'
 import { COST_TO_FAKE, NEXT_FORMULA } from '../independence/cost-texts.ts'
 import { GIVEN_AWAY } from '../independence/given-away.ts'
 import { TRUST_V02 } from '../independence/independence.ts'
@@ -12,6 +18,9 @@ import { EVIDENCE } from '../wire/vocabulary.ts'
 const MINUTE_MS = 60_000
 
 const { roundTripShare, hopDays, burst } = WASH
+
+/** Null: nothing was found within the adversary's means. */
+const cheapest = v.nullable(v.object({ id: v.string(), name: v.string(), cost_usd: v.number() }))
 
 /** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
 export const TrustMethodSchema = v.object({
@@ -59,13 +68,19 @@ export const TrustMethodSchema = v.object({
     status: v.string(),
     formula: v.record(v.string(), v.string()),
   }),
+  /** What `npm run simulate:trust` found: the cheapest attack on each target, and all that were tried. */
+  cost_of_cheating: v.object({
+    ...CostOfCheatingSchema.entries,
+    cheapest: v.array(v.object({ method: v.string(), target: v.number(), attack: cheapest })),
+  }),
   page: v.string(),
 })
 export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
 
 export function toTrustMethodView({
   independentOperators,
-}: Pick<Tables, 'independentOperators'>): TrustMethodView {
+  costOfCheating,
+}: Pick<Tables, 'independentOperators' | 'costOfCheating'>): TrustMethodView {
   const { weights, saturation, recency } = TRUST
   return {
     method: TRUST_METHOD,
@@ -93,6 +108,7 @@ export function toTrustMethodView({
     not_caught: NOT_CAUGHT,
     cost_to_fake: toCostView(independentOperators),
     next: toNextMethod(),
+    cost_of_cheating: { ...costOfCheating, cheapest: toCheapest(costOfCheating) },
     page: '/trust',
   }
 }
@@ -108,6 +124,21 @@ function toCostView(
     independent_operators: independentOperators.map((row) => ({ ...row })),
     not_caught: [...COST_TO_FAKE.notCaught],
   }
+}
+
+function toCheapest(table: CostOfCheating): TrustMethodView['cost_of_cheating']['cheapest'] {
+  const methods = [
+    ['v01', TRUST_METHOD],
+    ['v02', TRUST_V02],
+  ] as const
+  return methods.flatMap(([key, method]) =>
+    TARGETS.map((target) => {
+      const best = cheapestOf(table, key, target)
+      const attack =
+        best === null ? null : { id: best.id, name: best.name, cost_usd: best.cost_usd }
+      return { method, target: Number(target), attack }
+    }),
+  )
 }
 
 function toNextMethod(): TrustMethodView['next'] {

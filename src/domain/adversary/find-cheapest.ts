@@ -1,0 +1,112 @@
+import type { CostOfCheating, Found } from '../independence/cost-of-cheating.ts'
+import type { Attack, Plan } from './attacks.ts'
+import type { HonestMarket } from './honest-market.ts'
+import { costOf, type Played, playAttack, tiedUsd } from './play-attack.ts'
+import { createRandom } from './random.ts'
+
+export interface Goal {
+  method: keyof Played
+  score: number
+}
+
+type Means = CostOfCheating['means']
+
+const TRIES = 360
+/** Steps shrink over so many tries, then start large again: a valley may lie beyond a ridge. */
+const ROUND = 90
+const LARGEST = 0.6
+const SMALLEST = 0.01
+
+/**
+ * The cheapest way found to carry an attack to a goal: from the strongest plans the means allow,
+ * downhill by changes of one or two numbers at a time. A search, so an upper bound: a cleverer
+ * adversary may find a cheaper plan, never a dearer one.
+ *
+ * @returns null where no plan within the means reaches the goal
+ */
+export function findCheapest(
+  attack: Attack,
+  goal: Goal,
+  { means, market, asOf, seed }: { means: Means; market: HonestMarket; asOf: number; seed: number },
+): Found | null {
+  const random = createRandom(seed)
+  const play = (plan: Plan) => playAttack(attack, plan, { market, asOf })[goal.method]
+  let best: Found | null = null
+  const consider = (plan: Plan): boolean => {
+    const cost_usd = costOf(attack, plan)
+    if (!isWithin(attack, plan, means) || (best !== null && cost_usd >= best.cost_usd)) return false
+    const score = play(plan)
+    if (score < goal.score) return false
+    best = { ...plan, cost_usd: roundUp(cost_usd), score }
+    return true
+  }
+  for (const plan of strongestPlans(attack, means)) consider(plan)
+  for (let tries = 0; tries < TRIES && best !== null; tries++) {
+    const step = LARGEST * (SMALLEST / LARGEST) ** ((tries % ROUND) / ROUND)
+    consider(change(best, step, random))
+    if (tries % 3 === 0) consider(trade(attack, best, step, random))
+  }
+  return best
+}
+
+function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
+  const tied = tiedUsd(attack, plan)
+  const spent = plan.wallets * plan.elsewhere_usd
+  return (
+    plan.wallets >= 1 &&
+    plan.wallets <= means.wallets &&
+    plan.payments >= plan.wallets &&
+    plan.payments <= means.payments &&
+    tied + spent <= means.budget_usd
+  )
+}
+
+function strongestPlans({ days, elsewhere }: Attack, means: Means): Plan[] {
+  const isSpending = elsewhere !== 'nowhere'
+  const volumes = [means.budget_usd * Math.max(1, days) * (isSpending ? 0.1 : 0.9), 1000, 10]
+  const shares = [1, 0.5, 0.25, 0.12, 0.06]
+  return shares.flatMap((share) =>
+    volumes.map((volume_usd) => {
+      const wallets = Math.max(1, Math.floor(means.wallets * share))
+      const spent = isSpending ? (means.budget_usd * 0.85) / wallets : 0
+      return { wallets, payments: means.payments, volume_usd, elsewhere_usd: spent }
+    }),
+  )
+}
+
+/** One number less, and now and then another one more: by far, as some cost next to nothing. */
+function change(plan: Plan, step: number, random: () => number): Plan {
+  const keys = ['wallets', 'payments', 'volume_usd', 'elsewhere_usd'] as const
+  const less = keys[Math.floor(random() * keys.length)] ?? 'wallets'
+  const more = keys[Math.floor(random() * keys.length)] ?? 'volume_usd'
+  const next = { ...plan, [less]: plan[less] * (1 - step * random()) }
+  if (more !== less && random() < 0.7) next[more] *= 1 + 5 * step * random()
+  return {
+    wallets: Math.max(1, Math.round(next.wallets)),
+    payments: Math.max(1, Math.round(next.payments)),
+    volume_usd: roundTo(next.volume_usd),
+    elsewhere_usd: roundTo(next.elsewhere_usd),
+  }
+}
+
+/** Fewer or more of everything else, and as much spent elsewhere as is then still a little cheaper. */
+function trade(attack: Attack, best: Found, step: number, random: () => number): Plan {
+  const turn = () => (1 + 5 * step * random()) ** (random() < 0.5 ? -1 : 1)
+  const plan = {
+    wallets: Math.max(1, Math.round(best.wallets * turn())),
+    payments: Math.max(1, Math.round(best.payments * turn())),
+    volume_usd: roundTo(best.volume_usd * turn()),
+    elsewhere_usd: 0,
+  }
+  const rest = best.cost_usd * 0.995 - costOf(attack, plan)
+  return { ...plan, elsewhere_usd: Math.max(0, roundTo(rest / plan.wallets - 0.001)) }
+}
+
+/** Millionths, upwards: nothing is said to be cheaper than it is. */
+function roundUp(usd: number): number {
+  return Math.ceil(usd * 1e6 - 1e-6) / 1e6
+}
+
+function roundTo(usd: number): number {
+  return Math.round(usd * 1000) / 1000
+}
