@@ -10,6 +10,8 @@ declare namespace App {
     banner?: string | undefined
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('./domain/pages/compare/chosen-listings.ts').ChosenListings | undefined
+    /** What became of a proposal, or the empty form; absent where no function serves the page. */
+    proposed?: import('./domain/proposals/proposal-answer.ts').ProposePage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */
     checked?: import('./domain/probe/lint/check-answer.ts').CheckAnswer | undefined
   }

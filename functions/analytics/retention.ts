@@ -72,6 +72,7 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     .deleteFrom('attempt')
     .where('window_start', '<', now - RETENTION.limit_hours * HOUR_MS)
     .execute()
+  await dropOldProposals(db, now)
   await db
     .updateTable('claim')
     .set({ state: 'expired' })
@@ -92,5 +93,16 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('claim').select('claim.id').whereRef('seller_id', '=', 'seller.id'))),
     )
+    .execute()
+}
+
+async function dropOldProposals(db: Store['db'], now: number): Promise<void> {
+  await db
+    .deleteFrom('proposal')
+    .where('settled_at', '<', now - RETENTION.proposal_days * DAY_MS)
+    .execute()
+  await db
+    .deleteFrom('proposal')
+    .where('created_at', '<', now - RETENTION.waiting_proposal_days * DAY_MS)
     .execute()
 }

@@ -23,6 +23,9 @@ import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
 import { createCheck, createCheckPage } from '../probe/lint/check-page.ts'
 import { createLint } from '../probe/lint/lint-route.ts'
+import { createProposalRoute } from '../proposals/proposal-route.ts'
+import { createPropose } from '../proposals/propose.ts'
+import { createProposePage } from '../proposals/propose-page.ts'
 import { createOnDemandPages } from '../release/on-demand-pages.ts'
 import { createPageGate } from '../release/page-gate.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
@@ -110,11 +113,13 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const check = createCheck(parts)
+  const propose = createPropose(parts)
   const handlers: Handlers = {
     search: search.route,
     compare_list: createCompareList(parts),
     lint: createLint(parts, check),
     changes: createChanges(parts),
+    propose: createProposalRoute(parts, propose),
     ...createLedgerHandlers(parts),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)
@@ -133,6 +138,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       gate: createPageGate(parts),
       check: createCheckPage(parts, check),
       compare: createComparePage(parts),
+      propose: createProposePage(parts, propose),
       report: createFailureReport(parts),
     }),
   })

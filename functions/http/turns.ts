@@ -43,12 +43,14 @@ export function createTurns(
   }
   const start = (line: Line, req: IncomingMessage, res: ServerResponse) => {
     line.isBusy = true
-    req.socket.setTimeout(stillMs)
-    const stopWatching = readers.watch(req.socket)
+    // A request that is destroyed on the way lets go of its socket.
+    const { socket } = req
+    socket.setTimeout(stillMs)
+    const stopWatching = readers.watch(socket)
     res.once('close', () => {
       stopWatching()
       line.isBusy = false
-      continueLine(line, req.socket)
+      continueLine(line, socket)
     })
     void answer(req, res)
   }

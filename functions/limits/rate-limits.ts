@@ -34,6 +34,7 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   claim: { requests: 60, seconds: 3600 },
   check: { requests: 10, seconds: 3600 },
   payout: { requests: 30, seconds: 3600 },
+  propose: { requests: 10, seconds: 3600 },
 }
 
 export function createRateLimits(

@@ -23,9 +23,7 @@ export async function readFactsForBuild(
   log: Log,
   standingsOf: (ledger: OwnerFacts) => ReadonlyMap<string, PayoutStanding>,
 ): Promise<LedgerFacts> {
-  const hasLedger =
-    config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
-  if (!hasLedger) return NO_LEDGER_FACTS
+  if (!hasLedger(config)) return NO_LEDGER_FACTS
   const store = await openStore(config, log)
   try {
     const now = Date.now()
@@ -35,4 +33,9 @@ export async function readFactsForBuild(
   } finally {
     await store.close()
   }
+}
+
+/** False before the first server wrote anything down. */
+export function hasLedger(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>): boolean {
+  return config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
 }

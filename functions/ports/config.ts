@@ -18,6 +18,7 @@ export const RATE_LIMIT_NAMES = [
   'claim',
   'check',
   'payout',
+  'propose',
 ] as const
 export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 

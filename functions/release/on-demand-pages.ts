@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
+import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
 import type { ReportFailure } from '../http/failure.ts'
@@ -11,11 +12,12 @@ import type { Release } from './release.ts'
 
 /** Only these are rendered for each request; every other page is a file. */
 const CHECK_PATH = '/sellers/check'
-const ON_DEMAND = new Set(['/search', CHECK_PATH, CHOSEN_PAGE])
+const PROPOSE_PATH = '/propose'
+const ON_DEMAND = new Set(['/search', CHECK_PATH, PROPOSE_PATH, CHOSEN_PAGE])
 
 export interface OnDemandPages {
   has(path: string): boolean
-  /** Answers GET and HEAD of such a page; false leaves the request to the next layer. */
+  /** Answers GET and HEAD of such a page, and a form that was sent to it; false leaves the request to the next layer. */
   serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean
 }
 
@@ -30,6 +32,7 @@ export function createOnDemandPages({
   gate,
   check,
   compare,
+  propose,
   report,
 }: {
   release: () => Release
@@ -37,22 +40,24 @@ export function createOnDemandPages({
   gate: PageGate
   check: (req: IncomingMessage) => Promise<CheckAnswer>
   compare: (target: string) => Promise<ChosenListings>
+  propose: (req: IncomingMessage) => Promise<ProposePage>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
     // Other services take their time: it is not spent inside the gate, where other pages wait.
     const checked = path === CHECK_PATH ? await check(req) : undefined
+    const proposed = path === PROPOSE_PATH ? await propose(req) : undefined
     await gate(req, res, async () => {
       const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined
-      await render(req, res, next, { checked, chosen })
+      await render(req, res, next, { checked, chosen, proposed })
     })
   }
   async function render(
     req: IncomingMessage,
     res: ServerResponse,
     next: () => void,
-    prepared: Pick<PageLocals, 'checked' | 'chosen'>,
+    prepared: Pick<PageLocals, 'checked' | 'chosen' | 'proposed'>,
   ) {
     const { pageCode, searchChoices, banner } = release()
     const handler = await load(pageCode)
@@ -63,7 +68,7 @@ export function createOnDemandPages({
   return {
     has: (path) => ON_DEMAND.has(path),
     serve(req, res, path, next) {
-      if (!ON_DEMAND.has(path) || (req.method !== 'GET' && req.method !== 'HEAD')) return false
+      if (!takes(path, req.method)) return false
       answer(req, res, path, next).catch((error: unknown) => {
         const failure = report('pages.unavailable', error)
         if (res.headersSent) return void res.destroy()
@@ -72,4 +77,9 @@ export function createOnDemandPages({
       return true
     },
   }
+}
+
+function takes(path: string, method: string | undefined): boolean {
+  if (!ON_DEMAND.has(path)) return false
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && path === PROPOSE_PATH)
 }

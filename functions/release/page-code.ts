@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
+import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 
 /** What a page rendered on demand may ask of the functions. */
@@ -16,6 +17,8 @@ export interface PageLocals {
   banner: string | undefined
   /** What the linter says of the address in this request's query. */
   checked: CheckAnswer | undefined
+  /** What became of a proposal, or the empty form. */
+  proposed: ProposePage | undefined
   /** The listings that this request's query names, side by side. */
   chosen: ChosenListings | undefined
 }

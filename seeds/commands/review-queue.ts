@@ -1,3 +1,4 @@
+import type { Config } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { ReviewItem } from '../content/review-item.ts'
 import type { ReviewPlace } from '../review/accept-file.ts'
@@ -25,10 +26,11 @@ export interface ReviewQueue {
  */
 export async function openQueue(
   place: ReviewPlace,
+  config: Config,
   from: string | null,
   now: () => string,
 ): Promise<ReviewQueue> {
-  const kinds = reviewSources(place, now)
+  const kinds = reviewSources(place, config, now)
   const chosen = kinds.filter(({ kind }) => from === null || kind === from)
   if (chosen.length === 0)
     throw new OperatorError(

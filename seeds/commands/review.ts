@@ -35,7 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
       contentDir: parsed.options.contentDir ?? config.CONTENT_DIR,
       allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
     }
-    queue = await openQueue(place, parsed.options.from, () => new Date().toISOString())
+    queue = await openQueue(place, config, parsed.options.from, () => new Date().toISOString())
     for (const fault of queue.faults) printFault(fault)
     await act(queue, parsed.options, place)
     return queue.faults.length > 0 ? NOT_DONE : DONE

@@ -1,8 +1,29 @@
 import { expect, test } from 'vitest'
+import {
+  addProposal,
+  findProposal,
+  listWaiting,
+  settleProposal,
+} from '../../functions/proposals/proposal-store.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/schema/store-error.ts'
+import type { FoundService } from '../../src/domain/proposals/found-service.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 
+const FOUND: FoundService = {
+  url: 'https://a.example/x',
+  kind: 'http_api',
+  at: '2026-11-20T00:00:00.000Z',
+  speaks: null,
+  saw: 'status 200',
+  files: {},
+  api: null,
+  card: null,
+  title: null,
+  server: null,
+  tools: [],
+  terms: [],
+}
 const CLICK = {
   hour: 490_000,
   listing_id: 'x402.a',
@@ -79,6 +100,21 @@ describeStores('the store', ({ newPlace, newStore }) => {
     await claim('1', 'verified')
     await claim('2', 'pending')
     expect(isUniqueViolation(await claim('3', 'verified').catch((e: unknown) => e))).toBe(true)
+  })
+
+  test('a proposal waits once for each address, and its decision forgets who asked', async () => {
+    const { db } = await newStore()
+    const add = (id: string, url: string) =>
+      addProposal(db, { id, url, note: '', email: 'a@b.example' }, FOUND, 1_795_171_200_123)
+    expect(await add('p1', 'https://a.example/x')).toEqual({ id: 'p1' })
+    expect(await add('p2', 'https://a.example/x')).toEqual({ id: 'p1' })
+    for (let i = 0; i < 4; i += 1) await add(`q${i}`, `https://a.example/${i}`)
+    expect(await add('p3', 'https://a.example/y')).toEqual({ full: 'origin' })
+    const refusal = { state: 'refused', reason: 'a copy', listing_id: null } as const
+    await settleProposal(db, 'p1', refusal, 1_795_171_200_124)
+    expect(await findProposal(db, 'p1')).toMatchObject({ ...refusal, email: null })
+    expect((await listWaiting(db)).map(({ id }) => id)).toEqual(['q0', 'q1', 'q2', 'q3'])
+    expect(await add('p3', 'https://a.example/y')).toEqual({ id: 'p3' })
   })
 
   test('five instances that start at once migrate once, and nothing already there is touched', async () => {

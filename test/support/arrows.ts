@@ -108,6 +108,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: LIVE,
     packages: ['node:*', 'h3', 'kysely', 'tldts', 'undici', 'valibot'],
   },
+  'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
   'functions/release': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {
@@ -127,7 +128,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   // What people decide is held against the same checks as a build, and may wait in the ledger.
   'seeds/review': {
     ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
-    packages: ['node:*'],
+    packages: ['node:*', 'valibot'],
   },
   'seeds/commands': { ours: ['src/domain', 'functions/ports', 'seeds'], packages: ['node:*'] },
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },

@@ -27,6 +27,17 @@ export async function lintUrl(
   asker: Pick<Asker, 'ask'>,
   now: () => number,
 ): Promise<LintReport> {
+  const { chosen, asked } = await examineUrl(url, as, asker, now)
+  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked)
+}
+
+/** The handshakes behind it: the finding that says what the address is, and every request. */
+export async function examineUrl(
+  url: string,
+  as: ProbeProtocol | undefined,
+  asker: Pick<Asker, 'ask'>,
+  now: () => number,
+): Promise<{ chosen: Finding; asked: AskedStep[] }> {
   const asked: AskedStep[] = []
   const findings: Finding[] = []
   const watched = { ask: watch(asker, asked) }
@@ -37,8 +48,7 @@ export async function lintUrl(
     if (finding.outcome === 'spoke' || finding.failure !== undefined) break
     if (finding.outcome === 'unknown') break
   }
-  const chosen = chooseFinding(findings) ?? NOTHING
-  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked)
+  return { chosen: chooseFinding(findings) ?? NOTHING, asked }
 }
 
 const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'nothing was asked' }

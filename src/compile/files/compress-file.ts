@@ -13,6 +13,10 @@ const MIN_COMPRESSED_BYTES = 1024
 const BROTLI_QUALITY = 5
 export const GZIP_LEVEL = 6
 
+/** The few files this long are read whole by programs: they get the best there is. */
+const LONG_FILE_BYTES = 64 * 1024
+const LONG_FILE_LEVEL = 9
+
 /** Few pages are larger than 2^18 bytes, and the default window makes each small file dearer. */
 const BROTLI_WINDOW_BITS = 18
 
@@ -22,6 +26,7 @@ export const COMPRESSION = [
   BROTLI_WINDOW_BITS,
   process.versions.brotli,
   GZIP_LEVEL,
+  LONG_FILE_LEVEL,
   process.versions.zlib,
 ].join(' ')
 
@@ -49,7 +54,9 @@ export function compressFile(root: string, file: string, earlier: EarlierCopies)
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     },
   })
-  const gz = gzipSync(bytes, { level: GZIP_LEVEL })
+  const gz = gzipSync(bytes, {
+    level: bytes.length >= LONG_FILE_BYTES ? LONG_FILE_LEVEL : GZIP_LEVEL,
+  })
   writeFileSync(`${path}.br`, br)
   writeFileSync(`${path}.gz`, gz)
   return { ...entry, br: br.length, gz: gz.length }

@@ -26,12 +26,13 @@ export function createOpenApi(baseUrl: string): Record<string, unknown> {
     },
     servers: [{ url: baseUrl }],
     tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
-    paths,
+    // Before the paths: the document travels compressed, and is smaller this way round.
     components: {
       schemas: toComponentSchemas(),
       responses: toProblemResponses(paths),
       securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-session' } },
     },
+    paths,
   }
 }
 
@@ -109,6 +110,13 @@ function toSuccess(
         headers: { Location: { schema: { type: 'string' } } },
       },
     }
+  if (id === 'propose' && answer !== null) {
+    const content = jsonContent(answer)
+    return {
+      200: { description: 'Listed', content },
+      202: { description: 'Waiting', content },
+    }
+  }
   if (id === 'session_end') return { 204: { description: 'Signed out' } }
   if (id === 'call')
     return {

@@ -1,5 +1,5 @@
 import type { RouteId } from '../../domain/wire/route-table.ts'
-import type { OperationFacts } from './operation-facts.ts'
+import { type OperationFacts, SELLER_WRITE } from './operation-facts.ts'
 import type { SchemaName } from './schemas.ts'
 import { SELLER_OPERATIONS } from './seller-operations.ts'
 
@@ -45,26 +45,25 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     problems: ['listing-not-found'],
   },
   listings_dump: {
-    summary: 'Every listing in one file, a line of JSON each.',
-    description:
-      'Each line is what the listing endpoint answers; /api/v1/stats has its SHA-256 and the licence of each source.',
+    summary: 'Every listing, a line each.',
+    description: 'Its SHA-256 and the licence of each source stand in /api/v1/stats.',
     tag: 'Listings',
     answer: null,
     media: 'application/x-ndjson',
     problems: [],
   },
   listings_dump_gz: {
-    summary: 'The same file, compressed with gzip.',
-    description: 'Its SHA-256 stands in /api/v1/stats beside the one of the plain file.',
+    summary: 'The same as gzip.',
+    description: 'Its SHA-256 stands in /api/v1/stats too.',
     tag: 'Listings',
     answer: null,
     media: 'application/gzip',
     problems: [],
   },
   changes: {
-    summary: 'What was added, changed or removed since a cursor or a time.',
+    summary: 'Listings added, changed or removed.',
     description:
-      'Take a cursor first, then the dump, and follow next from there; a cursor this log does not reach back to is a 400 that points to the dump.',
+      'Take a cursor first, then every listing, and follow next; a 400 points to all listings again.',
     tag: 'Listings',
     answer: 'Changes',
     problems: ['invalid-parameter', 'rate-limited'],
@@ -153,6 +152,14 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     tag: 'Service',
     answer: 'Compare',
     problems: ['not-found'],
+  },
+  propose: {
+    summary: 'Propose a listing.',
+    description: 'The answer says what was found there; a person decides.',
+    tag: 'Listings',
+    answer: 'Proposed',
+    body: 'ProposalBody',
+    problems: [...SELLER_WRITE, 'nothing-found', 'proposals-full'],
   },
   ...SELLER_OPERATIONS,
   sponsored: stub(

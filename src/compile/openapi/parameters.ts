@@ -72,15 +72,14 @@ const OTHERS: Partial<Record<RouteId, readonly Parameter[]>> = {
     {
       name: 'since',
       in: 'query',
-      description:
-        'The next of an earlier answer, or an ISO 8601 time; without it the answer begins with the oldest row of the log.',
+      description: 'The next of an earlier answer, or an ISO 8601 time; else from the oldest.',
       schema: TEXT,
       example: '2026-11-01T00:00:00Z',
     },
     {
       name: 'limit',
       in: 'query',
-      description: 'How many changes to answer at most; there may be more when has_more says so.',
+      description: 'How many changes to answer at most.',
       schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
       example: 100,
     },

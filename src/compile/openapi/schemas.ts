@@ -8,6 +8,7 @@ import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { LintReportSchema } from '../../domain/probe/lint/lint-report.ts'
+import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import {
   CompactResponseSchema,
@@ -60,6 +61,8 @@ export const SCHEMAS = {
   CompactSearchResponse: CompactResponseSchema,
   Listing: ListingViewSchema,
   Changes: ChangesSchema,
+  ProposalBody: ProposalBodySchema,
+  Proposed: ProposedSchema,
   Kit: KitViewSchema,
   Categories: CategoriesSchema,
   Sources: SourcesSchema,
@@ -145,10 +148,20 @@ const WRITING_RULES = new Set(['pattern', 'minLength', 'maxLength', 'additionalP
 function toAnswer(schema: object): object {
   // A property of such a name has a schema, an object, for its value.
   return JSON.parse(
-    JSON.stringify(schema, (key, value) =>
-      WRITING_RULES.has(key) && typeof value !== 'object' ? undefined : value,
-    ),
+    JSON.stringify(schema, (key, value) => {
+      if (WRITING_RULES.has(key) && typeof value !== 'object') return undefined
+      return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : withoutType(value)
+    }),
   )
+}
+
+const TextListSchema = v.looseObject({ type: v.literal('string'), enum: v.array(v.string()) })
+
+/** A list of texts says by itself that it is of texts. */
+function withoutType(value: unknown): unknown {
+  if (!v.is(TextListSchema, value)) return value
+  const { type: _, ...rest } = value
+  return rest
 }
 
 /** The echo of a search's parameters: what each means is said once, where it is a parameter. */

@@ -28,6 +28,7 @@ export const FIXED_PAGES = [
  */
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
+  '/propose',
   '/search',
   '/sellers/check',
   '/sellers/dashboard',

@@ -91,6 +91,11 @@ export const PROBLEMS = {
     title: 'This listing cannot be claimed this way',
     help: 'The detail says which proofs the host of this listing allows, if any.',
   },
+  'nothing-found': {
+    status: 422,
+    title: 'Nothing was found at the address',
+    help: 'A proposal needs an address that answers, and something there that says what it is: openapi.json, llms.txt, an agent card, a payment challenge, an MCP handshake, or a note.',
+  },
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
@@ -120,6 +125,11 @@ export const PROBLEMS = {
     status: 502,
     title: "The seller's address is refused",
     help: 'The host resolves to an address that is not public, so nothing was sent.',
+  },
+  'proposals-full': {
+    status: 503,
+    title: 'No more proposals are taken right now',
+    help: 'As many proposals wait as people can look through, or several for the same host. Try again after `Retry-After`.',
   },
   'mail-unavailable': {
     status: 503,

@@ -21,6 +21,9 @@ export const RETENTION = {
   idle_seller_days: 30,
   /** Hours until a counter of a limit, kept under a hash, is dropped. */
   limit_hours: 24,
+  /** Days a decided proposal is kept, and one that nobody decided. */
+  proposal_days: 90,
+  waiting_proposal_days: 365,
   /** Days a mail about a claim waits for a mail server that is down. */
   mail_days: 3,
 } as const

@@ -60,9 +60,9 @@ export interface SearchParameters {
 }
 
 export interface ChangesParameters {
-  /** The next of an earlier answer, or an ISO 8601 time; without it the answer begins with the oldest row of the log. */
+  /** The next of an earlier answer, or an ISO 8601 time; else from the oldest. */
   since?: string | undefined
-  /** How many changes to answer at most; there may be more when has_more says so. */
+  /** How many changes to answer at most. */
   limit?: number | undefined
 }
 
@@ -183,7 +183,7 @@ export interface Problem {
   title: string
   status: number
   detail: string
-  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
+  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
   errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
 }
 

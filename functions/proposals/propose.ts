@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
+import { hasFound } from '../../src/domain/proposals/found-service.ts'
+import type { ProposalAnswer } from '../../src/domain/proposals/proposal-answer.ts'
+import { MAX_NOTE_LENGTH, type ProposalBody } from '../../src/domain/proposals/proposal-views.ts'
+import type { Parts } from '../parts/parts.ts'
+import { createAsker, toUserAgent } from '../probe/ask.ts'
+import type { Release } from '../release/release.ts'
+import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
+import { LOOK_LIMITS, lookAtService } from './look-at-service.ts'
+import {
+  type AddedProposal,
+  addProposal,
+  findProposal,
+  findWaitingAt,
+  MAX_WAITING,
+  toProposalView,
+} from './proposal-store.ts'
+
+/** Addresses looked at at once, over all clients: each may hold connections for a while. */
+const MOST_AT_ONCE = 4
+
+/** @param client key of the proposer, as the limits know it */
+export type Propose = (body: ProposalBody, client: string) => Promise<ProposalAnswer>
+
+type ProposeParts = Pick<Parts, 'config' | 'resolver' | 'limits' | 'clock' | 'ledger' | 'release'>
+
+/**
+ * Takes a proposal: looks at its address and puts what it found where people decide. Nothing goes
+ * live by itself; the proposer's address is stored until the decision and written nowhere else.
+ */
+export function createPropose(parts: ProposeParts): Propose {
+  const { config, limits, release, ledger } = parts
+  let underWay = 0
+  return async function propose(body, client) {
+    const wrong = findWrong(parts, body)
+    if (wrong !== null) return wrong
+    const taken = await limits.take('propose', client)
+    if (!taken.allowed)
+      return {
+        kind: 'refused',
+        code: 'rate-limited',
+        reason: `Too many proposals from here; try again in ${taken.headers['Retry-After']} s.`,
+        headers: taken.headers,
+      }
+    const listed = findListed(release(), body.url)
+    if (listed !== null) return listed
+    const waiting = await findWaitingAt(ledger.store.db, body.url)
+    if (waiting !== undefined) return { kind: 'proposal', proposal: toProposalView(waiting) }
+    if (underWay >= MOST_AT_ONCE) return BUSY
+    underWay += 1
+    const asker = createAsker({
+      resolver: parts.resolver,
+      allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+      userAgent: toUserAgent(config.BASE_URL),
+      limits: LOOK_LIMITS,
+    })
+    try {
+      return await lookAndAdd(parts, body, asker)
+    } finally {
+      underWay -= 1
+      await asker.close()
+    }
+  }
+}
+
+const BUSY: ProposalAnswer = {
+  kind: 'refused',
+  code: 'proposals-full',
+  reason: 'Many addresses are being looked at just now; try again in a minute.',
+  headers: { 'Retry-After': '60' },
+}
+
+async function lookAndAdd(
+  { ledger, clock }: ProposeParts,
+  { url, kind, note = '', email }: ProposalBody,
+  asker: ReturnType<typeof createAsker>,
+): Promise<ProposalAnswer> {
+  const { found, unreachable } = await lookAtService({ url, kind }, asker, () => clock.now())
+  const words = toInertLine(note, MAX_NOTE_LENGTH)
+  if (unreachable !== null)
+    return refuse('url', 'nothing-found', `The address could not be reached: ${unreachable}.`)
+  if (!hasFound(found) && words === '')
+    return refuse(
+      'url',
+      'nothing-found',
+      `Nothing at this address or beside it says what it is (${found.saw}). Say in note what it does and what it costs, or publish openapi.json, llms.txt or an agent card.`,
+    )
+  const row = {
+    id: `p${randomBytes(9).toString('hex')}`,
+    url,
+    note: words,
+    email: email === undefined ? null : parseEmailAddress(email),
+  }
+  const { db } = ledger.store
+  const added = await addProposal(db, row, found, clock.now())
+  const there = 'id' in added ? await findProposal(db, added.id) : undefined
+  return there === undefined
+    ? refuseFull(added)
+    : { kind: 'proposal', proposal: toProposalView(there) }
+}
+
+function refuseFull(added: AddedProposal): ProposalAnswer {
+  const reason =
+    'full' in added && added.full === 'origin'
+      ? 'Several proposals for this host wait already; one listing holds all operations of a service.'
+      : `${MAX_WAITING} proposals wait for a person already; try again in a few days.`
+  return { kind: 'refused', code: 'proposals-full', reason, headers: { 'Retry-After': '86400' } }
+}
+
+function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): ProposalAnswer | null {
+  const fault = findUrlFault(url, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
+  if (fault !== null) return refuse('url', 'invalid-parameter', `${fault}.`)
+  if (new URL(url).host === new URL(config.BASE_URL).host)
+    return refuse('url', 'invalid-parameter', 'expected a service elsewhere: this is our own host.')
+  // What was sent is not repeated: an answer may be logged by whoever carries it.
+  return email === undefined || parseEmailAddress(email) !== null
+    ? null
+    : refuse('email', 'invalid-parameter', 'expected one plain address such as ann@shop.example.')
+}
+
+/** A listing with this very address, or one whose owner asked for it to be left out. */
+function findListed(
+  { listings, optedOut }: Pick<Release, 'listings' | 'optedOut'>,
+  url: string,
+): ProposalAnswer | null {
+  const plain = toPlain(url)
+  for (const listing of listings.values())
+    if (toPlain(listing.url) === plain) return { kind: 'listed', listing_id: listing.id }
+  for (const each of optedOut.values())
+    if (toPlain(each.url) === plain)
+      return refuse('url', 'invalid-parameter', 'its owner asked not to be listed.')
+  return null
+}
+
+/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
+function toPlain(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
+}
+
+function refuse(
+  field: 'url' | 'email',
+  code: 'invalid-parameter' | 'nothing-found',
+  reason: string,
+): ProposalAnswer {
+  return { kind: 'refused', code, reason, field }
+}

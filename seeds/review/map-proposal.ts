@@ -1,0 +1,159 @@
+import * as v from 'valibot'
+import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'
+import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
+import type { FoundService } from '../../src/domain/proposals/found-service.ts'
+import { RAILS } from '../../src/domain/wire/vocabulary.ts'
+import { renderListing } from '../content/listing-text.ts'
+import { finishSeed, type MappedSeed } from '../facts/finish-seed.ts'
+import { type Offer, pricingOf } from '../facts/price.ts'
+import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
+import type { MapRules } from '../facts/seed-source.ts'
+import { type SeedTexts, toSeedLine, toSeedTexts } from '../facts/seed-texts.ts'
+import { parseAgentCard } from '../sources/a2a/agent-card.ts'
+import { mapCard } from '../sources/a2a/map-card.ts'
+import { addressSlug } from '../text/address-slug.ts'
+import { guessCategories } from '../text/guess-categories.ts'
+import type { ReviewFile } from './review-source.ts'
+
+/** Id in `tables/sources.yaml` under which proposed listings stand. */
+const PROPOSALS_SOURCE = 'proposals'
+
+/** Operations of a listing's first file; the rest is read again when it is listed. */
+const MAX_OPERATIONS = 20
+const MAX_DESCRIPTION = 300
+
+export interface MappedProposal {
+  /** Null where nothing readable was found: a person writes the file. */
+  file: ReviewFile | null
+  /** What the person who decides should know, one line each. */
+  remarks: string[]
+}
+
+/** The file a proposal would become, by the rules that every importer's rows go through. */
+export function mapProposal(found: FoundService, note: string, rules: MapRules): MappedProposal {
+  const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
+  const seed = mapped === null ? toSeed(found, note, rules) : seedOf(mapped)
+  if (seed === null) return { file: null, remarks: remarksOf(mapped) }
+  const path = `listings/${seed.prefix}/${seed.slug}.md`
+  const text = renderListing(seed.facts, found.at.slice(0, 10))
+  return { file: { path, text }, remarks: remarksOf(mapped ?? finishSeed(seed, [])) }
+}
+
+function mapFoundCard({ card, files }: FoundService, rules: MapRules): MappedSeed | null {
+  if (card === null) return null
+  const parsed = parseAgentCard(card)
+  return 'detail' in parsed
+    ? null
+    : mapCard({ ...parsed, cardUrl: parsed.cardUrl ?? files.agent_card ?? null }, rules, true)
+}
+
+function seedOf(mapped: MappedSeed): Seed | null {
+  return mapped.ok ? mapped.seed : (mapped.held ?? null)
+}
+
+function remarksOf(mapped: MappedSeed | null): string[] {
+  if (mapped === null || mapped.ok) return []
+  const { reason, detail } = mapped.refusal
+  return [`an importer would refuse it: ${reason}: ${detail}`]
+}
+
+function toSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
+  const { url, kind, api, title, server, card } = found
+  const host = new URL(url).hostname.replace(/^www\./, '')
+  const texts = toSeedTexts(
+    [server?.name, api?.title, textOf(card?.name), title, host],
+    [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
+  )
+  if ('reason' in texts) return null
+  const facts = toFacts(found, texts, rules)
+  const isPaid = (facts.pricing?.model ?? 'unknown') === 'per_call'
+  const prefixes = {
+    http_api: isPaid ? 'x402' : 'api',
+    mcp_server: 'mcp',
+    a2a_agent: 'a2a',
+  } as const
+  return {
+    key: url,
+    prefix: prefixes[kind],
+    slug: addressSlug(url),
+    published: null,
+    rows: 1,
+    facts,
+    suspicious: texts.suspicious,
+  }
+}
+
+function toFacts(found: FoundService, texts: SeedTexts, rules: MapRules): SeedFacts {
+  const { url, kind, tools, files } = found
+  const offers = found.terms.flatMap(toOffer)
+  const pricing = pricingOf(offers)
+  const operations = kind === 'http_api' ? toOperations(found, pricing) : []
+  const words = [texts.description, ...tools.map(({ name }) => name)].join(' ')
+  return {
+    name: texts.name,
+    kind,
+    url,
+    summary: texts.summary,
+    categories: guessCategories(texts.name, words, rules.categories),
+    ...(pricing.model === 'unknown' ? {} : { pricing }),
+    ...(operations.length === 0 ? {} : { http: operations }),
+    ...(kind === 'mcp_server'
+      ? { invoke: [{ kind: 'mcp', transport: 'streamable-http', url }] }
+      : {}),
+    ...(Object.keys(files).length === 0 ? {} : { discovery: files }),
+    sources: [{ source: PROPOSALS_SOURCE, ref: url }],
+  }
+}
+
+/** Our own words, where the seller has none. */
+function toPlainSummary({ kind, tools }: FoundService, host: string): string {
+  const names = tools.slice(0, 5).map(({ name }) => name)
+  if (kind === 'mcp_server')
+    return names.length > 0
+      ? `MCP server at ${host} with ${names.join(', ')}`
+      : `MCP server at ${host}`
+  return kind === 'a2a_agent' ? `A2A agent at ${host}` : `HTTP API at ${host}`
+}
+
+function toOffer({ rail, network, usd }: FoundService['terms'][number]): Offer[] {
+  const known = RAILS.find((each) => each === rail)
+  const isKnown = network === null || v.is(NetworkSchema, network)
+  return known === undefined || usd === null || !isKnown
+    ? []
+    : [{ rail: known, network, min_usd: usd, max_usd: usd }]
+}
+
+const operation = createOperationSchema({ allowPrivate: false })
+
+/** What reads like an order to an agent goes, and a price that no rail of the 402 bears out. */
+function toOperations({ api }: FoundService, pricing: SeedFacts['pricing']): Operation[] {
+  return (api?.operations ?? []).slice(0, MAX_OPERATIONS).flatMap((each) => {
+    const parsed = v.safeParse(operation, each)
+    if (!parsed.success) return []
+    const { description, price, params, ...rest } = parsed.output
+    const line = description === undefined ? null : toSeedLine(description, MAX_DESCRIPTION)
+    const isBorne =
+      price !== undefined &&
+      pricing?.model === 'per_call' &&
+      price.min_usd >= pricing.min_usd &&
+      price.max_usd <= pricing.max_usd
+    return [
+      {
+        ...rest,
+        ...(line === null ? {} : { description: line }),
+        ...(isBorne ? { price } : {}),
+        ...(params === undefined ? {} : { params: params.map(withPlainWords) }),
+      },
+    ]
+  })
+}
+
+function withPlainWords(param: NonNullable<Operation['params']>[number]) {
+  const { description, ...rest } = param
+  const line = description === undefined ? null : toSeedLine(description, MAX_DESCRIPTION)
+  return line === null ? rest : { ...rest, description: line }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import {
+  editProposal,
+  findProposal,
+  foundOf,
+  listWaiting,
+  settleProposal,
+} from '../../functions/proposals/proposal-store.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
+import type { ProposalTable } from '../../functions/store/schema/tables.ts'
+import { toFoundView } from '../../src/domain/proposals/found-service.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { readTables } from '../content/content-folder.ts'
+import { openContent } from '../content/content-writer.ts'
+import { listingIdOf } from '../content/machine-files.ts'
+import type { ReviewItem } from '../content/review-item.ts'
+import type { MapRules } from '../facts/seed-source.ts'
+import { acceptFile, type ReviewPlace } from './accept-file.ts'
+import { mapProposal } from './map-proposal.ts'
+import type { ReviewFile, ReviewSource } from './review-source.ts'
+
+const FileSchema = v.strictObject({ path: v.string(), text: v.string() })
+
+/** What strangers proposed: rows of the ledger, each with the file it would become. */
+export async function openProposals(
+  place: ReviewPlace,
+  store: Store,
+  now: () => string,
+): Promise<ReviewSource> {
+  const tables = await readTables(place.contentDir)
+  const rulesAt = (at: string): MapRules => ({
+    ...tables,
+    allowPlaceholders: place.allowPrivate,
+    now: at,
+  })
+  return {
+    kind: 'proposals',
+    list: async () => (await listWaiting(store.db)).map((row) => toItem(row, rulesAt)),
+    async show({ id }) {
+      const row = await findProposal(store.db, id)
+      return row?.email == null ? [] : [`ask back at: ${row.email}`]
+    },
+    edit: (item, file) => editProposal(store.db, item.id, JSON.stringify(file)),
+    async settle(item, decision) {
+      const { reason } = decision
+      const settle = (state: 'accepted' | 'refused', listing_id: string | null) =>
+        settleProposal(store.db, item.id, { state, reason, listing_id }, Date.parse(now()))
+      if (decision.decision === 'refused') {
+        await settle('refused', null)
+        return ['nothing is listed; its page says why']
+      }
+      const file = decision.file ?? item.file
+      if (file === undefined)
+        throw new OperatorError(
+          `${item.id}: nothing readable was found, so there is no file yet: write one and pass it with --file and --path`,
+        )
+      const done = await putIntoContent(place, file)
+      await settle('accepted', listingIdOf(file.path))
+      return done
+    },
+    close: () => store.close(),
+  }
+}
+
+/** No importer writes meanwhile. */
+async function putIntoContent(place: ReviewPlace, file: ReviewFile): Promise<string[]> {
+  const writer = await openContent(place.contentDir)
+  try {
+    return await acceptFile(place, writer, file)
+  } finally {
+    await writer.release()
+  }
+}
+
+function toItem(row: ProposalTable, rulesAt: (at: string) => MapRules): ReviewItem {
+  const at = new Date(row.created_at).toISOString()
+  const found = foundOf(row)
+  const mapped = mapProposal(found, row.note, rulesAt(found.at))
+  const file = editedFile(row) ?? mapped.file
+  return {
+    id: row.id,
+    at,
+    why: 'proposed',
+    from: 'proposals',
+    listing: file === null ? row.url : listingIdOf(file.path),
+    note: [row.url, row.note, ...mapped.remarks].filter((part) => part !== '').join(' · '),
+    ...(file === null ? {} : { file }),
+    found: toFoundView(found),
+  }
+}
+
+function editedFile({ file }: ProposalTable): ReviewFile | null {
+  const parsed = v.safeParse(FileSchema, file === null ? undefined : parseJson(file))
+  return parsed.success ? parsed.output : null
+}

@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import { FoundSchema, PROPOSABLE_KINDS } from './found-service.ts'
+
+/** Wire shapes of `POST /api/v1/proposals`. */
+
+export const MAX_NOTE_LENGTH = 1000
+
+export const ProposalBodySchema = v.strictObject({
+  url: v.pipe(v.string('expected an https URL'), v.description('Address of the service to list.')),
+  kind: v.optional(
+    v.pipe(
+      v.picklist(PROPOSABLE_KINDS, `expected one of ${PROPOSABLE_KINDS.join(', ')}`),
+      v.description('What it is; found out if absent.'),
+    ),
+  ),
+  note: v.optional(
+    v.pipe(
+      v.string('expected text'),
+      v.maxLength(MAX_NOTE_LENGTH, `expected at most ${MAX_NOTE_LENGTH} characters`),
+      v.description('What it does and what it costs.'),
+    ),
+  ),
+  email: v.optional(
+    v.pipe(v.string('expected an address'), v.description('Where to ask back; never published.')),
+  ),
+})
+export type ProposalBody = v.InferOutput<typeof ProposalBodySchema>
+
+export const PROPOSAL_STATES = ['waiting', 'accepted', 'refused'] as const
+
+/** A proposal as the one who made it may see it: without note and address. */
+export const ProposalSchema = v.object({
+  id: v.string(),
+  url: v.string(),
+  status: v.picklist(PROPOSAL_STATES),
+  created_at: v.string(),
+  /** Why it was refused. */
+  reason: v.nullable(v.string()),
+  listing_id: v.nullable(v.string()),
+  found: FoundSchema,
+})
+export type ProposalView = v.InferOutput<typeof ProposalSchema>
+
+export const ProposedSchema = v.variant('status', [
+  v.object({
+    status: v.literal('waiting'),
+    id: v.string(),
+    /** Where to look what became of it. */
+    page: v.string(),
+    found: FoundSchema,
+  }),
+  v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
+])
+export type ProposedView = v.InferOutput<typeof ProposedSchema>
