@@ -127,14 +127,28 @@ const AS_PUBLISHED = {
 
 /** Every component, each shared shape once. */
 export function toComponentSchemas(): Record<string, object> {
-  const { SearchQuery, ...schemas } = toJsonSchemaDefs(
+  const { SearchQuery, TrustMethod, ...schemas } = toJsonSchemaDefs(
     { ...SCHEMAS, ...SHARED_SCHEMAS },
     { ...AS_PUBLISHED, overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}` },
   )
-  const published = Object.entries({ ...schemas, SearchQuery: toEcho(SearchQuery) })
+  const published = Object.entries({
+    ...schemas,
+    SearchQuery: toEcho(SearchQuery),
+    TrustMethod: toOutline(TrustMethod),
+  })
   return Object.fromEntries(
     published.map(([name, schema]) => [name, isTaken(name) ? schema : toAnswer(schema)]),
   )
+}
+
+/** The method is a text with its constants for people: the answer itself says what is nested. */
+function toOutline({ properties = {}, ...schema }: JsonSchema): object {
+  const outlined = Object.entries(properties).map(([name, property]) => {
+    if (typeof property === 'boolean') return [name, property]
+    const isNested = property.type === 'object' || property.type === 'array'
+    return [name, isNested ? { type: property.type } : property]
+  })
+  return { ...schema, properties: Object.fromEntries(outlined) }
 }
 
 /** Bodies we take are published with every rule they are judged by. */
