@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request as connect } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,6 +14,7 @@ import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { ANSWERED, type DocumentedSellers, openDocumentedSellers } from './documented-sellers.ts'
+import { fillIn, sendTold, type ToldRequest } from './told-requests.ts'
 
 /**
  * Can a program that reads only search and kit.json do a task? It takes the first result and sends
@@ -50,12 +50,6 @@ const search = createSearch({
   randomUuid: () => '00000000-0000-4000-8000-000000000000',
 })
 
-/** What the program's user told it. */
-const TOLD: Record<string, string> = {
-  RECIPIENT_EMAIL: 'ada@lovelace.example',
-  DATABASE_URI: 'postgresql://ada@localhost:5432/engines',
-}
-
 let sellers: DocumentedSellers
 const folder = mkdtempSync(join(tmpdir(), 'waypost-tasks-'))
 beforeAll(async () => {
@@ -81,42 +75,7 @@ function operationOf(kit: KitView): KitOperation {
   return operation
 }
 
-function fillIn(text: string): string {
-  return text.replace(/<([A-Z0-9_]+)>/g, (place, name: string) => TOLD[name] ?? place)
-}
-
-interface Request {
-  method: string
-  url: string
-  headers?: Record<string, string>
-  body?: unknown
-}
-
-/** Sends a request to the double of whomever its URL names. */
-function send({ method, url, headers = {}, body }: Request) {
-  const { host, pathname, search: query } = new URL(fillIn(url))
-  return new Promise<{ status: number | undefined; answer: Record<string, string> }>(
-    (resolve, reject) => {
-      const sent = connect({
-        host: '127.0.0.1',
-        port: sellers.port,
-        method,
-        path: pathname + query,
-        headers: { ...headers, Host: host },
-      })
-      sent.on('error', reject).on('response', (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk
-        })
-        response.on('end', () => {
-          resolve({ status: response.statusCode, answer: JSON.parse(text) })
-        })
-      })
-      sent.end(body === undefined ? undefined : fillIn(JSON.stringify(body)))
-    },
-  )
-}
+const send = (request: ToldRequest) => sendTold(sellers.port, request)
 
 const TERMS = { status: 402, answer: { accepts: [] } }
 const SERVED = { status: 200, answer: { said: ANSWERED } }

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { toKitCard } from '../../src/domain/doors/kit-card.ts'
+import { toListingCard } from '../../src/domain/doors/listing-card.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 
 /** The product's own listings, as they are served: can an agent call them? */
@@ -34,6 +37,35 @@ function kitOf(id: string): KitView {
 function isEmpty(body: unknown): boolean {
   return JSON.stringify(body) === '{}'
 }
+
+describe('what an agent reads of one listing', () => {
+  const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+  const sources = new Map(content.tables.sources.map((row) => [row.id, row]))
+  const listingCards = catalogue.listings.map((listing) =>
+    toListingCard(toListingView(listing, { baseUrl: catalogue.baseUrl, sources })),
+  )
+  const kitCards = [...kits.values()].map((kit) => toKitCard(kit, {}))
+
+  test('is at most 3 KB, whatever the seller has, and says what was left out', () => {
+    const large = [...listingCards, ...kitCards].filter((card) => bytes(card) > 3072)
+    expect(large).toEqual([])
+    const cut = listingCards.filter(({ left_out }) => left_out !== undefined)
+    expect(cut.length).toBeGreaterThan(0)
+    for (const { id, operations, left_out } of cut) {
+      const whole = kitOf(id).operations.length
+      const missing = Object.entries(Object(left_out)).find(([name]) => name === 'operations')?.[1]
+      expect([id, Object(operations).length + Number(missing ?? 0)]).toEqual([id, whole])
+    }
+  })
+
+  test('has the operation to call whole: only lists beside it are cut', () => {
+    for (const card of kitCards) {
+      if (typeof card === 'string' || card.operation === undefined) continue
+      const { operations } = kitOf(card.id)
+      expect(operations).toContainEqual(card.operation)
+    }
+  })
+})
 
 describe('every listing of ours', () => {
   test('is one of at least 600', () => {

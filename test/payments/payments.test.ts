@@ -261,8 +261,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
-      settlements_30d: 4,
-      volume_usd_30d: 0.004,
+      settlements_30d: 5,
+      volume_usd_30d: 0.005,
     })
     for (const slug of ['v1', 'mpp'])
       expect(await trustOf(slug)).toMatchObject({

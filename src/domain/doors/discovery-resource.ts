@@ -85,9 +85,14 @@ function toRow(
   }
 }
 
-function toInput({ method, body }: Pick<Operation, 'method' | 'body'>): object {
-  if (body === undefined) return { type: 'http', method }
-  return { type: 'http', method, bodyType: 'json', body: body.example ?? {} }
+/** What the published example sends, in the shape that bazaar clients read. */
+function toInput({ method, body, params = [] }: Pick<Operation, 'method' | 'body' | 'params'>) {
+  const inQuery = params.flatMap(({ in: place, name, example }) =>
+    place === 'query' && example !== undefined ? [[name, example]] : [],
+  )
+  const query = inQuery.length > 0 && { queryParams: Object.fromEntries(inQuery) }
+  if (body === undefined) return { type: 'http', method, ...query }
+  return { type: 'http', method, ...query, bodyType: 'json', body: body.example ?? {} }
 }
 
 /** The shape takes printable ASCII alone; a name in another script stands in the listing. */

@@ -1,9 +1,12 @@
 import * as v from 'valibot'
 import { chooseOperation, type KitOperation } from '../kit/kit-operations.ts'
 import type { KitView } from '../kit/kit-view.ts'
+import { fitLists } from './fitted-lists.ts'
 
 /** Names beside the one operation or tool that is told whole, at most. */
 const MOST_NAMED = 20
+/** Lists that may be cut: what is called stands beside them, whole. */
+const LISTS = ['other_operations', 'tools', 'skills']
 
 /** The part of a kit one call needs: one operation or tool whole, the others by name. */
 export const KitCardSchema = v.looseObject({
@@ -25,7 +28,8 @@ export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const parts = [toAbout(kit), toCalled(kit, choice), toSnippet(kit, choice)]
   const fault = parts.find((part) => typeof part === 'string')
   if (fault !== undefined) return fault
-  return Object.assign({ id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }, ...parts)
+  const about = { id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }
+  return fitLists<KitCard>(Object.assign(about, ...parts), LISTS)
 }
 
 function toAbout({ name, auth, payment }: KitView): object {

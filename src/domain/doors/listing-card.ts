@@ -1,8 +1,12 @@
 import * as v from 'valibot'
 import type { ListingView } from '../views/listing-view.ts'
+import { fitLists } from './fitted-lists.ts'
 
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
 const LEFT_OUT = new Set(['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'])
+
+/** What a large service has many of: get_kit tells each of them whole. */
+const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
 
 /** A full listing as an agent reads it: the same members less what only people use. */
 export const ListingCardSchema = v.looseObject({
@@ -19,7 +23,8 @@ export function toListingCard(view: ListingView): ListingCard {
   const kept = Object.entries(view).filter(
     ([name, value]) => !LEFT_OUT.has(name) && hasContent(value),
   )
-  return { ...pick(view), ...Object.fromEntries(kept) }
+  const card = { ...pick(view), ...Object.fromEntries(kept) }
+  return fitLists<ListingCard>(card, LISTS)
 }
 
 function pick({ id, name, kind, summary, url, trust }: ListingView) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MAX_QUERY_CHARACTERS, MAX_TRUST } from '../search/search-query.ts'
-import { HTTP_METHODS, KINDS, RAILS } from '../wire/vocabulary.ts'
+import { AUTH_TYPES, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
 export const TOOL_RESULTS = 5
@@ -28,6 +28,9 @@ export const SearchToolInput = v.strictObject({
     'Only listings with at least this score of payment-verified trust.',
   ),
   paid_only: optional(v.boolean(), 'Only listings that name a payment rail.'),
+  auth: optional(v.picklist(AUTH_TYPES), 'Only listings whose callers sign in this way.'),
+  runs: optional(v.picklist(RUNS), 'remote at the seller, or local from a package.'),
+  sort: optional(v.picklist(SEARCH_SORTS), 'relevance unless said otherwise.'),
   limit: optional(
     v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_TOOL_RESULTS)),
     `How many results, ${TOOL_RESULTS} unless said otherwise.`,
