@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { KitCardSchema, toKitCard } from '../../../src/domain/doors/kit-card.ts'
-import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/listing-card.ts'
+import { KitCardSchema, toKitCard } from '../../../src/domain/doors/cards/kit-card.ts'
+import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import {
   CompareToolInput,
   FacetsToolInput,

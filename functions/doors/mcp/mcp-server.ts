@@ -1,7 +1,7 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { toListingCard } from '../../../src/domain/doors/listing-card.ts'
+import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
 import { type CallListing, registerCallTool } from './call-tool.ts'
 import {

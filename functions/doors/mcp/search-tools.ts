@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { fitRows, sizeOf } from '../../../src/domain/doors/fitted-rows.ts'
+import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-rows.ts'
 import { SearchToolInput, TOOL_RESULTS } from '../../../src/domain/doors/tool-inputs.ts'
 import { CompactRowSchema } from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'

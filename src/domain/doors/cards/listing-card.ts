@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ListingView } from '../views/listing-view.ts'
+import type { ListingView } from '../../views/listing-view.ts'
 import { fitLists } from './fitted-lists.ts'
 
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */

@@ -1,5 +1,5 @@
-import { cutText } from '../derived/cut-text.ts'
-import type { CompactRow } from '../search/search-response.ts'
+import { cutText } from '../../derived/cut-text.ts'
+import type { CompactRow } from '../../search/search-response.ts'
 
 /** A search of five stays within this many bytes of JSON: an agent pays for each of them. */
 export const ANSWER_BYTES = 2048

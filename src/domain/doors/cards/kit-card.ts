@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { chooseOperation, type KitOperation } from '../kit/kit-operations.ts'
-import type { KitView } from '../kit/kit-view.ts'
+import { chooseOperation, type KitOperation } from '../../kit/kit-operations.ts'
+import type { KitView } from '../../kit/kit-view.ts'
 import { fitLists } from './fitted-lists.ts'
 
 /** Names beside the one operation or tool that is told whole, at most. */
