@@ -6,7 +6,7 @@ import {
   PricingSchema,
   railsOf,
 } from '../../src/domain/listing/pricing.ts'
-import { toPriceText, toUsd } from '../../src/domain/views/compare-row.ts'
+import { toPriceText, toUsd } from '../../src/domain/operation/price-text.ts'
 import { findFaults } from './listing-samples.ts'
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

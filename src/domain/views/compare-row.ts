@@ -3,20 +3,13 @@ import { FOCUSES } from '../derived/compare-facts.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import type { SourceRow } from '../derived/source-table.ts'
 import { hasRemoteEndpoint } from '../listing/invoke.ts'
-import { lowestPriceOf, type Pricing, railsOf } from '../listing/pricing.ts'
-import { type Kind, RAILS } from '../wire/vocabulary.ts'
+import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
+import { toPriceText } from '../operation/price-text.ts'
+import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './summary-view.ts'
 
 /** Longest summary in a row; the listing page has it whole. */
 const MAX_ROW_SUMMARY = 120
-
-/** Display labels of kinds, wherever people read them. */
-export const KIND_LABELS: Record<Kind, string> = {
-  kit: 'Kit',
-  http_api: 'HTTP API',
-  mcp_server: 'MCP server',
-  a2a_agent: 'A2A agent',
-}
 
 /** spec: Comparison page row. Unknown numbers are null: unknown is not zero. */
 export const CompareRowSchema = v.object({
@@ -74,29 +67,6 @@ export function compareRows(a: CompareRow, b: CompareRow): number {
     (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
     compareText(a.id, b.id)
   )
-}
-
-/**
- * @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call'
- */
-export function toPriceText(pricing: Pricing): string {
-  if (pricing.model === 'unknown') return 'not published'
-  const { min_usd, max_usd } = pricing
-  if (max_usd === 0) return 'free per call'
-  return min_usd === max_usd
-    ? `${toUsd(min_usd)} per call`
-    : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
-}
-
-/** Digits behind the point that a price is shown with at most; below, it would read as free. */
-const USD_DIGITS = 10
-
-/** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */
-export function toUsd(usd: number): string {
-  const least = 10 ** -USD_DIGITS
-  if (usd > 0 && usd < least) return `under $${least.toFixed(USD_DIGITS)}`
-  const [whole = '0', fraction = ''] = usd.toFixed(USD_DIGITS).replace(/0+$/, '').split('.')
-  return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })

@@ -7,6 +7,14 @@
 export const KINDS = ['kit', 'http_api', 'mcp_server', 'a2a_agent'] as const
 export type Kind = (typeof KINDS)[number]
 
+/** Kinds, wherever people read them. */
+export const KIND_LABELS: Record<Kind, string> = {
+  kit: 'Kit',
+  http_api: 'HTTP API',
+  mcp_server: 'MCP server',
+  a2a_agent: 'A2A agent',
+}
+
 /** Id prefixes: `x402` paid HTTP on either rail, `api` unpaid HTTP. */
 export const ID_PREFIXES = ['x402', 'api', 'mcp', 'a2a', 'kit'] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]

@@ -1,7 +1,6 @@
-import { KIND_LABELS } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import { categoryCardPath, kindCardPath } from '../../wire/links.ts'
-import type { Kind } from '../../wire/vocabulary.ts'
+import { KIND_LABELS, type Kind } from '../../wire/vocabulary.ts'
 import { type DecisionFact, toDecisionFacts } from '../listing/decision-facts.ts'
 import { KIND_ORDER, KIND_TEXTS } from '../rows/kind-texts.ts'
 import { toMonogram } from '../rows/tile.ts'

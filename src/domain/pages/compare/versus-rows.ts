@@ -1,5 +1,5 @@
 import { toNetworkName } from '../../listing/network-names.ts'
-import { toUsd } from '../../views/compare-row.ts'
+import { toUsd } from '../../operation/price-text.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import type { DISCOVERY_FILES } from '../../wire/vocabulary.ts'
 import { ACCESS_TEXTS, runsText } from '../listing/decision-facts.ts'

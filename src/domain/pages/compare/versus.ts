@@ -1,5 +1,5 @@
-import { KIND_LABELS } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
+import { KIND_LABELS } from '../../wire/vocabulary.ts'
 import { toHue, toMonogram } from '../rows/tile.ts'
 import { type CellSubject, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
 

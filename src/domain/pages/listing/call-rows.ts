@@ -1,5 +1,5 @@
 import type { KitView } from '../../kit/kit-view.ts'
-import { toUsd } from '../../views/compare-row.ts'
+import { toUsd } from '../../operation/price-text.ts'
 
 /** One thing that can be asked of a listing: an operation, a tool or a skill. */
 export interface CallRow {

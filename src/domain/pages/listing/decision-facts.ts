@@ -1,7 +1,7 @@
 import { hasRemoteEndpoint } from '../../listing/invoke.ts'
 import { toNetworkName } from '../../listing/network-names.ts'
+import { toUsd } from '../../operation/price-text.ts'
 import type { Probe } from '../../trust/evidence.ts'
-import { toUsd } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 
 /** One cell of the strip under a listing's name: what somebody decides by. */

@@ -1,5 +1,5 @@
+import { toUsd } from '../../operation/price-text.ts'
 import type { Measured } from '../../trust/evidence.ts'
-import { toUsd } from '../../views/compare-row.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 
 /** Less than this is fees alone. */

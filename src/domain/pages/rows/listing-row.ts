@@ -1,10 +1,10 @@
 import { hasRemoteEndpoint } from '../../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../listing/pricing.ts'
-import { KIND_LABELS, toPriceText } from '../../views/compare-row.ts'
+import { toPriceText } from '../../operation/price-text.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import type { ListingSummary } from '../../views/summary-view.ts'
 import type { TrustSummary } from '../../views/trust-view.ts'
-import type { Kind, Rail } from '../../wire/vocabulary.ts'
+import { KIND_LABELS, type Kind, type Rail } from '../../wire/vocabulary.ts'
 
 /** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
 export interface ListingRow {

@@ -1,6 +1,6 @@
-import { KIND_LABELS, toUsd } from '../../views/compare-row.ts'
+import { toUsd } from '../../operation/price-text.ts'
 import { pagePath } from '../../wire/links.ts'
-import type { Kind } from '../../wire/vocabulary.ts'
+import { KIND_LABELS, type Kind } from '../../wire/vocabulary.ts'
 import { toHue, toMonogram } from '../rows/tile.ts'
 
 /** A result of the search page: what a compact answer knows, so that typing and submitting show the same. */

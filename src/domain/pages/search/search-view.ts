@@ -1,5 +1,5 @@
-import { KIND_LABELS, toUsd } from '../../views/compare-row.ts'
-import { KINDS } from '../../wire/vocabulary.ts'
+import { toUsd } from '../../operation/price-text.ts'
+import { KIND_LABELS, KINDS } from '../../wire/vocabulary.ts'
 import type { SearchAnswer } from './search-answer.ts'
 import {
   RESULTS_PER_PAGE,

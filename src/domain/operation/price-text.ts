@@ -1,0 +1,24 @@
+import type { Pricing } from '../listing/pricing.ts'
+
+/**
+ * @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call'
+ */
+export function toPriceText(pricing: Pricing): string {
+  if (pricing.model === 'unknown') return 'not published'
+  const { min_usd, max_usd } = pricing
+  if (max_usd === 0) return 'free per call'
+  return min_usd === max_usd
+    ? `${toUsd(min_usd)} per call`
+    : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
+}
+
+/** Digits behind the point that a price is shown with at most; below, it would read as free. */
+const USD_DIGITS = 10
+
+/** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */
+export function toUsd(usd: number): string {
+  const least = 10 ** -USD_DIGITS
+  if (usd > 0 && usd < least) return `under $${least.toFixed(USD_DIGITS)}`
+  const [whole = '0', fraction = ''] = usd.toFixed(USD_DIGITS).replace(/0+$/, '').split('.')
+  return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
+}
