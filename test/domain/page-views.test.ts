@@ -129,6 +129,7 @@ describe('filters', () => {
       'kind:http_api',
       'category:data_weather',
       'runs:remote',
+      'auth:unknown',
       'source:mcp_registry',
     ])
   })

@@ -28,7 +28,7 @@ describe('the form in the address', () => {
     expect(new URLSearchParams(toApiQuery(parse('q=a+b&utm=1&min_trust=40')))).toEqual(
       new URLSearchParams({
         limit: '20',
-        facets: 'kind,category,rail,source,price,auth,runs',
+        facets: 'kind,category,rail,source,auth,runs,max_price_usd,min_trust',
         q: 'a b',
         min_trust: '40',
       }),

@@ -69,6 +69,7 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     timed('compiled catalogue', () => writeCompiled(compiled, site, listings))
     const cards = await timed('pages', () => renderSite(work, site))
     renameSync(join(work, 'site', 'client'), join(work, 'public'))
+    placeSearchFile(join(work, 'public'))
     const pageCode = placePageCode(join(work, 'site', 'server'), work)
     for (const [file, png] of cards) files.write(file, png)
     const manifest = await finishPublic(work, {
@@ -88,6 +89,12 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
     rmSync(work, { recursive: true, force: true })
     throw error
   }
+}
+
+/** Hosts of files answer `/search` with `search.html`; where functions stand, they do. */
+function placeSearchFile(root: string): void {
+  renameSync(join(root, 'search/file/index.html'), join(root, 'search.html'))
+  rmSync(join(root, 'search'), { recursive: true })
 }
 
 /** Pages in a process of their own; the cards of links meanwhile, in a thread. */

@@ -1,5 +1,5 @@
 import type { SearchQuery } from '../../domain/search/search-query.ts'
-import type { SearchFacet } from '../../domain/wire/vocabulary.ts'
+import { FACET_STEPS, type SearchFacet } from '../../domain/wire/vocabulary.ts'
 import { bitWords, type IndexPart, type SearchIndex } from '../index/index-shape.ts'
 import { countRows, filterRows, toRowFilter } from './filter-rows.ts'
 
@@ -19,11 +19,13 @@ const OWN_FILTER = {
   price: 'max_price_usd',
   auth: 'auth',
   runs: 'runs',
+  max_price_usd: 'max_price_usd',
+  min_trust: 'min_trust',
 } as const satisfies Record<SearchFacet, keyof SearchQuery>
 
 /**
  * Counts the organic matches of a query by the facets asked for. Values that nothing matches are
- * left out; the most frequent come first.
+ * left out; the most frequent come first, and steps of a number from the lowest.
  * @param rows what matches the words, whatever the filters; null for all
  */
 export function countFacets(
@@ -36,9 +38,17 @@ export function countFacets(
   return Object.fromEntries(
     (query.facets ?? []).map((facet) => {
       const { [OWN_FILTER[facet]]: _own, ...others } = query
-      const passing = filterRows(organic, toRowFilter(others), filterPlaces)
-      const base = passing === null ? matched : passing.map((word, at) => word & (matched[at] ?? 0))
-      return [facet, countValues(index, facet, base)]
+      const pass = (asked: Partial<SearchQuery>) => {
+        const passing = filterRows(organic, toRowFilter(asked), filterPlaces)
+        return passing?.map((word, at) => word & (matched[at] ?? 0)) ?? matched
+      }
+      if (facet !== 'max_price_usd' && facet !== 'min_trust')
+        return [facet, countValues(index, facet, pass(others))]
+      const counts = FACET_STEPS[facet].map((step) => ({
+        id: String(step),
+        count: countRows(pass({ ...others, [facet]: step }), organic.rows),
+      }))
+      return [facet, counts.filter(({ count }) => count > 0)]
     }),
   )
 }

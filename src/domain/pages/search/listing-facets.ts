@@ -1,14 +1,19 @@
 import { runsOf } from '../../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../listing/pricing.ts'
 import type { ListingView } from '../../views/listing-view.ts'
-
-/** Upper ends of the price filter, US dollars per call. */
-export const PRICE_STEPS = [0.001, 0.01, 0.1, 1] as const
-/** Lower ends of the trust filter. */
-export const TRUST_STEPS = [20, 40, 60] as const
+import { FACET_STEPS } from '../../wire/vocabulary.ts'
 
 /** Filters of the search page, in the order they are shown. */
-export const FACETS = ['kind', 'category', 'rail', 'price', 'trust', 'runs', 'source'] as const
+export const FACETS = [
+  'kind',
+  'category',
+  'rail',
+  'price',
+  'trust',
+  'runs',
+  'auth',
+  'source',
+] as const
 export type Facet = (typeof FACETS)[number]
 
 /**
@@ -22,9 +27,11 @@ export function toFacets(view: ListingView): Record<Facet, readonly string[]> {
     kind: [view.kind],
     category: view.categories,
     rail: railsOf(view.pricing),
-    price: price === null ? [] : PRICE_STEPS.filter((step) => price <= step).map(String),
-    trust: score === null ? [] : ['0', ...TRUST_STEPS.filter((step) => score >= step).map(String)],
+    price:
+      price === null ? [] : FACET_STEPS.max_price_usd.filter((step) => price <= step).map(String),
+    trust: score === null ? [] : FACET_STEPS.min_trust.filter((step) => score >= step).map(String),
     runs: runsOf(view),
+    auth: [view.auth.type],
     source: [...new Set(view.sources.map(({ source }) => source))],
   }
 }

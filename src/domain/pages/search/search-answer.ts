@@ -19,6 +19,8 @@ export type SearchAnswer =
   /** No function serves this page: a copy of the static files alone. */
   | { kind: 'unavailable' }
 
+export type SearchResults = Extract<SearchAnswer, { kind: 'results' }>
+
 const RefusedSchema = v.object({
   problems: v.array(v.object({ name: v.string(), detail: v.string() })),
 })

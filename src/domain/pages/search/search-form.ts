@@ -24,7 +24,7 @@ export type SearchForm = Partial<Record<SearchField, string>>
 export const RESULTS_PER_PAGE = 20
 
 /** What the lists beside the results count. */
-const FACETS = 'kind,category,rail,source,price,auth,runs'
+const FACETS = 'kind,category,rail,source,auth,runs,max_price_usd,min_trust'
 
 /** Empty fields are what an untouched form sends: they are no filters. Others' parameters are left out. */
 export function parseSearchForm(params: URLSearchParams): SearchForm {
@@ -39,8 +39,16 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
 }
 
 /** The raw query string for the search function; compact while somebody types. */
-export function toApiQuery(form: SearchForm, view: 'full' | 'compact' = 'full'): string {
-  const params = new URLSearchParams({ limit: String(RESULTS_PER_PAGE), facets: FACETS })
+export function toApiQuery(
+  form: SearchForm,
+  {
+    view = 'full',
+    limit = RESULTS_PER_PAGE,
+    hasFacets = true,
+  }: { view?: 'full' | 'compact'; limit?: number; hasFacets?: boolean } = {},
+): string {
+  const params = new URLSearchParams({ limit: String(limit) })
+  if (hasFacets) params.set('facets', FACETS)
   if (view === 'compact') params.set('view', view)
   for (const field of FIELDS) {
     const value = form[field]

@@ -23,7 +23,16 @@ export interface SearchView {
 
 export interface SearchFacetView {
   label: string
-  options: { text: string; count: number | null; path: string; isActive: boolean }[]
+  options: SearchOption[]
+  /** Those that are seldom wanted, behind one more step. */
+  more: SearchOption[]
+}
+
+export interface SearchOption {
+  text: string
+  count: number
+  path: string
+  isActive: boolean
 }
 
 /** Names of what has an id: of categories and sources. */
@@ -80,7 +89,6 @@ const ACCESS: Readonly<Record<string, string>> = {
   unknown: 'not declared',
 }
 const RUNS: Readonly<Record<string, string>> = { remote: 'hosted', local: 'on your machine' }
-const PRICE_STEPS = ['0', '0.001', '0.01', '0.1', '1']
 
 const toPrice = (value: string) =>
   value === '0' ? 'free' : `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
@@ -126,49 +134,36 @@ function toChips(form: SearchForm, names: Names): SearchView['chips'] {
 }
 
 const COUNTED = [
-  ['kind', 'Kind', 'kind'],
-  ['category', 'Category', 'category'],
-  ['rail', 'Pays with', 'rail'],
-  ['auth', 'Access', 'auth'],
-  ['runs', 'Runs', 'runs'],
-  ['source', 'Source', 'source'],
+  ['kind', 'Kind'],
+  ['category', 'Category'],
+  ['max_price_usd', 'Price of a call'],
+  ['rail', 'Pays with'],
+  ['auth', 'Access'],
+  ['runs', 'Runs'],
+  ['min_trust', 'Trust'],
+  ['source', 'Source'],
 ] as const
 
 /** More values of one facet than this make a list nobody reads. */
-const MAX_OPTIONS = 8
+const MOST_OPEN = 8
 
+/** Lists of what can be chosen, with what each choice would give. */
 function toFacetViews(
   form: SearchForm,
   facets: Results['facets'],
   names: Names,
 ): SearchFacetView[] {
-  const toOption = (field: SearchField, value: string, count: number | null) => {
-    const isActive = form[field] === value
+  return COUNTED.map(([field, label]) => {
+    const options = (facets[field] ?? []).map(({ id, count }) => {
+      const isActive = form[field] === id
+      const path = toSearchPath(withField(form, field, isActive ? null : id))
+      return { text: toWords(field, id, names), count, isActive, path }
+    })
+    const isOpen = (option: SearchOption, place: number) => place < MOST_OPEN || option.isActive
     return {
-      text: toWords(field, value, names),
-      count,
-      isActive,
-      path: toSearchPath(withField(form, field, isActive ? null : value)),
+      label,
+      options: options.filter(isOpen),
+      more: options.filter((option, place) => !isOpen(option, place)),
     }
-  }
-  const counted = COUNTED.map(([field, label, facet]) => ({
-    label,
-    options: (facets[facet] ?? [])
-      .filter(({ id }, index) => index < MAX_OPTIONS || id === form[field])
-      .map(({ id, count }) => toOption(field, id, count)),
-  }))
-  const steps = PRICE_STEPS.includes(form.max_price_usd ?? '0')
-    ? PRICE_STEPS
-    : [...PRICE_STEPS, form.max_price_usd ?? '']
-  const price = {
-    label: 'Price of a call',
-    options: steps.map((step) => toOption('max_price_usd', step, null)),
-  }
-  const trust = {
-    label: 'Trust',
-    options: ['0', '40', '60'].map((step) => toOption('min_trust', step, null)),
-  }
-  return [...counted.slice(0, 2), price, ...counted.slice(2, 5), trust, ...counted.slice(5)].filter(
-    ({ options }) => options.length > 0,
-  )
+  }).filter(({ options }) => options.length > 0)
 }

@@ -1,50 +1,26 @@
-import type { SearchAnswer } from '../domain/pages/search/search-answer.ts'
-import type { SearchRow } from '../domain/pages/search/search-row.ts'
-import type { SearchView } from '../domain/pages/search/search-view.ts'
-
-export interface SearchParts {
-  lookup: HTMLElement
-}
+import type { SearchResults } from '../../domain/pages/search/search-answer.ts'
+import type { SearchRow } from '../../domain/pages/search/search-row.ts'
+import type { SearchView } from '../../domain/pages/search/search-view.ts'
 
 /** Prints an answer where the server printed its own. Everything is set as text: metadata is foreign. */
 export function showAnswer(
-  { lookup }: SearchParts,
-  { rows, notes }: Extract<SearchAnswer, { kind: 'results' }>,
+  lookup: HTMLElement,
+  { rows, notes }: SearchResults,
   view: SearchView,
 ): void {
-  const put = (name: string, nodes: Node[]) =>
-    lookup.querySelector(`[data-${name}]`)?.replaceChildren(...nodes)
   const template = lookup.querySelector<HTMLTemplateElement>('[data-hit]')
-  if (template !== null)
-    put(
-      'results',
-      rows.map((row) => toHit(template, row)),
-    )
-  put('status', [document.createTextNode(view.status)])
-  put(
-    'notes',
-    notes.map((note) => element('p', { class: 'small soft', dir: 'auto' }, note)),
-  )
-  put(
-    'chips',
-    view.chips.map(({ text, path }) => toChip(text, path)),
-  )
-  put(
-    'sorts',
-    view.sorts.map(({ text, path, isActive }) => toLink(text, path, isActive)),
-  )
-  put('facets', view.facets.map(toFacet))
-  put('filter-count', [
-    document.createTextNode(view.chips.length > 0 ? `(${view.chips.length})` : ''),
-  ])
-  put(
-    'pager',
-    view.next === null
-      ? []
-      : [element('a', { class: 'button', rel: 'next', href: view.next }, 'Next')],
-  )
+  const hits = template === null ? [] : rows.map((row) => toHit(template, row))
+  put(lookup, 'results', hits)
+  put(lookup, 'status', [document.createTextNode(view.status)])
+  const toNote = (note: string) => element('p', { class: 'small soft', dir: 'auto' }, note)
+  put(lookup, 'notes', notes.map(toNote))
+  const { next } = view
+  const link =
+    next === null ? [] : [element('a', { class: 'button', rel: 'next', href: next }, 'Next')]
+  put(lookup, 'pager', link)
   lookup.querySelector('[data-own]')?.remove()
   showNothing(lookup, view.nothing)
+  showChoices(lookup, view)
   document.dispatchEvent(new Event('waypost:rows'))
 }
 
@@ -54,6 +30,29 @@ function showNothing(lookup: HTMLElement, text: string): void {
   if (notice === null) return
   notice.textContent = text
   notice.hidden = text === ''
+}
+
+function showChoices(lookup: HTMLElement, { chips, sorts, facets }: SearchView): void {
+  const chipNodes = chips.map(({ text, path }) => toChip(text, path))
+  put(lookup, 'chips', chipNodes)
+  const sortNodes = sorts.map(({ text, path, isActive }) => toLink(text, path, isActive))
+  put(lookup, 'sorts', sortNodes)
+  const opened = [...lookup.querySelectorAll<HTMLElement>('[data-facet][open]')]
+  const open = new Set(opened.map(({ dataset }) => dataset.facet))
+  const facetNodes = facets.map((facet) => toFacet(facet, open.has(facet.label)))
+  put(lookup, 'facets', facetNodes)
+  const count = chips.length > 0 ? `(${chips.length})` : ''
+  put(lookup, 'filter-count', [document.createTextNode(count)])
+}
+
+function put(lookup: HTMLElement, name: string, nodes: Node[]): void {
+  lookup.querySelector(`[data-${name}]`)?.replaceChildren(...nodes)
+}
+
+/** Why a search has no answer, where its notes stand; what was shown before stays. */
+export function showReason(lookup: HTMLElement, reason: string): void {
+  const notice = element('p', { class: 'notice', dir: 'auto' }, reason)
+  lookup.querySelector('[data-notes]')?.replaceChildren(notice)
 }
 
 function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
@@ -82,20 +81,27 @@ function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
   return hit
 }
 
-function toFacet({ label, options }: SearchView['facets'][number]): Node {
+function toFacet({ label, options, more }: SearchView['facets'][number], wasOpen: boolean): Node {
+  const group = element('div', {})
+  group.append(element('h2', {}, label), toOptions(options))
+  if (more.length === 0) return group
+  const rest = element('details', { 'data-facet': label, ...(wasOpen && { open: '' }) })
+  rest.append(element('summary', {}, `${more.length} more`), toOptions(more))
+  group.append(rest)
+  return group
+}
+
+function toOptions(options: SearchView['facets'][number]['options']): Node {
   const list = element('ul', {})
   for (const { text, count, path, isActive } of options) {
     const link = toLink('', path, isActive)
     link.setAttribute('rel', 'nofollow')
-    link.append(element('bdi', {}, text))
-    if (count !== null) link.append(element('span', {}, String(count)))
+    link.append(element('bdi', {}, text), element('span', {}, String(count)))
     const item = element('li', {})
     item.append(link)
     list.append(item)
   }
-  const group = element('div', {})
-  group.append(element('h2', {}, label), list)
-  return group
+  return list
 }
 
 function toChip(text: string, path: string): Node {

@@ -1,0 +1,97 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
+import { startStaticHost } from '../support/static-host.ts'
+import { launchBrowser, openPage } from './browser.ts'
+
+let waypost: RunningService
+let files: Awaited<ReturnType<typeof startStaticHost>>
+let browser: Browser
+beforeAll(async () => {
+  waypost = await startService()
+  files = await startStaticHost()
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await files?.close()
+  await waypost?.close()
+})
+
+test('the home page shows the first results while somebody types, in the order of all', async () => {
+  const { page, faults, close } = await openPage(browser, waypost.url)
+  const asked: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/api/v1/search')) asked.push(request.headers()['waypost-typing'])
+  })
+  await page.goto('/')
+  const suggest = page.locator('[data-suggest]')
+  expect(await suggest.isVisible()).toBe(false)
+  await page.keyboard.press('/')
+  await page.keyboard.type('weather')
+  await suggest.locator('.hit').first().waitFor()
+  const names = await suggest.locator('.hit-name').allTextContents()
+  expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(true)
+  await page.keyboard.press('Escape')
+  expect(await suggest.isVisible()).toBe(false)
+  await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
+  const all = await page.locator('[data-results] .hit-name').allTextContents()
+  expect(names).toEqual(all.slice(0, 6))
+  expect(new Set(asked)).toEqual(new Set(['1']))
+  expect(faults).toEqual([])
+  await close()
+})
+
+test('of two answers the later question wins, however late the earlier one is answered', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/search')
+  await page.route('**/api/v1/search?*', async (route) => {
+    if (route.request().url().includes('q=tide&') || /q=tide$/.test(route.request().url()))
+      await new Promise((resolve) => setTimeout(resolve, 700))
+    await route.continue().catch(() => undefined)
+  })
+  const box = page.locator('[data-search]')
+  await box.fill('tide')
+  await page.waitForRequest(/q=tide/)
+  await box.fill('weather')
+  await page.waitForURL(/q=weather/)
+  const shown = () => page.locator('[data-results] .hit-name').allTextContents()
+  const names = await shown()
+  await page.waitForTimeout(900)
+  expect(await shown()).toEqual(names)
+  await close()
+})
+
+test('a refusal is said in words, and what was found before stays', async () => {
+  const { page, close } = await openPage(browser, waypost.url)
+  await page.goto('/search?min_trust=200')
+  await page.locator('[data-search]').fill('weather')
+  await page.locator('[data-notes]', { hasText: 'min_trust' }).waitFor()
+  expect(await page.locator('[data-search]').inputValue()).toBe('weather')
+  await close()
+})
+
+test('where no function stands, the index in the browser answers and says so', async () => {
+  const { page, close } = await openPage(browser, files.url)
+  const loaded: string[] = []
+  page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
+  await page.goto('/')
+  expect(loaded.filter((path) => path.startsWith('/pagefind'))).toEqual([])
+  await page.locator('[data-search]').fill('weather')
+  const first = page.locator('[data-suggest] .hit-name').first()
+  await first.waitFor()
+  expect(await page.locator('[data-suggest] [data-notes]').textContent()).toContain(
+    'No search function',
+  )
+  await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
+  await page.locator('[data-results] .hit').first().waitFor()
+  expect(await page.locator('[data-notes]').textContent()).toContain('in your browser')
+  const kinds = page.locator('[data-facets] a', { hasText: 'HTTP API' })
+  const count = Number(await kinds.locator('span').textContent())
+  await kinds.click()
+  await page.waitForURL('**/search?*kind=http_api*')
+  await page.locator('[data-status]', { hasText: String(count) }).waitFor()
+  expect(await page.locator('[data-results] .hit').count()).toBe(count)
+  expect(await page.locator('[data-chips] bdi').allTextContents()).toEqual(['HTTP API'])
+  await close()
+})

@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join, resolve } from 'node:path'
+import { findContentType } from '../../src/domain/wire/content-type.ts'
+import { FIXTURE_ENV } from './fixture-env.ts'
+
+/** A host of files: `public/` of the fixture release, `x.html` and `x/index.html` for `/x`, else 404. */
+export async function startStaticHost(): Promise<{ url: string; close(): Promise<void> }> {
+  const root = resolve(FIXTURE_ENV.OUT_DIR, 'current/public')
+  const server = createServer((req, res) => {
+    const path = new URL(req.url ?? '/', 'http://x').pathname
+    const file = ['', '.html', '/index.html']
+      .map((end) => join(root, `${path}${end}`))
+      .find((each) => each.startsWith(root) && statSync(each, { throwIfNoEntry: false })?.isFile())
+    const type = file === undefined ? 'text/html' : findContentType(file)
+    res.writeHead(file === undefined ? 404 : 200, { 'content-type': type })
+    res.end(file === undefined ? '<h1>Not here</h1>' : readFileSync(file))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a port')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
