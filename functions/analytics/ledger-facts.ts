@@ -2,6 +2,7 @@ import type { Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { toDay } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'
+import { readAcceptedDisputes } from './read-disputes.ts'
 
 const DEMAND_DAYS = 90
 
@@ -26,6 +27,7 @@ export async function readLedgerFacts(store: Store, now: number): Promise<OwnerF
     provenPayouts: new Map([...proven].map(([id, rows]) => [id, rows.map((row) => row.payout)])),
     claimed: new Map(claims.map(({ listing_id, host }) => [listing_id, host])),
     optedOut: new Map(removals.map(({ listing_id, host }) => [listing_id, host])),
+    disputes: await readAcceptedDisputes(store, now),
     demand: await readDemand(store, toDay(now) - DEMAND_DAYS + 1),
   }
 }

@@ -16,6 +16,7 @@ export async function applyRetention(store: Store, now: number): Promise<void> {
   await foldClicks(store, now)
   await dropOldCounts(store, now)
   await dropExpired(store, now)
+  await dropOldDisputes(store, now)
 }
 
 async function cutSearchIds({ db }: Store, now: number): Promise<void> {
@@ -104,5 +105,17 @@ async function dropOldProposals(db: Store['db'], now: number): Promise<void> {
   await db
     .deleteFrom('proposal')
     .where('created_at', '<', now - RETENTION.waiting_proposal_days * DAY_MS)
+    .execute()
+}
+
+async function dropOldDisputes({ db }: Store, now: number): Promise<void> {
+  await db
+    .deleteFrom('dispute')
+    .where('settled_at', '<', now - RETENTION.dispute_days * DAY_MS)
+    .execute()
+  await db
+    .deleteFrom('dispute')
+    .where('created_at', '<', now - RETENTION.waiting_dispute_days * DAY_MS)
+    .where('state', '=', 'waiting')
     .execute()
 }

@@ -1,4 +1,5 @@
 import { createGo } from '../clicks/go.ts'
+import { createDisputeRoute } from '../disputes/dispute-route.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
 import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'
@@ -25,5 +26,6 @@ export function createLedgerHandlers(
     opt_out: createOptOut(parts),
     payout_start: createPayoutStart(parts),
     payout_check: createPayoutCheck(parts),
+    dispute: createDisputeRoute(parts),
   }
 }

@@ -35,6 +35,7 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   check: { requests: 10, seconds: 3600 },
   payout: { requests: 30, seconds: 3600 },
   propose: { requests: 10, seconds: 3600 },
+  dispute: { requests: 10, seconds: 3600 },
 }
 
 export function createRateLimits(

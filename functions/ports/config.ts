@@ -19,6 +19,7 @@ export const RATE_LIMIT_NAMES = [
   'check',
   'payout',
   'propose',
+  'dispute',
 ] as const
 export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 

@@ -12,6 +12,7 @@ import { up as payoutProofs } from './migrations/0031-payout-proofs.ts'
 import { up as settlementBlocks } from './migrations/0032-settlement-blocks.ts'
 import { up as meter } from './migrations/0033-meter.ts'
 import { up as proposals } from './migrations/0050-proposals.ts'
+import { up as disputes } from './migrations/0055-disputes.ts'
 import type { Store } from './schema/store.ts'
 
 /** A number once landed is never edited, a change is a new number; none needs one of another range. */
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0032-settlement-blocks': { up: settlementBlocks },
   '0033-meter': { up: meter },
   '0050-proposals': { up: proposals },
+  '0055-disputes': { up: disputes },
 }
 
 /**

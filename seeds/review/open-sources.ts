@@ -4,6 +4,7 @@ import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { ReviewPlace } from './accept-file.ts'
 import { createContentQueue } from './content-queue.ts'
+import { createDisputeQueue } from './disputes.ts'
 import { openProposals } from './proposals.ts'
 import type { ReviewSource } from './review-source.ts'
 
@@ -23,6 +24,11 @@ export function reviewSources(
       kind: 'proposals',
       open: async () =>
         hasLedger(config) ? openProposals(place, await openStore(config, log), now) : null,
+    },
+    {
+      kind: 'disputes',
+      open: async () =>
+        hasLedger(config) ? createDisputeQueue(await openStore(config, log), now) : null,
     },
   ]
 }

@@ -86,6 +86,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/discovery': { ours: ['src/domain', 'functions'], packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/compare': { ours: LIVE, packages: ['h3'] },
+  'functions/disputes': { ours: LIVE, packages: ['node:crypto', 'kysely'] },
   'functions/doors': {
     ours: LIVE,
     packages: [

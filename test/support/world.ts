@@ -51,6 +51,7 @@ export const ALL_LIMITS_OFF = JSON.stringify({
   claim: 'off',
   check: 'off',
   payout: 'off',
+  dispute: 'off',
 })
 
 export async function openWorld(options: WorldOptions): Promise<World> {

@@ -1,5 +1,5 @@
-import type { PROPOSAL_STATES } from '../../../src/domain/proposals/proposal-views.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+import type { DisputeTable, ProposalTable } from './review-tables.ts'
 
 /**
  * The tables as the queries see them; the migrations create them and the store tests compare both.
@@ -23,6 +23,7 @@ export interface Tables {
   payout_challenge: PayoutChallengeTable
   payout_proof: PayoutProofTable
   proposal: ProposalTable
+  dispute: DisputeTable
   meter_cursor: MeterCursorTable
   meter_block: MeterBlockTable
   meter_payer: MeterPayerTable
@@ -226,21 +227,4 @@ export interface LeaseTable {
   name: string
   holder: string
   held_until: number
-}
-
-/** What a stranger proposed. `found` and `file` are JSON; `email` is null once it is decided. */
-export interface ProposalTable {
-  id: string
-  url: string
-  origin: string
-  note: string
-  email: string | null
-  found: string
-  /** The file as a person edited it; null while it is the one made of `found`. */
-  file: string | null
-  state: (typeof PROPOSAL_STATES)[number]
-  reason: string | null
-  listing_id: string | null
-  created_at: number
-  settled_at: number | null
 }

@@ -2,6 +2,7 @@ import { type DerivedListing, deriveListing } from '../../domain/derived/derived
 import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
 import type { Gone } from '../../domain/derived/tombstone.ts'
+import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
@@ -56,7 +57,10 @@ export function createCatalogue(
         isMetered: ledger.metered.has(id),
         givenAway: givenAway.get(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
-        notices: toPayoutNotices(file, evidence, standing),
+        notices: [
+          ...toPayoutNotices(file, evidence, standing),
+          ...toDisputeNotice(ledger.disputes.get(id) ?? []),
+        ],
         payouts: standing,
       },
       { rules, baseUrl },

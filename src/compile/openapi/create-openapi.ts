@@ -117,6 +117,8 @@ function toSuccess(
       202: { description: 'Waiting', content },
     }
   }
+  if (id === 'dispute' && answer !== null)
+    return { 202: { description: 'Waiting', content: jsonContent(answer) } }
   if (id === 'session_end') return { 204: { description: 'Signed out' } }
   if (id === 'call')
     return {

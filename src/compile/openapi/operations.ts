@@ -162,6 +162,15 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     problems: [...SELLER_WRITE, 'nothing-found', 'proposals-full'],
   },
   ...SELLER_OPERATIONS,
+  dispute: {
+    summary: 'Say what is wrong about a listing.',
+    description:
+      'Anonymous. A person looks at it; accepted, it shows as notice disputed, and no score ever moves.',
+    tag: 'Listings',
+    answer: 'DisputeTaken',
+    body: 'DisputeBody',
+    problems: [...SELLER_WRITE, 'listing-not-found'],
+  },
   sponsored: stub(
     'Sponsored placements: not sold, not built.',
     'Answers 501; the sponsored array of a search is always empty.',

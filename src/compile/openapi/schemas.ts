@@ -2,6 +2,7 @@ import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-jso
 import * as v from 'valibot'
 import { ChangesSchema } from '../../domain/changes/change-log.ts'
 import { AuthViewSchema, OperationLineSchema } from '../../domain/derived/callable-view.ts'
+import { DisputeBodySchema, DisputeTakenSchema } from '../../domain/disputes/dispute.ts'
 import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
 import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
 import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
@@ -87,6 +88,8 @@ export const SCHEMAS = {
   PayoutCheckBody: PayoutCheckBodySchema,
   PayoutChecked: PayoutCheckedSchema,
   OptOut: OptOutSchema,
+  DisputeBody: DisputeBodySchema,
+  DisputeTaken: DisputeTakenSchema,
   ClaimStarted: ClaimStartedSchema,
   ClaimChecked: ClaimCheckedSchema,
   Analytics: AnalyticsSchema,

@@ -7,6 +7,14 @@ export interface Demand {
   outside: number
 }
 
+/** A dispute that a person looked at and accepted. */
+export interface AcceptedDispute {
+  /** When it was accepted, milliseconds. */
+  at: number
+  /** What the person who accepted it says of it; empty for nothing. */
+  note: string
+}
+
 /** Who owns what, and who looked at it. */
 export interface OwnerFacts {
   /** The host that was proved, by id of a listing with a verified claim. */
@@ -15,6 +23,8 @@ export interface OwnerFacts {
   optedOut: ReadonlyMap<string, string>
   /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
   provenPayouts: ReadonlyMap<string, readonly string[]>
+  /** What people accepted of what was disputed, by listing id. */
+  disputes: ReadonlyMap<string, readonly AcceptedDispute[]>
   /** Searches and clicks in 90 days by listing id. */
   demand: ReadonlyMap<string, Demand>
 }
@@ -51,6 +61,7 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
   claimed: new Map(),
   optedOut: new Map(),
   provenPayouts: new Map(),
+  disputes: new Map(),
   demand: new Map(),
   ...NO_PAYMENT_FACTS,
 }

@@ -24,6 +24,9 @@ export const RETENTION = {
   /** Days a decided proposal is kept, and one that nobody decided. */
   proposal_days: 90,
   waiting_proposal_days: 365,
+  /** Days a decided dispute is kept, and an accepted one shows; and one that nobody decided. */
+  dispute_days: 90,
+  waiting_dispute_days: 365,
   /** Days a mail about a claim waits for a mail server that is down. */
   mail_days: 3,
 } as const

@@ -46,6 +46,7 @@ export const ROUTES = {
   payout_start: { methods: ['POST'], path: '/api/v1/sellers/payout', answer: 'live' },
   payout_check: { methods: ['POST'], path: '/api/v1/sellers/payout/check', answer: 'live' },
   propose: { methods: ['POST'], path: '/api/v1/proposals', answer: 'live' },
+  dispute: { methods: ['POST'], path: '/api/v1/trust/disputes', answer: 'live' },
   sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
   seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },
   kit_builder: { methods: ['POST'], path: '/api/v1/tools/kit-builder', answer: 'stub' },

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import type { DisputeBody } from '../../src/domain/disputes/dispute.ts'
+import type { DisputeTable } from '../store/schema/review-tables.ts'
+import type { Store } from '../store/schema/store.ts'
+
+/** Disputes that may wait: what people can look through, and a few megabytes. */
+const MAX_WAITING = 1000
+/** Of one listing: a crowd says no more than some of it. */
+const MAX_WAITING_OF_LISTING = 20
+
+export type AddedDispute = { id: string } | { full: 'queue' | 'listing' }
+
+/** The same words about the same listing are one dispute, whoever sends them and how often. */
+export async function addDispute(
+  { db }: Store,
+  { listing_id, reason, evidence_urls }: DisputeBody,
+  now: number,
+): Promise<AddedDispute> {
+  const id = toId([listing_id, reason, ...evidence_urls])
+  return db.transaction().execute(async (trx) => {
+    const same = await trx
+      .selectFrom('dispute')
+      .select('id')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (same !== undefined) return same
+    const { all, own } = await trx
+      .selectFrom('dispute')
+      .where('state', '=', 'waiting')
+      .select(({ fn, eb }) => [
+        fn.countAll<number>().as('all'),
+        fn.count<number>(eb.case().when('listing_id', '=', listing_id).then(1).end()).as('own'),
+      ])
+      .executeTakeFirstOrThrow()
+    if (Number(own) >= MAX_WAITING_OF_LISTING) return { full: 'listing' }
+    if (Number(all) >= MAX_WAITING) return { full: 'queue' }
+    await trx
+      .insertInto('dispute')
+      .values({
+        ...{ id, listing_id, reason },
+        evidence_urls: JSON.stringify(evidence_urls),
+        state: 'waiting',
+        note: null,
+        created_at: now,
+        settled_at: null,
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute()
+    return { id }
+  })
+}
+
+/** Oldest first. */
+export async function listWaitingDisputes({ db }: Store): Promise<DisputeTable[]> {
+  return db
+    .selectFrom('dispute')
+    .selectAll()
+    .where('state', '=', 'waiting')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+}
+
+/** @returns false when somebody else decided it meanwhile. */
+export async function settleDispute(
+  { db }: Store,
+  id: string,
+  { state, note }: { state: 'accepted' | 'refused'; note: string },
+  now: number,
+): Promise<boolean> {
+  const settled = await db
+    .updateTable('dispute')
+    .set({ state, note, settled_at: now })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .returning('id')
+    .execute()
+  return settled.length > 0
+}
+
+function toId(parts: readonly string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return `d${hash.slice(0, 18)}`
+}
