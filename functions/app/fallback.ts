@@ -1,7 +1,7 @@
 import type { H3Event } from 'h3'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { findAllowedMethods } from '../http/allowed-methods.ts'
-import { isSellerPath } from '../http/seller-path.ts'
+import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
 import type { Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/gone.ts'
 
@@ -26,31 +26,4 @@ export function createFallback({ problem, release }: Pick<Parts, 'problem' | 're
       detail: 'Nothing answers at this path. /openapi.json lists every endpoint.',
     })
   }
-}
-
-/** @example refuseMethod('PUT', ['GET', 'HEAD', 'OPTIONS'], problem) → 405 */
-export function refuseMethod(
-  method: string,
-  allowed: readonly string[],
-  problem: Parts['problem'],
-): Response {
-  return problem('method-not-allowed', {
-    detail: `${method} is not allowed here; use ${allowed.join(', ')}.`,
-    headers: { Allow: allowed.join(', ') },
-  })
-}
-
-/** Public reads take any origin; seller routes get no CORS at all, so a browser refuses for us. */
-export function answerPreflight(path: string, allowed: readonly string[]): Response {
-  const methods = allowed.join(', ')
-  const cors = {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': methods,
-    'Access-Control-Allow-Headers': '*',
-    'Access-Control-Max-Age': '86400',
-  }
-  return new Response(null, {
-    status: 204,
-    headers: { Allow: methods, ...(!isSellerPath(path) && cors) },
-  })
 }

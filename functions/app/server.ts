@@ -11,6 +11,7 @@ import { hasBody } from '../call/upload.ts'
 import type { ListingCards } from '../cards/listing-cards.ts'
 import { findAllowedMethods } from '../http/allowed-methods.ts'
 import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
+import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
 import { sendResponse } from '../http/send-response.ts'
 import { createSlowReaders, type ReadLimits } from '../http/slow-readers.ts'
 import { createTurns, type NodeHandler, type Turns } from '../http/turns.ts'
@@ -22,7 +23,6 @@ import { findGone, toGoneProblem } from '../release/gone.ts'
 import type { OnDemandPages } from '../release/on-demand-pages.ts'
 import type { SearchDoor } from '../search/search-doors.ts'
 import { createApp, type DoorHandlers, type Handlers } from './app.ts'
-import { answerPreflight, refuseMethod } from './fallback.ts'
 
 export interface ServerLayers {
   parts: Parts

@@ -16,7 +16,7 @@ import { createStaticFiles } from '../static/static-files.ts'
 import { createDoorData } from './door-data.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-search-index.ts'
 import type { PageCode } from './page-code.ts'
-import type { SearchTexts } from './prepare-texts.ts'
+import { toSearchTexts } from './prepare-texts.ts'
 import type { Release } from './release.ts'
 
 /** A release that cannot be served: damaged, half there, or built for another address. */
@@ -128,11 +128,6 @@ async function readPublished(dir: string, { files }: ReleaseFile, name: string):
       `${path} is damaged: it has ${bytes.length} of ${published?.size ?? 'unknown'} bytes, or others than were published: build again`,
     )
   return bytes.toString('utf8')
-}
-
-function toSearchTexts({ texts, also_search }: ReleaseFile): SearchTexts {
-  const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
-  return { featured: showcase, featured_label, sponsored_policy, also_search, ranking, attribution }
 }
 
 function toPageCode(dir: string, { page_code, files }: ReleaseFile): PageCode {

@@ -1,3 +1,4 @@
+import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
 import { findId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../../src/search/index/standing.ts'
@@ -25,6 +26,15 @@ export interface PreparedTexts {
   afterNotes: Uint8Array
   /** Of these three. */
   bytes: number
+}
+
+/** Those texts, as a release's own file holds them. */
+export function toSearchTexts({
+  texts,
+  also_search,
+}: Pick<ReleaseFile, 'texts' | 'also_search'>): SearchTexts {
+  const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
+  return { featured: showcase, featured_label, sponsored_policy, also_search, ranking, attribution }
 }
 
 export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTexts {

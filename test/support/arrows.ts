@@ -53,7 +53,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['markdown-it'],
   },
   'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
-  'src/compile/deploy': { ours: ['src/domain', 'src/compile/files'], packages: [] },
+  'src/compile/deploy': {
+    ours: ['src/domain', 'src/compile/files'],
+    packages: ['node:*', 'esbuild'],
+  },
   'src/compile/files': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
   'src/compile/pages': {
     ours: ['src/domain', 'src/compiled.ts', 'src/compile'],
@@ -84,6 +87,8 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/cards': { ours: [...LIVE, 'src/render'], packages: ['node:*'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
   'functions/discovery': { ours: ['src/domain', 'functions'], packages: [] },
+  // Whatever it imports goes into one file for hosts that have no Node.
+  'functions/edge': { ours: LIVE, packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/compare': { ours: LIVE, packages: ['h3'] },
   'functions/disputes': { ours: LIVE, packages: ['node:crypto', 'kysely'] },

@@ -26,6 +26,7 @@ import { drawCards } from './draw-cards.ts'
 import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
 import { toSearchChoices } from './search-choices.ts'
+import { writeSearchFunction } from './search-function.ts'
 import { writeStatic } from './write-static.ts'
 
 export interface BuildOptions {
@@ -81,7 +82,22 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
       },
     })
     writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest)
-    writeData(data, { name, catalogue, listings, site, manifest, index: describe(index), pageCode })
+    const search = await timed('search function', () =>
+      writeSearchFunction(work, {
+        base_url: baseUrl,
+        texts: content.tables.site,
+        also_search: content.tables.alsoSearch,
+      }),
+    )
+    writeData(data, {
+      name,
+      catalogue,
+      listings,
+      site,
+      manifest,
+      index: describe(index),
+      pageCode: { ...pageCode, files: { ...pageCode.files, ...search } },
+    })
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)

@@ -1,0 +1,29 @@
+import type { MakeProblem } from './problem.ts'
+import { isSellerPath } from './seller-path.ts'
+
+/** @example refuseMethod('PUT', ['GET', 'HEAD', 'OPTIONS'], problem) → 405 */
+export function refuseMethod(
+  method: string,
+  allowed: readonly string[],
+  problem: MakeProblem,
+): Response {
+  return problem('method-not-allowed', {
+    detail: `${method} is not allowed here; use ${allowed.join(', ')}.`,
+    headers: { Allow: allowed.join(', ') },
+  })
+}
+
+/** Public reads take any origin; seller routes get no CORS at all, so a browser refuses for us. */
+export function answerPreflight(path: string, allowed: readonly string[]): Response {
+  const methods = allowed.join(', ')
+  const cors = {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Allow-Headers': '*',
+    'Access-Control-Max-Age': '86400',
+  }
+  return new Response(null, {
+    status: 204,
+    headers: { Allow: methods, ...(!isSellerPath(path) && cors) },
+  })
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { findFreePort } from '../support/free-port.ts'
+
+const WORKERD = createRequire(import.meta.url).resolve('workerd/bin/workerd')
+
+/** A runtime without anything of Node, with the function's folder as its asset binding. */
+export async function startWorkerd(
+  functionDir: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const dir = mkdtempSync(join(tmpdir(), 'waypost-workerd-'))
+  const port = await findFreePort()
+  cpSync(join(functionDir, 'search.js'), join(dir, 'search.js'))
+  writeFileSync(
+    join(dir, 'config.capnp'),
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .search), (name = "files", disk = (path = "${resolve(functionDir)}"))],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const search :Workerd.Worker = (
+  modules = [(name = "search.js", esModule = embed "search.js")],
+  compatibilityDate = "2026-11-01",
+  bindings = [(name = "ASSETS", service = "files")],
+);
+`,
+  )
+  const child = spawn(WORKERD, ['serve', join(dir, 'config.capnp')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  const url = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    const ended = once(child, 'exit')
+    // On SIGTERM it would wait for connections that clients keep.
+    if (child.exitCode === null && child.kill('SIGKILL')) await ended
+    rmSync(dir, { recursive: true, force: true })
+  }
+  for (let tries = 0; tries < 200; tries += 1) {
+    // Another path than the search's: the index is read with the first search.
+    const answered = await fetch(`${url}/`).catch(() => null)
+    if (answered !== null) return { url, stop }
+    await new Promise((later) => setTimeout(later, 50))
+  }
+  await stop()
+  throw new Error(`workerd does not answer: ${said}`)
+}
