@@ -24,7 +24,7 @@ const config :Workerd.Config = (
 );
 const search :Workerd.Worker = (
   modules = [(name = "search.js", esModule = embed "search.js")],
-  compatibilityDate = "2026-11-01",
+  compatibilityDate = "2026-10-01",
   bindings = [(name = "ASSETS", service = "files")],
 );
 `,

@@ -27,6 +27,7 @@ import { describe, type PageCode, placePageCode } from './page-code.ts'
 import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
 import { toSearchChoices } from './search-choices.ts'
 import { writeSearchFunction } from './search-function.ts'
+import { createStages, type Timed } from './stages.ts'
 import { writeStatic } from './write-static.ts'
 
 export interface BuildOptions {
@@ -82,22 +83,9 @@ export async function buildRelease(options: BuildOptions): Promise<void> {
       },
     })
     writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest)
-    const search = await timed('search function', () =>
-      writeSearchFunction(work, {
-        base_url: baseUrl,
-        texts: content.tables.site,
-        also_search: content.tables.alsoSearch,
-      }),
-    )
-    writeData(data, {
-      name,
-      catalogue,
-      listings,
-      site,
-      manifest,
-      index: describe(index),
-      pageCode: { ...pageCode, files: { ...pageCode.files, ...search } },
-    })
+    const search = await timed('search function', () => writeSearchFunction(work, catalogue))
+    Object.assign(pageCode.files, search)
+    writeData(data, { name, catalogue, listings, site, manifest, index: describe(index), pageCode })
     for (const rest of ['site', 'cache', 'compiled'])
       rmSync(join(work, rest), { recursive: true, force: true })
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
@@ -240,17 +228,4 @@ function writeData(
     compression: COMPRESSION,
     files: { ...Object.fromEntries(described), 'data/search.index': index, ...pageCode.files },
   } satisfies ReleaseFile)
-}
-
-type Timed = ReturnType<typeof createStages>
-
-function createStages(onStage: BuildOptions['onStage']) {
-  return function timed<Result>(stage: string, work: () => Result, files = 0): Result {
-    const start = performance.now()
-    const finish = () => onStage(stage, performance.now() - start, files)
-    const result = work()
-    if (result instanceof Promise) void result.then(finish, () => undefined)
-    else finish()
-    return result
-  }
 }

@@ -1,7 +1,8 @@
 import { linkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
+import type { PublishedFile } from '../../domain/derived/release-file.ts'
 import { bundleSearch } from '../deploy/bundle-search.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
 import { createReleaseWriter } from '../files/release-writer.ts'
 import { describe } from './page-code.ts'
 
@@ -14,9 +15,10 @@ const FOLDER = 'functions/search'
  */
 export async function writeSearchFunction(
   releaseDir: string,
-  release: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search'>,
+  { baseUrl, tables }: Pick<Catalogue, 'baseUrl' | 'tables'>,
 ): Promise<Record<string, PublishedFile>> {
-  const code = await bundleSearch(release)
+  const { site: texts, alsoSearch } = tables
+  const code = await bundleSearch({ base_url: baseUrl, texts, also_search: alsoSearch })
   createReleaseWriter(join(releaseDir, FOLDER)).write('search.js', code)
   linkSync(join(releaseDir, 'data/search.index'), join(releaseDir, FOLDER, 'search.index'))
   return { [`${FOLDER}/search.js`]: describe(code) }
