@@ -1,8 +1,9 @@
 import { applyRetention } from '../analytics/retention.ts'
+import { measure } from '../meter/measure.ts'
 import type { Parts } from '../parts/parts.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 
-/** Work a running server does by itself, once an hour; both parts are safe on several instances. */
+/** Work a running server does by itself, once an hour; each part is safe on several instances. */
 export interface Chores {
   stop(): void
   /** Resolves when nothing is under way. */
@@ -14,8 +15,9 @@ const EVERY_MS = 3_600_000
 
 export function startChores(parts: Parts): Chores {
   let running: Promise<void> = Promise.resolve()
+  const stopping = new AbortController()
   const run = () => {
-    running = running.then(() => runChores(parts))
+    running = running.then(() => runChores(parts, stopping.signal))
   }
   const first = setTimeout(run, FIRST_AFTER_MS)
   const timer = setInterval(run, EVERY_MS)
@@ -25,18 +27,30 @@ export function startChores(parts: Parts): Chores {
     stop: () => {
       clearTimeout(first)
       clearInterval(timer)
+      stopping.abort()
     },
     idle: () => running,
   }
 }
 
-async function runChores(parts: Parts): Promise<void> {
-  const { ledger, clock, log } = parts
-  try {
+async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { ledger, config, clock, log } = parts
+  const run = async (work: () => Promise<void>) => {
+    if (signal.aborted) return
+    try {
+      await work()
+    } catch (error) {
+      log.error('chores.failed', { reason: String(error) })
+    }
+  }
+  await run(async () => {
     await applyRetention(ledger.store, clock.now())
     const { checked, failing, lapsed } = await reverifyClaims(parts)
     if (checked > 0) log.info('claims.reverified', { checked, failing, lapsed })
-  } catch (error) {
-    log.error('chores.failed', { reason: String(error) })
-  }
+  })
+  // What it did stands in the log, chain by chain.
+  await run(async () => {
+    const { store } = ledger
+    if (config.MEASURE) await measure({ store, config, clock, log }, { since: null, signal })
+  })
 }

@@ -145,7 +145,15 @@ const rateLimits = v.optional(
   '{}',
 )
 
-const ConfigSchema = v.object({
+const onOff = v.optional(
+  v.pipe(
+    v.picklist(['on', 'off'], 'expected on or off'),
+    v.transform((text) => text === 'on'),
+  ),
+  'off',
+)
+
+const VariablesSchema = v.object({
   HOST: v.optional(v.pipe(v.string(), v.minLength(1)), '127.0.0.1'),
   PORT: wholeNumber('4321', 65_535),
   BASE_URL: baseUrl,
@@ -164,6 +172,7 @@ const ConfigSchema = v.object({
   ),
   DNS_SERVERS: dnsServers,
   RPC_URLS: rpcUrls,
+  MEASURE: onOff,
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
   RATE_LIMITS: rateLimits,
@@ -171,6 +180,17 @@ const ConfigSchema = v.object({
     v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
   ),
 })
+
+const ConfigSchema = v.pipe(
+  VariablesSchema,
+  v.forward(
+    v.check(
+      ({ MEASURE, RPC_URLS }) => !MEASURE || Object.keys(RPC_URLS).length > 0,
+      'expected RPC_URLS beside it, with the node of at least one chain',
+    ),
+    ['MEASURE'],
+  ),
+)
 
 function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {
   const parsed = v.safeParse(v.record(v.picklist(RATE_LIMIT_NAMES), v.string()), value)

@@ -27,3 +27,12 @@ export interface ChainReader<Claim extends SettlementClaim> {
     lookUp: Omit<LookUp, 'claim'>,
   ): Promise<Transfer[]>
 }
+
+/** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */
+const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
+const USUAL_CONFIRMATIONS = 24
+
+/** One block is enough for coins of test networks, which only trials count. */
+export function confirmationsOf(network: string, rules: { allowTestCoins: boolean }): number {
+  return rules.allowTestCoins ? 1 : (CONFIRMATIONS[network] ?? USUAL_CONFIRMATIONS)
+}

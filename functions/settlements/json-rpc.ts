@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici'
+import { Agent, errors, request } from 'undici'
 import * as v from 'valibot'
 
 /** One chain's JSON-RPC, from `RPC_URLS`: configured by the operator, so not guarded like sellers. */
@@ -18,15 +18,21 @@ export class RpcError extends Error {
   override name = 'RpcError'
   /** The node was asked and refused: a call that reverts, a range too wide. */
   readonly isRefusal: boolean
+  /** The node asks for a pause: too many requests. */
+  readonly isBusy: boolean
 
-  constructor(message: string, { isRefusal = false }: { isRefusal?: boolean } = {}) {
+  constructor(message: string, { isRefusal = false, isBusy = false } = {}) {
     super(message)
     this.isRefusal = isRefusal
+    this.isBusy = isBusy
   }
 }
 
 const TIMEOUT_MS = 15_000
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+/** How nodes say in JSON what HTTP says with 429. */
+const BUSY_CODES = new Set([429, -32029])
 
 const AnswerSchema = v.union([
   v.object({ error: v.object({ code: v.number() }) }),
@@ -44,15 +50,17 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
     async call(method, params, schema) {
       const answer = v.safeParse(AnswerSchema, await ask(url, dispatcher, method, params))
       if (!answer.success) throw new RpcError(`${method}: the node's answer is no JSON-RPC`)
-      if ('error' in answer.output)
-        throw new RpcError(`${method}: the node refused (${answer.output.error.code})`, {
-          isRefusal: true,
-        })
+      if ('error' in answer.output) throw toRefusal(method, answer.output.error.code)
       const result = v.safeParse(schema, answer.output.result)
       if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
       return result.output
     },
   }
+}
+
+function toRefusal(method: string, code: number): RpcError {
+  const isBusy = BUSY_CODES.has(code)
+  return new RpcError(`${method}: the node refused (${code})`, { isRefusal: !isBusy, isBusy })
 }
 
 async function ask(
@@ -68,8 +76,22 @@ async function ask(
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     })
+    const { statusCode } = answer
+    if (statusCode === 429 || statusCode === 503) {
+      await answer.body.dump()
+      throw new RpcError(`${method}: the node is busy (HTTP ${statusCode})`, { isBusy: true })
+    }
+    if (statusCode === 413) {
+      await answer.body.dump()
+      throw new RpcError(`${method}: the node takes no request as long`, { isRefusal: true })
+    }
     return await answer.body.json()
-  } catch {
+  } catch (error) {
+    if (error instanceof RpcError) throw error
+    // More than we take, or than it takes: less may be asked for.
+    if (error instanceof errors.ResponseExceededMaxSizeError)
+      throw new RpcError(`${method}: the node's answer is too large`, { isRefusal: true })
+    if (error instanceof SyntaxError) throw new RpcError(`${method}: the node's answer is no JSON`)
     throw new RpcError(`${method}: the node cannot be reached`)
   }
 }

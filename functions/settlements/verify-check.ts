@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
-import type { LookUp } from './chain-reader.ts'
+import { confirmationsOf, type LookUp } from './chain-reader.ts'
 import { hasEarlierClaim, insertSettlement, insertTransfers, updateCheck } from './check-store.ts'
 import { evmReader } from './evm-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
@@ -31,10 +31,6 @@ const RETRY_MS = [2_000, 5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS
 const GIVE_UP_MS = 7 * 24 * HOUR_MS
 /** When money that went back to the payer is looked for once more. */
 const REVISIT_MS = 24 * HOUR_MS
-
-/** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */
-const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
-const USUAL_CONFIRMATIONS = 24
 
 const StringsSchema = v.array(v.string())
 const EvmClaimSchema = v.object({
@@ -61,7 +57,7 @@ export async function verifyCheck(parts: VerifyParts, check: SettlementCheckTabl
     claim,
     payouts: v.parse(StringsSchema, JSON.parse(check.payouts)),
     asset: usdAssetOf(claim.network, { allowTestCoins }),
-    confirmations: allowTestCoins ? 1 : (CONFIRMATIONS[claim.network] ?? USUAL_CONFIRMATIONS),
+    confirmations: confirmationsOf(claim.network, { allowTestCoins }),
   }
   const node = nodes(claim.network)
   const verdict = await lookAt(node, lookUp, log)

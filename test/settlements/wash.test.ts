@@ -67,6 +67,10 @@ describe('money from the payout wallet', () => {
     expect(within(2)).toEqual([])
   })
 
+  test('of nothing is none: anybody can write one in the seller’s name', () => {
+    expect(flagsOf(paid, [aTransfer({ to: buyer, at: NOON - 1, amount: '0' })])).toEqual([])
+  })
+
   test('to others changes nothing', () => {
     expect(
       flagsOf(paid, [aTransfer({ to: wallet(7) }), aTransfer({ from: wallet(8), to: buyer })]),
@@ -86,7 +90,13 @@ describe('money of the seller’s that came by another wallet', () => {
 
   test.each<[string, Transfer[], object[]]>([
     ['is funding', [given(), passed()], FUNDED],
-    ['is funding, however little of it', [given({ amount: '1' }), passed({ amount: '1' })], FUNDED],
+    ['is funding, however little the seller gave', [given({ amount: '1' }), passed()], FUNDED],
+    [
+      'less than the payment is dust, which anybody can throw',
+      [given(), passed({ amount: '9999' })],
+      [],
+    ],
+    ['of nothing is none: anybody can write that', [given({ amount: '0' }), passed()], []],
     ['after the payment is none', [given(), passed({ at: NOON + 1 })], []],
     ['that was passed on before it came is none', [given({ at: NOON - 1 }), passed()], []],
     ['through a contract is nobody’s', [given(), passed({ from_contract: true })], []],
@@ -163,7 +173,7 @@ describe('a burst of same-amount first-time payers', () => {
   test('half of whom one wallet had funded is one hand, whatever else they paid', () => {
     const cohort = burst(12, irregular)
     const funded = cohort.map(({ payer }, n) =>
-      aTransfer({ from: wallet(1), to: payer, transaction: `0x${n}` }),
+      aTransfer({ from: wallet(1), to: payer, transaction: `0x${n}`, amount: '20000' }),
     )
     const flags = [{ flag: 'burst_cohort', settlements: 12 }]
     expect(flagsAmong(cohort, { transfers: funded.slice(0, 6), others: cohort })).toEqual(flags)

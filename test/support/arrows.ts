@@ -107,6 +107,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/limits': { ours: LIVE, packages: ['node:*'] },
   'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
   'functions/metrics': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'prom-client'] },
+  'functions/meter': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot', '@noble/*'] },
   'functions/operations': { ours: LIVE, packages: ['node:*'] },
   'functions/parts': { ours: LIVE, packages: ['h3'] },
   'functions/ports': { ours: ['src/domain', 'functions'], packages: ['node:*', 'valibot'] },

@@ -2,6 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { decodeBase58 } from '../../settlements/base58.ts'
 
 /**
  * Who signed a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes.
@@ -59,23 +60,4 @@ function isSmallOrder(key: Uint8Array): boolean {
 /** The last 20 bytes of the hash of an uncompressed key without its first byte. */
 function toAddress(uncompressed: Uint8Array): string {
   return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
-}
-
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** 64 bytes are at most 88 characters. */
-const MAX_BASE58 = 90
-
-/** @returns null unless it is base58 of exactly this many bytes */
-function decodeBase58(text: string, size: number): Uint8Array | null {
-  if (text.length > MAX_BASE58) return null
-  let value = 0n
-  for (const character of text) {
-    const digit = ALPHABET.indexOf(character)
-    if (digit < 0) return null
-    value = value * 58n + BigInt(digit)
-  }
-  const zeros = text.length - text.replace(/^1+/, '').length
-  const hex = value === 0n ? '' : value.toString(16)
-  const bytes = hexToBytes(hex.length % 2 === 0 ? hex : `0${hex}`)
-  return zeros + bytes.length === size ? concatBytes(new Uint8Array(zeros), bytes) : null
 }

@@ -8,7 +8,7 @@ import type { UsdAsset } from './usd-assets.ts'
  * transaction, and to which contract, is the facilitator's business (multicalls, smart wallets).
  */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-const AUTHORIZATION_USED_TOPIC =
+export const AUTHORIZATION_USED_TOPIC =
   '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
 
 const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]*$/), v.toLowerCase())

@@ -8,7 +8,8 @@ import type { UsdAsset } from './usd-assets.ts'
  * facilitator adds its signature and nothing else. So the message that was settled must be the
  * caller's, byte for byte, which ties it to this very call, and the balances say who paid whom.
  */
-const BalanceSchema = v.object({
+export const TokenBalanceSchema = v.object({
+  accountIndex: v.optional(v.pipe(v.number(), v.integer())),
   mint: v.string(),
   owner: v.string(),
   uiTokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^\d{1,20}$/)) }),
@@ -18,8 +19,8 @@ export const SolanaTransactionSchema = v.object({
   blockTime: v.nullable(v.pipe(v.number(), v.integer())),
   meta: v.object({
     err: v.unknown(),
-    preTokenBalances: v.array(BalanceSchema),
-    postTokenBalances: v.array(BalanceSchema),
+    preTokenBalances: v.array(TokenBalanceSchema),
+    postTokenBalances: v.array(TokenBalanceSchema),
   }),
   transaction: v.tuple([v.string(), v.literal('base64')]),
 })
@@ -63,7 +64,10 @@ export function judgeSolanaSettlement(
 }
 
 /** Change of each owner's balance of one mint. */
-function changesOf({ meta }: SolanaTransaction, mint: string): Map<string, bigint> {
+export function changesOf(
+  { meta }: Pick<SolanaTransaction, 'meta'>,
+  mint: string,
+): Map<string, bigint> {
   const changes = new Map<string, bigint>()
   const add = (owner: string, change: bigint) =>
     changes.set(owner, (changes.get(owner) ?? 0n) + change)

@@ -187,14 +187,14 @@ const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
 /** What is left out before anything is counted, where transactions are known. */
 const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
-  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or through one other wallet in the ${hopDays} days before`,
+  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it at least the price of its first payment`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
   burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else`,
 }
 
 const NOT_CAUGHT = [
   'wallets that somebody fills from elsewhere and pays himself with: no chain says whose money it was',
-  `money of the seller's that reached a payer through two wallets or more, through a contract (an exchange, a pool, a bridge), in another token, or more than ${hopDays} days before`,
+  `money of the seller's that reached a payer through two wallets or more, through a contract (an exchange, a pool, a bridge), in another token, more than ${hopDays} days before, or in pieces smaller than the first payment`,
   'money that went back to a payer by another wallet, after it had paid',
   'on Solana, money that reached a payer through any other wallet',
   'payments that a chain node leaves out when we ask it',

@@ -27,6 +27,20 @@ export function findFirstPayments(settlements: readonly Settlement[]): Map<strin
   return first
 }
 
+/**
+ * Wallets that gave a payer, before its first payment, at least what that payment cost, with what they
+ * gave. Less is no funding: anybody can throw dust at other people's wallets.
+ */
+export function findFunders(first: Settlement, transfers: TransferIndex): Map<string, Transfer[]> {
+  const received = transfers
+    .to(normalizeWallet(first.payer))
+    .filter((transfer) => isSurelyBefore(transfer, first))
+  const givers = Map.groupBy(received, ({ from }) => normalizeWallet(from))
+  const sumOf = (given: readonly Transfer[]) =>
+    given.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  return new Map([...givers].filter(([, given]) => sumOf(given) >= BigInt(first.amount)))
+}
+
 /** A fixed order for equal times, so that the same payments give the same verdict. */
 function comesFirst(one: Settlement, other: Settlement): boolean {
   if (one.at !== other.at) return one.at < other.at
@@ -37,17 +51,14 @@ function comesFirst(one: Settlement, other: Settlement): boolean {
     : one.transaction < other.transaction
 }
 
-/** Transfers by who sent and who received them; made once, asked for each listing. */
+/** Transfers by who received them; made once, asked for each listing. */
 export interface TransferIndex {
-  from(wallet: string): readonly Transfer[]
   to(wallet: string): readonly Transfer[]
 }
 
+/** Transfers of nothing are left out: anybody can write one in anybody's name. */
 export function indexTransfers(transfers: readonly Transfer[]): TransferIndex {
-  const bySender = Map.groupBy(transfers, ({ from }) => normalizeWallet(from))
-  const byReceiver = Map.groupBy(transfers, ({ to }) => normalizeWallet(to))
-  return {
-    from: (wallet) => bySender.get(wallet) ?? [],
-    to: (wallet) => byReceiver.get(wallet) ?? [],
-  }
+  const real = transfers.filter(({ amount }) => BigInt(amount) > 0n)
+  const byReceiver = Map.groupBy(real, ({ to }) => normalizeWallet(to))
+  return { to: (wallet) => byReceiver.get(wallet) ?? [] }
 }

@@ -1,5 +1,5 @@
 import type { Settlement } from '../settlement/settlement.ts'
-import { findFirstPayments, isSurelyBefore, type TransferIndex } from './chain-order.ts'
+import { findFirstPayments, findFunders, type TransferIndex } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
 
 /**
@@ -42,11 +42,8 @@ function isCrowded(cohort: readonly Settlement[]): boolean {
 function hasCommonFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
   const fundedBy = new Map<string, number>()
   for (const first of cohort) {
-    const funders = transfers
-      .to(normalizeWallet(first.payer))
-      .filter((transfer) => isSurelyBefore(transfer, first))
-      .map(({ from }) => normalizeWallet(from))
-    for (const funder of new Set(funders)) fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
+    for (const funder of findFunders(first, transfers).keys())
+      fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
   }
   const needed = WASH.burst.funderShare * cohort.length
   return [...fundedBy.values()].some((funded) => funded >= needed)

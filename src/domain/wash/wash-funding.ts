@@ -1,12 +1,17 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
-import { findFirstPayments, isSurelyBefore, type TransferIndex } from './chain-order.ts'
+import {
+  findFirstPayments,
+  findFunders,
+  isSurelyBefore,
+  type TransferIndex,
+} from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
 
 const DAY_MS = 86_400_000
 
 /**
- * Payers that had money of the seller's before they first paid: sent to them, or to one wallet that
- * sent them some afterwards, however much.
+ * Payers that had money of the seller's before they first paid: sent to them, however little, or to
+ * one wallet that afterwards gave them at least what they first paid.
  *
  * Known limits: not through two wallets or more, not through a contract (exchanges, pools and bridges
  * pass on everybody's money), not in another token, and not longer ago than `WASH.hopDays`.
@@ -19,7 +24,11 @@ export function findFunded(
   const funded = new Set<string>()
   for (const [wallet, first] of findFirstPayments(settlements)) {
     const received = transfers.to(wallet).filter((transfer) => isSurelyBefore(transfer, first))
-    if (received.some((transfer) => isOwn(transfer, own) || isHop(transfer, first, own, transfers)))
+    const passed = [...findFunders(first, transfers).values()].flat()
+    if (
+      received.some((transfer) => isOwn(transfer, own)) ||
+      passed.some((transfer) => isHop(transfer, first, own, transfers))
+    )
       funded.add(wallet)
   }
   return funded

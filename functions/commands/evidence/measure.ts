@@ -1,0 +1,67 @@
+import { type ChainReport, measure } from '../../meter/measure.ts'
+import { MEASURE_HELP, parseMeasureOptions } from '../../meter/measure-options.ts'
+import { runMain } from '../../operations/run-main.ts'
+import { lockState } from '../../operations/state-lock.ts'
+import { systemClock } from '../../ports/clock.ts'
+import { type Config, parseConfig } from '../../ports/config.ts'
+import { createLog } from '../../ports/log.ts'
+import { openStore } from '../../store/open-store.ts'
+
+/** `npm run measure`: reads the chains by hand, while no server holds the state. */
+await runMain(async () => {
+  const options = parseMeasureOptions(process.argv.slice(2), Date.now())
+  if ('help' in options) return console.log(MEASURE_HELP)
+  if ('fault' in options) {
+    console.error(`${options.fault}\n\n${MEASURE_HELP}`)
+    process.exitCode = 2
+    return
+  }
+  const config = parseConfig(process.env)
+  if (Object.keys(config.RPC_URLS).length === 0) {
+    console.error(
+      'RPC_URLS is empty, so no chain can be read: give it the node of each chain, such as {"eip155:8453":"https://rpc.example"}.',
+    )
+    process.exitCode = 2
+    return
+  }
+  const reports = await run(config, options.since)
+  if (reports === null) {
+    console.error(
+      'Another process is metering at this moment; what it reads need not be read twice.',
+    )
+    process.exitCode = 1
+    return
+  }
+  for (const report of reports)
+    console.log(options.isJson ? JSON.stringify(report) : toText(report))
+  if (reports.length === 0 && !options.isJson)
+    console.log('No payout is proven on a chain in RPC_URLS: there is nothing to read.')
+  if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
+})
+
+async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
+  const log = createLog((line) => process.stderr.write(line), Date.now)
+  const stop = new AbortController()
+  process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
+  // With PostgreSQL a server may run beside it: the lease in the store keeps the two apart.
+  const lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
+  try {
+    const store = await openStore(config, log)
+    try {
+      return await measure(
+        { store, config, clock: systemClock, log },
+        { since, signal: stop.signal },
+      )
+    } finally {
+      await store.close()
+    }
+  } finally {
+    lock?.release()
+  }
+}
+
+function toText({ network, payouts, payments, read, requests, stopped }: ChainReport): string {
+  const unit = network.startsWith('solana:') ? 'transactions' : 'blocks'
+  const seen = `${network}: ${payments} payments to ${payouts} payouts in ${read} ${unit}, ${requests} requests`
+  return stopped === null ? seen : `${network}: stopped after ${requests} requests (${stopped})`
+}

@@ -1,0 +1,134 @@
+import * as v from 'valibot'
+import type { BlockLog } from '../../src/domain/settlement/evm-payments.ts'
+import { LogSchema, QuantitySchema } from '../../src/domain/settlement/evm-settlement.ts'
+import { type JsonRpc, RpcError } from '../settlements/json-rpc.ts'
+
+/** One block of a chain, as far as it is needed. Time in milliseconds. */
+export interface Block {
+  number: number
+  hash: string
+  at: number
+}
+
+/** Topics as `eth_getLogs` takes them: null for any, a list for one of. */
+export type Topics = readonly (string | null | readonly string[])[]
+
+/** A chain as its node tells it. What contradicts the question or itself is thrown as `RpcError`. */
+export interface EvmChain {
+  head(): Promise<number>
+  /** @returns null where the node knows no such block */
+  block(number: number): Promise<Block | null>
+  /** Logs of the token, in chain order. */
+  logs(topics: Topics, from: number, to: number): Promise<TimedLog[]>
+  hasCode(address: string): Promise<boolean>
+}
+
+/** Some nodes write the block's time beside its logs; the others are asked for it. */
+export interface TimedLog extends BlockLog {
+  at: number | null
+}
+
+const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/), v.toLowerCase())
+const BlockSchema = v.object({ number: QuantitySchema, hash, timestamp: QuantitySchema })
+const LogsSchema = v.array(
+  v.object({
+    ...LogSchema.entries,
+    blockHash: hash,
+    removed: v.optional(v.nullable(v.boolean())),
+    blockTimestamp: v.optional(v.nullable(QuantitySchema)),
+  }),
+)
+
+/** @throws RpcError when the node is of another chain: it would tell right things of the wrong place */
+export async function openEvmChain(
+  rpc: JsonRpc,
+  { network, token }: { network: string; token: string },
+): Promise<EvmChain> {
+  const chain = await rpc.call('eth_chainId', [], QuantitySchema)
+  if (`eip155:${chain}` !== network)
+    throw new RpcError(`RPC_URLS: the node under ${network} says it is eip155:${chain}`)
+  return {
+    head: () => rpc.call('eth_blockNumber', [], QuantitySchema),
+    async block(number) {
+      const found = await rpc.call(
+        'eth_getBlockByNumber',
+        [toQuantity(number), false],
+        v.nullable(BlockSchema),
+      )
+      if (found !== null && found.number !== number)
+        throw new RpcError(`eth_getBlockByNumber: asked for ${number}, got ${found.number}`)
+      return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
+    },
+    async logs(topics, from, to) {
+      const filter = {
+        address: token,
+        topics,
+        fromBlock: toQuantity(from),
+        toBlock: toQuantity(to),
+      }
+      const logs = await rpc.call('eth_getLogs', [filter], LogsSchema)
+      return checkLogs(
+        logs.map(({ blockTimestamp, removed, ...log }) => {
+          if (removed === true) throw new RpcError('eth_getLogs: a log that was removed')
+          return { ...log, at: typeof blockTimestamp === 'number' ? blockTimestamp * 1000 : null }
+        }),
+        { token, topics, from, to },
+      )
+    },
+    hasCode: async (address) =>
+      isContract(await rpc.call('eth_getCode', [address, 'latest'], v.string())),
+  }
+}
+
+interface Asked {
+  token: string
+  topics: Topics
+  from: number
+  to: number
+}
+
+/** A node that answers something else than was asked is believed nothing. */
+function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
+  const wanted = asked.topics.map((topic) =>
+    topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),
+  )
+  const seen = new Map<string, TimedLog>()
+  const hashes = new Map<number, string>()
+  for (const log of logs) {
+    const isAsked =
+      log.address === asked.token &&
+      log.blockNumber >= asked.from &&
+      log.blockNumber <= asked.to &&
+      log.topics.length === 3 &&
+      wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
+    if (!isAsked) throw new RpcError('eth_getLogs: a log that was not asked for')
+    const known = hashes.get(log.blockNumber) ?? log.blockHash
+    if (known !== log.blockHash) throw new RpcError('eth_getLogs: two blocks of one height')
+    hashes.set(log.blockNumber, log.blockHash)
+    const place = `${log.blockNumber} ${log.logIndex}`
+    const twin = seen.get(place)
+    if (twin !== undefined && !isSame(twin, log))
+      throw new RpcError('eth_getLogs: two logs in one place')
+    seen.set(place, log)
+  }
+  return [...seen.values()].sort(
+    (one, other) => one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
+  )
+}
+
+function isSame(one: TimedLog, other: TimedLog): boolean {
+  return (
+    one.transactionHash === other.transactionHash &&
+    one.data === other.data &&
+    one.topics.join() === other.topics.join()
+  )
+}
+
+/** A wallet that lent its signature to code (EIP-7702) is a wallet still. */
+function isContract(code: string): boolean {
+  return /^0x[0-9a-f]{2}/i.test(code) && !/^0xef0100/i.test(code)
+}
+
+function toQuantity(number: number): string {
+  return `0x${number.toString(16)}`
+}

@@ -1,0 +1,126 @@
+import type { MeterCursorTable } from '../store/schema/tables.ts'
+import { type EvmChain, openEvmChain } from './evm-chain.ts'
+import { findBlockAt } from './find-block.ts'
+import { createLogRanges } from './log-ranges.ts'
+import { insertCursors, readCursors } from './meter-rows.ts'
+import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
+import { type Reading, Reorganised, readRange } from './read-range.ts'
+import { rollBack } from './roll-back.ts'
+import { tracePayers } from './trace-payers.ts'
+import { writeRange } from './write-range.ts'
+
+/**
+ * Reads what was paid to the payouts of one EVM chain since the last run. Requests grow with the
+ * blocks: payouts go into one list of topics, as long as the node takes it.
+ *
+ * Known limits: payments that are no EIP-3009 payments (MPP by other means, Permit2) are not seen
+ * here; a node that leaves logs out cannot be told from a quiet chain.
+ */
+export async function measureEvm(work: ChainWork): Promise<ChainTally> {
+  const { network, asset, store, confirmations } = work
+  const chain = await openEvmChain(work.rpc, { network, token: asset.address })
+  const head = await chain.head()
+  const target = head - confirmations + 1
+  const ranges = createLogRanges(chain)
+  const tally: ChainTally = { payments: 0, read: 0 }
+  await takeBackFrom(work, chain, head)
+  await startCursors(work, chain, head)
+  for (let rollBacks = 0; ; ) {
+    const cursors = await readCursors(store, network, work.payouts)
+    const group = nextGroup(cursors, target)
+    if (group === null) {
+      noteLag(work, cursors, target)
+      break
+    }
+    try {
+      await readGroup({ work, chain, ranges }, group, tally)
+    } catch (error) {
+      if (!(error instanceof Reorganised) || rollBacks >= MOST_ROLL_BACKS) throw error
+      await takeBackFrom(work, chain, error.block)
+      rollBacks += 1
+    }
+  }
+  await tracePayers(work, { chain, ranges, head })
+  return tally
+}
+
+/** Reorganisations one run goes along with; a node that has more of them is read another time. */
+const MOST_ROLL_BACKS = 3
+
+async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): Promise<void> {
+  const { store, network, log } = work
+  const ancestor = await rollBack(store, chain, network, newest)
+  if (ancestor !== null) log.error('meter.reorganised', { network, back_to: ancestor })
+}
+
+/** Nothing is wrong with a node that waits for blocks; one that lost some should be looked at. */
+function noteLag(
+  { log, network }: ChainWork,
+  cursors: readonly MeterCursorTable[],
+  target: number,
+) {
+  const furthest = Math.max(0, ...cursors.map(({ next_block }) => next_block - 1))
+  if (furthest > target)
+    log.error('meter.node_behind', { network, node_has: target, was_read: furthest })
+}
+
+async function readGroup(reading: Reading, group: Group, tally: ChainTally): Promise<void> {
+  const { work, ranges } = reading
+  await ranges.each(group.from, group.to, async (from, to) => {
+    await work.onStep()
+    const seen = await readRange(reading, group.payouts, { from, to })
+    await writeRange(work, group.payouts, seen)
+    tally.payments += seen.payments.length
+    tally.read += to - from + 1
+  })
+}
+
+/** Payouts that are new start a window ago; with `since` all of them go back to there. */
+async function startCursors(work: ChainWork, chain: EvmChain, head: number): Promise<void> {
+  const { network, payouts, store, clock, since } = work
+  const known = new Set((await readCursors(store, network, payouts)).map(({ payout }) => payout))
+  const fresh = payouts.filter(({ payout }) => !known.has(payout))
+  if (fresh.length > 0) {
+    const start = Math.min(clock.now() - FIRST_READ_MS, since ?? Number.POSITIVE_INFINITY)
+    const block = await findBlockAt(chain, start, head)
+    const row = { network, first_block: block, next_block: block, read_until: 0, mark: null }
+    await insertCursors(
+      store,
+      fresh.map(({ payout }) => ({ ...row, payout })),
+    )
+  }
+  if (since === null) return
+  const again = await findBlockAt(chain, since, head)
+  await store.db
+    .updateTable('meter_cursor')
+    .set((eb) => ({
+      next_block: again,
+      first_block: eb
+        .case()
+        .when('first_block', '>', again)
+        .then(again)
+        .else(eb.ref('first_block'))
+        .end(),
+    }))
+    .where('network', '=', network)
+    .where('next_block', '>', again)
+    .execute()
+}
+
+interface Group {
+  payouts: MeterCursorTable[]
+  from: number
+  to: number
+}
+
+/** The payouts that are furthest behind, up to where the next ones join them. */
+function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group | null {
+  const positions = [...new Set(cursors.map(({ next_block }) => next_block))].sort((a, b) => a - b)
+  const [from, joined = target + 1] = positions
+  if (from === undefined || from > target) return null
+  return {
+    payouts: cursors.filter(({ next_block }) => next_block === from),
+    from,
+    to: Math.min(target, joined - 1),
+  }
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
+import { confirmationsOf } from '../settlements/chain-reader.ts'
+import { type CreateJsonRpc, createJsonRpc, RpcError } from '../settlements/json-rpc.ts'
+import { type Lease, takeLease } from '../store/lease.ts'
+import type { Store } from '../store/schema/store.ts'
+import { measureEvm } from './evm-meter.ts'
+import { type ProvenPayout, readProvenPayouts } from './meter-rows.ts'
+import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'
+import { type PacedRpc, paceRpc, type Wait } from './paced-rpc.ts'
+import { Reorganised } from './read-range.ts'
+import { measureSolana } from './solana-meter.ts'
+
+export interface MeterParts {
+  store: Store
+  config: Pick<Config, 'RPC_URLS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
+  clock: Clock
+  log: Log
+  createRpc?: CreateJsonRpc
+  wait?: Wait
+}
+
+export interface MeasureOptions {
+  /** Read again from this moment, milliseconds. */
+  since: number | null
+  signal: AbortSignal
+}
+
+/** What a run did on one chain. */
+export interface ChainReport extends ChainTally {
+  network: string
+  payouts: number
+  requests: number
+  /** Why it ended before it was done; null when it was. What was written until then stays. */
+  stopped: string | null
+}
+
+const LEASE = 'meter'
+
+/**
+ * Reads what was paid to proven payouts on chains with a node in `RPC_URLS`, each since the last run.
+ * One process at a time does it; a chain whose node fails is gone on with by the next run.
+ *
+ * @returns null when another process is at it
+ */
+export async function measure(
+  parts: MeterParts,
+  options: MeasureOptions,
+): Promise<ChainReport[] | null> {
+  const { store, clock, config } = parts
+  const lease = await takeLease(store, { name: LEASE, holder: randomUUID() }, clock.now())
+  if (lease === null) return null
+  try {
+    const reports: ChainReport[] = []
+    const proven = await readProvenPayouts(store)
+    for (const [network, payouts] of [...proven].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const url = config.RPC_URLS[network]
+      if (url !== undefined && !options.signal.aborted)
+        reports.push(await measureChain(parts, { ...options, network, url, payouts, lease }))
+    }
+    return reports
+  } finally {
+    await lease.release()
+  }
+}
+
+interface ChainOptions extends MeasureOptions {
+  network: string
+  url: string
+  payouts: readonly ProvenPayout[]
+  lease: Lease
+}
+
+async function measureChain(
+  { store, clock, log, config, createRpc = createJsonRpc, wait = setTimeout }: MeterParts,
+  { network, url, payouts, lease, since, signal }: ChainOptions,
+): Promise<ChainReport> {
+  const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const asset = usdAssetOf(network, { allowTestCoins })
+  const rpc = paceRpc(createRpc(url), async (ms) => void (await wait(ms)), signal)
+  const report = (tally: ChainTally, stopped: string | null) =>
+    toReport({ network, payouts, rpc }, tally, stopped)
+  if (asset === null) return report(NOTHING, 'no coin of this chain counts as US dollars')
+  const work: ChainWork = {
+    network,
+    asset,
+    payouts,
+    rpc,
+    store,
+    clock,
+    log,
+    since,
+    confirmations: confirmationsOf(network, { allowTestCoins }),
+    onStep: async () => {
+      if (!(await lease.extend(clock.now()))) throw new MeterStopped('another process took over')
+    },
+  }
+  try {
+    const done = report(await measureFamily(work), null)
+    log.info('meter.read', { network, payments: done.payments, requests: done.requests })
+    return done
+  } catch (error) {
+    const isExpected =
+      error instanceof RpcError || error instanceof Reorganised || error instanceof MeterStopped
+    if (!isExpected) throw error
+    log.error('meter.stopped', { network, reason: error.message, requests: rpc.requests })
+    return report(NOTHING, error.message)
+  }
+}
+
+const NOTHING: ChainTally = { payments: 0, read: 0 }
+
+function measureFamily(work: ChainWork): Promise<ChainTally> {
+  return work.network.startsWith('solana:') ? measureSolana(work) : measureEvm(work)
+}
+
+function toReport(
+  { network, payouts, rpc }: { network: string; payouts: readonly unknown[]; rpc: PacedRpc },
+  tally: ChainTally,
+  stopped: string | null,
+): ChainReport {
+  return { network, payouts: payouts.length, ...tally, requests: rpc.requests, stopped }
+}

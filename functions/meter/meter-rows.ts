@@ -1,0 +1,178 @@
+import type { Transaction } from 'kysely'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { MeterCursorTable, Tables } from '../store/schema/tables.ts'
+
+/** The meter's rows. What belongs together is written in one transaction, so that a run may end anywhere. */
+
+/** Rows a statement inserts: a value each column, far below what either database binds. */
+const ROWS_A_STATEMENT = 1_000
+
+/** A payout that its holder proved, on one chain. */
+export interface ProvenPayout {
+  /** Address, EVM in lower case. */
+  payout: string
+  listing_id: string
+}
+
+/** By chain; where several listings proved one payout, the first by id stands for them. */
+export async function readProvenPayouts({ db }: Store): Promise<Map<string, ProvenPayout[]>> {
+  const rows = await db
+    .selectFrom('payout_proof')
+    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
+    .select(['payout_proof.payout', 'claim.listing_id'])
+    .where('claim.state', '=', 'verified')
+    .orderBy('payout_proof.payout')
+    .orderBy('claim.listing_id')
+    .execute()
+  const first = new Map<string, string>()
+  for (const { payout, listing_id } of rows) if (!first.has(payout)) first.set(payout, listing_id)
+  const payouts = [...first].map(([caip10, listing_id]) => {
+    const at = caip10.lastIndexOf(':')
+    return { network: caip10.slice(0, at), payout: caip10.slice(at + 1), listing_id }
+  })
+  return Map.groupBy(payouts, ({ network }) => network)
+}
+
+/** How far payouts have been read; of those that are proved no more, nothing. */
+export async function readCursors(
+  { db }: Store,
+  network: string,
+  payouts: readonly ProvenPayout[],
+): Promise<MeterCursorTable[]> {
+  const proven = new Set(payouts.map(({ payout }) => payout))
+  const rows = await db
+    .selectFrom('meter_cursor')
+    .selectAll()
+    .where('network', '=', network)
+    .orderBy('payout')
+    .execute()
+  return rows.filter(({ payout }) => proven.has(payout))
+}
+
+export async function insertCursors(
+  { db }: Store,
+  rows: readonly MeterCursorTable[],
+): Promise<void> {
+  for (const some of inPieces(rows))
+    await db
+      .insertInto('meter_cursor')
+      .values(some)
+      .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
+      .execute()
+}
+
+/** Payments of one range; what was counted before stays as it is, whoever saw it. */
+export async function insertPayments(
+  trx: Transaction<Tables>,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  const rows = settlements.map(({ transaction, usd, at, block, ...settlement }) => ({
+    ...settlement,
+    transaction_id: transaction,
+    micro_usd: Math.round(usd * 1_000_000),
+    settled_at: at,
+    block_number: block,
+    seen_by: 'meter' as const,
+  }))
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('settlement')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['network', 'transaction_id', 'log_index'])
+          .doUpdateSet((eb) => ({ seen_by: 'both', block_number: eb.ref('excluded.block_number') }))
+          .where('settlement.seen_by', '=', 'relay'),
+      )
+      .execute()
+}
+
+export async function insertTransferRows(
+  trx: Transaction<Tables>,
+  transfers: readonly Transfer[],
+): Promise<void> {
+  const rows = transfers.map(({ transaction, from, to, at, block, from_contract, ...rest }) => ({
+    ...rest,
+    transaction_id: transaction,
+    sender: from,
+    receiver: to,
+    sent_at: at,
+    block_number: block,
+    from_contract: from_contract === null ? null : Number(from_contract),
+  }))
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('wallet_transfer')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['network', 'transaction_id', 'log_index']).doUpdateSet((eb) => ({
+          block_number: eb.ref('excluded.block_number'),
+          from_contract: eb.fn.coalesce('excluded.from_contract', 'wallet_transfer.from_contract'),
+        })),
+      )
+      .execute()
+}
+
+export interface Payer {
+  network: string
+  payer: string
+  /** Of its first payment that is known. */
+  block: number
+  at: number
+}
+
+/** A payer whose first payment turns out to be earlier is traced again. */
+export async function insertPayers(
+  trx: Transaction<Tables>,
+  payers: readonly Payer[],
+  { isTraced }: { isTraced: boolean },
+): Promise<void> {
+  const rows = payers.map(({ network, payer, block, at }) => ({
+    network,
+    payer,
+    first_block: block,
+    first_paid_at: at,
+    is_traced: Number(isTraced),
+    paid_others_block: null,
+  }))
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('meter_payer')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['network', 'payer'])
+          .doUpdateSet((eb) => ({
+            first_block: eb.ref('excluded.first_block'),
+            first_paid_at: eb.ref('excluded.first_paid_at'),
+            is_traced: eb.ref('excluded.is_traced'),
+          }))
+          .whereRef('meter_payer.first_block', '>', 'excluded.first_block'),
+      )
+      .execute()
+}
+
+/** @param payers by wallet, the block where it paid somebody who is not read */
+export async function notePaidOthers(
+  trx: Transaction<Tables>,
+  network: string,
+  payers: ReadonlyMap<string, number>,
+): Promise<void> {
+  for (const [payer, block] of payers)
+    await trx
+      .updateTable('meter_payer')
+      .set({ paid_others_block: block })
+      .where('network', '=', network)
+      .where('payer', '=', payer)
+      .where(({ eb, or }) =>
+        or([eb('paid_others_block', 'is', null), eb('paid_others_block', '>', block)]),
+      )
+      .execute()
+}
+
+export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) =>
+    rows.slice(n * size, (n + 1) * size),
+  )
+}

@@ -1,0 +1,41 @@
+import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { JsonRpc } from '../settlements/json-rpc.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { ProvenPayout } from './meter-rows.ts'
+
+/** One chain to be metered, and all that is needed for it. */
+export interface ChainWork {
+  network: string
+  asset: UsdAsset
+  payouts: readonly ProvenPayout[]
+  rpc: JsonRpc
+  store: Store
+  clock: Clock
+  log: Log
+  /** Blocks that must stand before a payment counts (EVM). */
+  confirmations: number
+  /** Read again from this moment, milliseconds; null: go on from where the last run ended. */
+  since: number | null
+  /** Called between steps. @throws MeterStopped when the work is to end here */
+  onStep(): Promise<void>
+}
+
+/** What one run did on one chain. */
+export interface ChainTally {
+  /** Payments written down, those known before included. */
+  payments: number
+  /** Blocks (EVM) or transactions (Solana) read. */
+  read: number
+}
+
+/** The run was asked to end, or another process took its lease. What was written stays. */
+export class MeterStopped extends Error {
+  override name = 'MeterStopped'
+}
+
+const DAY_MS = 86_400_000
+
+/** How far back a payout is read when its meter starts: the window of the score. */
+export const FIRST_READ_MS = 30 * DAY_MS

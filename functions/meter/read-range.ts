@@ -1,0 +1,152 @@
+import { amountOf, pairAuthorizations } from '../../src/domain/settlement/evm-payments.ts'
+import {
+  AUTHORIZATION_USED_TOPIC,
+  TRANSFER_TOPIC,
+  toAddress,
+} from '../../src/domain/settlement/evm-settlement.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import { RpcError } from '../settlements/json-rpc.ts'
+import type { MeterCursorTable } from '../store/schema/tables.ts'
+import type { Block, EvmChain, TimedLog } from './evm-chain.ts'
+import { needBlock } from './find-block.ts'
+import type { LogRanges } from './log-ranges.ts'
+import type { ChainWork } from './meter-world.ts'
+import { findBlockHash } from './write-range.ts'
+
+export interface Reading {
+  work: ChainWork
+  chain: EvmChain
+  ranges: LogRanges
+}
+
+/** What one range of blocks says about some payouts. */
+export interface SeenRange {
+  from: number
+  /** Its last block. */
+  edge: Block
+  payments: Settlement[]
+  /** What the payouts sent on. */
+  sent: Transfer[]
+  /** By wallet, the first block where it paid somebody else by the same means. */
+  paidOthers: ReadonlyMap<string, number>
+}
+
+/** A remembered block is on the chain no more. */
+export class Reorganised extends Error {
+  override name = 'Reorganised'
+  readonly block: number
+
+  constructor(block: number) {
+    super(`block ${block} is on the chain no more`)
+    this.block = block
+  }
+}
+
+/**
+ * Reads one range whole, between two looks at its last block: when a reorganisation came in between,
+ * nothing of it is used.
+ *
+ * @throws RpcError when the node cannot say or contradicts itself; Reorganised as it says
+ */
+export async function readRange(
+  { work, chain, ranges }: Reading,
+  group: readonly MeterCursorTable[],
+  range: { from: number; to: number },
+): Promise<SeenRange> {
+  const edge = await needBlock(chain, range.to)
+  if (edge.at > work.clock.now() + MOST_AHEAD_MS)
+    throw new RpcError(`block ${edge.number} has a time that is still to come`)
+  await assertRemembered(work, chain, range.from - 1)
+  await assertRemembered(work, chain, range.to, edge)
+  const wallets = group.map(({ payout }) => payout)
+  const received = await ranges.logsOf(TRANSFER_TOPIC, 2, wallets, range)
+  const sent = (await ranges.logsOf(TRANSFER_TOPIC, 1, wallets, range)).filter(isMoney)
+  const payers = [...new Set(received.map(({ topics }) => toAddress(topics[1])))]
+  const uses = await ranges.logsOf(AUTHORIZATION_USED_TOPIC, 1, payers, range)
+  const { paid, paidOthers } = pairAuthorizations(received, uses)
+  const times = await readTimes(chain, [...paid, ...sent], edge)
+  if ((await needBlock(chain, range.to)).hash !== edge.hash)
+    throw new RpcError('the chain was reorganised while it was read')
+  const listings = new Map(work.payouts.map(({ payout, listing_id }) => [payout, listing_id]))
+  return {
+    from: range.from,
+    edge,
+    payments: paid.map((log) => toSettlement(log, work, times, listings)),
+    sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
+    paidOthers,
+  }
+}
+
+/** Chains' clocks may run a little ahead of ours. */
+const MOST_AHEAD_MS = 15 * 60_000
+
+/** @param there the block as the chain has it, when it was just read */
+async function assertRemembered(
+  { store, network }: ChainWork,
+  chain: EvmChain,
+  number: number,
+  there?: Block,
+): Promise<void> {
+  const remembered = await findBlockHash(store, network, number)
+  if (remembered === null) return
+  if ((there ?? (await needBlock(chain, number))).hash !== remembered) throw new Reorganised(number)
+}
+
+/** By block; a log's own time is taken where the node writes one. */
+export async function readTimes(
+  chain: EvmChain,
+  logs: readonly TimedLog[],
+  edge: Block,
+): Promise<Map<number, number>> {
+  const times = new Map([[edge.number, edge.at]])
+  for (const log of logs) {
+    if (times.has(log.blockNumber)) continue
+    if (log.at === null) {
+      const block = await needBlock(chain, log.blockNumber)
+      if (block.hash !== log.blockHash)
+        throw new RpcError('eth_getLogs: a log of a block that is on the chain no more')
+      times.set(log.blockNumber, block.at)
+    } else times.set(log.blockNumber, log.at)
+  }
+  if ([...times.values()].some((at) => at > edge.at))
+    throw new RpcError('eth_getLogs: a block with a time after that of a later one')
+  return times
+}
+
+export function toTransfer(log: TimedLog, network: string, at: number): Transfer {
+  return {
+    network,
+    transaction: log.transactionHash,
+    log_index: log.logIndex,
+    from: toAddress(log.topics[1]),
+    to: toAddress(log.topics[2]),
+    amount: amountOf(log).toString(),
+    at,
+    block: log.blockNumber,
+    from_contract: null,
+  }
+}
+
+/** Anybody can write a transfer of nothing in anybody's name. */
+export function isMoney(log: TimedLog): boolean {
+  return amountOf(log) > 0n
+}
+
+export function timeOf({ blockNumber }: TimedLog, times: ReadonlyMap<number, number>): number {
+  return times.get(blockNumber) ?? 0
+}
+
+function toSettlement(
+  log: TimedLog,
+  { network, asset }: ChainWork,
+  times: ReadonlyMap<number, number>,
+  listings: ReadonlyMap<string, string>,
+): Settlement {
+  const { from, to, from_contract: _, ...transfer } = toTransfer(log, network, timeOf(log, times))
+  const usd = Number(transfer.amount) / 10 ** asset.decimals
+  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment of more than there is')
+  return { ...transfer, payer: from, payee: to, usd, listing_id: listings.get(to) ?? '' }
+}
+
+/** More than any of the coins has in circulation. */
+const MOST_USD = 1e12

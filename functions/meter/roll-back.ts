@@ -1,0 +1,87 @@
+import type { Store } from '../store/schema/store.ts'
+import type { Block, EvmChain } from './evm-chain.ts'
+import { needBlock } from './find-block.ts'
+
+/**
+ * Takes back what was read of blocks that are on the chain no more, down to the last remembered block
+ * that still is, however deep. A node that is merely behind what was read takes nothing back.
+ *
+ * @param head the node's newest block
+ * @returns the last block that stays, or null when nothing had to go
+ */
+export async function rollBack(
+  store: Store,
+  chain: EvmChain,
+  network: string,
+  head: number,
+): Promise<number | null> {
+  const known = await store.db
+    .selectFrom('meter_block')
+    .select(['number', 'hash'])
+    .where('network', '=', network)
+    .where('number', '<=', head)
+    .orderBy('number')
+    .execute()
+  const isThere = async ({ number, hash }: Pick<Block, 'number' | 'hash'>) =>
+    (await needBlock(chain, number)).hash === hash
+  const newest = known.at(-1)
+  if (newest === undefined || (await isThere(newest))) return null
+  // Blocks before one that is there are there: the common ancestor is found by halving.
+  let low = 0
+  let high = known.length - 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const block = known[middle]
+    if (block !== undefined && (await isThere(block))) low = middle + 1
+    else high = middle
+  }
+  const ancestor = known[low - 1]?.number ?? -1
+  await takeBack(store, network, ancestor)
+  return ancestor
+}
+
+/** Forgets everything after a block, so that it is read again. */
+async function takeBack({ db }: Store, network: string, ancestor: number): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .deleteFrom('settlement')
+      .where('network', '=', network)
+      .where('seen_by', '!=', 'relay')
+      .where('block_number', '>', ancestor)
+      .execute()
+    await trx
+      .deleteFrom('wallet_transfer')
+      .where('network', '=', network)
+      .where('block_number', '>', ancestor)
+      .execute()
+    await trx
+      .deleteFrom('meter_payer')
+      .where('network', '=', network)
+      .where('first_block', '>', ancestor)
+      .execute()
+    await trx
+      .updateTable('meter_payer')
+      .set({ paid_others_block: null })
+      .where('network', '=', network)
+      .where('paid_others_block', '>', ancestor)
+      .execute()
+    await trx
+      .deleteFrom('meter_block')
+      .where('network', '=', network)
+      .where('number', '>', ancestor)
+      .execute()
+    await trx
+      .updateTable('meter_cursor')
+      .set((eb) => ({
+        next_block: eb
+          .case()
+          .when('first_block', '>', ancestor + 1)
+          .then(eb.ref('first_block'))
+          .else(ancestor + 1)
+          .end(),
+      }))
+      .where('network', '=', network)
+      .where('next_block', '>', ancestor + 1)
+      .execute()
+  })
+}

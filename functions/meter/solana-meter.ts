@@ -1,0 +1,174 @@
+import * as v from 'valibot'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import {
+  type ParsedTransaction,
+  ParsedTransactionSchema,
+  readSolanaPayment,
+  readSolanaReturns,
+} from '../../src/domain/settlement/solana-payments.ts'
+import { RpcError } from '../settlements/json-rpc.ts'
+import type { MeterCursorTable } from '../store/schema/tables.ts'
+import {
+  inPieces,
+  insertCursors,
+  insertPayers,
+  insertPayments,
+  insertTransferRows,
+  readCursors,
+} from './meter-rows.ts'
+import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
+import { tokenAccountOf } from './token-account.ts'
+
+/** A CAIP-2 reference is the first 32 characters of the genesis hash. */
+const REFERENCE_LENGTH = 32
+/** Signatures a node lists at once. */
+const PAGE = 1_000
+/** Transactions read before they are written down. */
+const TOGETHER = 25
+
+const SignaturesSchema = v.array(
+  v.object({
+    signature: v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
+    err: v.unknown(),
+    blockTime: v.nullish(v.number()),
+  }),
+)
+type Signature = v.InferOutput<typeof SignaturesSchema>[number]
+
+/**
+ * Reads what was paid to the payouts of one Solana cluster since the last run: the signatures that
+ * touched the account of each payout, then each transaction. Only what is final is seen, so nothing is
+ * rolled back.
+ *
+ * Known limits: requests grow with payouts and payments here, as Solana has no index of transfers to
+ * many; money that came to a payer by another wallet is not traced.
+ */
+export async function measureSolana(work: ChainWork): Promise<ChainTally> {
+  const { rpc, network, asset, store, payouts, clock } = work
+  const genesis = await rpc.call('getGenesisHash', [], v.string())
+  if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== network)
+    throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
+  const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
+  await insertCursors(
+    store,
+    payouts.map(({ payout }) => ({ ...row, payout })),
+  )
+  const tally: ChainTally = { payments: 0, read: 0 }
+  const listings = new Map(payouts.map(({ payout, listing_id }) => [payout, listing_id]))
+  for (const cursor of await readCursors(store, network, payouts)) {
+    const account = tokenAccountOf(cursor.payout, asset.address)
+    if (account === null) continue
+    const { decimals, address: mint } = asset
+    const payout = { network, wallet: cursor.payout, account, mint, decimals }
+    const readAt = clock.now()
+    for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
+      await work.onStep()
+      const found = await readTransactions(work, some)
+      const payments = found.flatMap((one) => readSolanaPayment(one, payout) ?? [])
+      const owned = payments.map((one) => ({
+        ...one,
+        listing_id: listings.get(cursor.payout) ?? '',
+      }))
+      const sent = found.flatMap((one) => readSolanaReturns(one, payout))
+      await writeTransactions(work, cursor, { payments: owned, sent, found, mark: some.at(-1) })
+      tally.payments += payments.length
+      tally.read += found.length
+    }
+    await updateCursor(work, cursor, { read_until: readAt })
+  }
+  return tally
+}
+
+/** What touched an account since the last run, oldest first. */
+async function listSignatures(
+  { rpc, clock, since }: ChainWork,
+  { mark }: MeterCursorTable,
+  account: string,
+): Promise<Signature[]> {
+  const start = since ?? (mark === null ? clock.now() - FIRST_READ_MS : 0)
+  const until = since === null && mark !== null ? { until: mark } : {}
+  const listed: Signature[] = []
+  for (let before: { before?: string } = {}; ; ) {
+    const options = { limit: PAGE, commitment: 'finalized', ...until, ...before }
+    const page = await rpc.call('getSignaturesForAddress', [account, options], SignaturesSchema)
+    const fresh = page.filter(({ blockTime }) => (blockTime ?? start) * 1000 >= start)
+    listed.push(...fresh)
+    const last = page.at(-1)
+    if (page.length < PAGE || fresh.length < page.length || last === undefined) break
+    if (before.before === last.signature)
+      throw new RpcError('getSignaturesForAddress: the same page again')
+    before = { before: last.signature }
+  }
+  return listed.reverse()
+}
+
+async function readTransactions(
+  { rpc }: ChainWork,
+  signatures: readonly Signature[],
+): Promise<ParsedTransaction[]> {
+  const found: ParsedTransaction[] = []
+  for (const { signature } of signatures.filter(({ err }) => err === null)) {
+    const options = {
+      encoding: 'jsonParsed',
+      commitment: 'finalized',
+      maxSupportedTransactionVersion: 0,
+    }
+    const one = await rpc.call(
+      'getTransaction',
+      [signature, options],
+      v.nullable(ParsedTransactionSchema),
+    )
+    if (one === null || one.transaction.signatures[0] !== signature)
+      throw new RpcError('getTransaction: not the transaction that was asked for')
+    found.push(one)
+  }
+  return found
+}
+
+interface SeenTransactions {
+  payments: Settlement[]
+  sent: Transfer[]
+  found: readonly ParsedTransaction[]
+  mark: Signature | undefined
+}
+
+async function writeTransactions(
+  work: ChainWork,
+  cursor: MeterCursorTable,
+  { payments, sent, found, mark }: SeenTransactions,
+): Promise<void> {
+  const { network, store } = work
+  const slots = new Map(found.map(({ transaction, slot }) => [transaction.signatures[0], slot]))
+  const payers = payments.toReversed().map(({ payer, transaction, at }) => ({
+    network,
+    payer,
+    block: slots.get(transaction) ?? 0,
+    at,
+  }))
+  await store.db.transaction().execute(async (trx) => {
+    await insertPayments(trx, payments)
+    await insertTransferRows(trx, sent)
+    await insertPayers(trx, [...new Map(payers.map((one) => [one.payer, one])).values()], {
+      isTraced: true,
+    })
+    await trx
+      .updateTable('meter_cursor')
+      .set({ mark: mark?.signature ?? cursor.mark })
+      .where('network', '=', network)
+      .where('payout', '=', cursor.payout)
+      .execute()
+  })
+}
+
+async function updateCursor(
+  { store, network }: ChainWork,
+  { payout }: MeterCursorTable,
+  change: Pick<MeterCursorTable, 'read_until'>,
+): Promise<void> {
+  await store.db
+    .updateTable('meter_cursor')
+    .set(change)
+    .where('network', '=', network)
+    .where('payout', '=', payout)
+    .execute()
+}

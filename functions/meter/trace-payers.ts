@@ -1,0 +1,89 @@
+import {
+  AUTHORIZATION_USED_TOPIC,
+  TRANSFER_TOPIC,
+  toAddress,
+} from '../../src/domain/settlement/evm-settlement.ts'
+import { WASH } from '../../src/domain/wash/wash-rules.ts'
+import type { MeterPayerTable } from '../store/schema/tables.ts'
+import type { EvmChain } from './evm-chain.ts'
+import { findBlockAt } from './find-block.ts'
+import { addFunding, type Funding, toFundingTransfers } from './funding.ts'
+import type { LogRanges } from './log-ranges.ts'
+import { inPieces, insertTransferRows, notePaidOthers } from './meter-rows.ts'
+import type { ChainWork } from './meter-world.ts'
+import { isMoney } from './read-range.ts'
+
+const DAY_MS = 86_400_000
+/** Payers looked up together: one list of topics, as most nodes take it. */
+const PAYERS_AT_ONCE = 1_000
+
+interface Tracing {
+  chain: EvmChain
+  ranges: LogRanges
+  head: number
+}
+
+/**
+ * Where new payers had their money from in the thirty days before they first paid, and whether they
+ * paid others by then. Until that is known their payments do not count.
+ */
+export async function tracePayers(work: ChainWork, tracing: Tracing): Promise<void> {
+  const { store, network } = work
+  for (;;) {
+    const payers = await store.db
+      .selectFrom('meter_payer')
+      .selectAll()
+      .where('network', '=', network)
+      .where('is_traced', '=', 0)
+      .orderBy('first_block')
+      .orderBy('payer')
+      .limit(PAYERS_AT_ONCE)
+      .execute()
+    if (payers.length === 0) return
+    await traceTogether(work, tracing, payers)
+  }
+}
+
+async function traceTogether(
+  work: ChainWork,
+  { chain, ranges, head }: Tracing,
+  payers: readonly MeterPayerTable[],
+): Promise<void> {
+  const { store, network } = work
+  const firstBlocks = new Map(payers.map(({ payer, first_block }) => [payer, first_block]))
+  const wallets = [...firstBlocks.keys()]
+  const earliest = Math.min(...payers.map(({ first_paid_at }) => first_paid_at))
+  const start = await findBlockAt(chain, earliest - WASH.hopDays * DAY_MS, head)
+  const funding: Funding = new Map()
+  const paidOthers = new Map<string, number>()
+  await ranges.each(start, Math.max(...firstBlocks.values()), async (from, to) => {
+    await work.onStep()
+    const range = { from, to }
+    const received = await ranges.logsOf(TRANSFER_TOPIC, 2, wallets, range)
+    const uses = await ranges.logsOf(AUTHORIZATION_USED_TOPIC, 1, wallets, range)
+    for (const log of received.filter(isMoney))
+      if (log.blockNumber <= (firstBlocks.get(toAddress(log.topics[2])) ?? -1))
+        addFunding(funding, log)
+    for (const { topics, blockNumber } of uses) {
+      const wallet = toAddress(topics[1])
+      if (blockNumber < (firstBlocks.get(wallet) ?? 0))
+        paidOthers.set(wallet, Math.min(blockNumber, paidOthers.get(wallet) ?? blockNumber))
+    }
+  })
+  const transfers = await toFundingTransfers(work, chain, funding)
+  await store.db.transaction().execute(async (trx) => {
+    await insertTransferRows(trx, transfers)
+    await notePaidOthers(trx, network, paidOthers)
+    for (const some of inPieces(payers))
+      await trx
+        .updateTable('meter_payer')
+        .set({ is_traced: 1 })
+        .where('network', '=', network)
+        .where(
+          'payer',
+          'in',
+          some.map(({ payer }) => payer),
+        )
+        .execute()
+  })
+}

@@ -1,0 +1,66 @@
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { MeterCursorTable } from '../store/schema/tables.ts'
+import {
+  inPieces,
+  insertPayers,
+  insertPayments,
+  insertTransferRows,
+  notePaidOthers,
+  type Payer,
+} from './meter-rows.ts'
+import type { ChainWork } from './meter-world.ts'
+import type { SeenRange } from './read-range.ts'
+
+/** All of a range, and that it was read, or nothing of it. */
+export async function writeRange(
+  { store, network }: ChainWork,
+  group: readonly MeterCursorTable[],
+  { from, edge, payments, sent, paidOthers }: SeenRange,
+): Promise<void> {
+  await store.db.transaction().execute(async (trx) => {
+    await insertPayments(trx, payments)
+    await insertTransferRows(trx, sent)
+    await insertPayers(trx, toPayers(payments), { isTraced: false })
+    await notePaidOthers(trx, network, paidOthers)
+    await trx
+      .insertInto('meter_block')
+      .values({ network, number: edge.number, hash: edge.hash })
+      .onConflict((conflict) => conflict.columns(['network', 'number']).doNothing())
+      .execute()
+    for (const some of inPieces(group.map(({ payout }) => payout)))
+      await trx
+        .updateTable('meter_cursor')
+        .set({ next_block: edge.number + 1, read_until: edge.at })
+        .where('network', '=', network)
+        .where('next_block', '=', from)
+        .where('payout', 'in', some)
+        .execute()
+  })
+}
+
+/** The hash a block had when it was read; null where it is not remembered. */
+export async function findBlockHash(
+  { db }: Store,
+  network: string,
+  number: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('meter_block')
+    .select('hash')
+    .where('network', '=', network)
+    .where('number', '=', number)
+    .executeTakeFirst()
+  return row?.hash ?? null
+}
+
+/** Each payer with its first payment of the range. */
+function toPayers(payments: readonly Settlement[]): Payer[] {
+  const first = new Map<string, Payer>()
+  for (const { network, payer, block, at } of payments) {
+    const known = first.get(payer)
+    if (block !== null && (known === undefined || block < known.block))
+      first.set(payer, { network, payer, block, at })
+  }
+  return [...first.values()]
+}

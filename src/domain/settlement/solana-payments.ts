@@ -1,0 +1,136 @@
+import * as v from 'valibot'
+import type { Settlement, Transfer } from './settlement.ts'
+import { changesOf, TokenBalanceSchema } from './solana-settlement.ts'
+
+/**
+ * What a Solana transaction paid to a payout. The x402 scheme `exact` has the buyer sign one checked
+ * transfer and somebody else pay the fee and sign last: only a transaction of that very form counts.
+ * It is Solana's match for an authorisation: the buyer consented to this transfer and did not send it.
+ */
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+/** What wallets may add: a memo, and guards against being drained. */
+const HARMLESS = new Set([
+  COMPUTE_BUDGET,
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
+])
+
+const InstructionSchema = v.object({
+  programId: v.string(),
+  parsed: v.optional(v.unknown()),
+  accounts: v.optional(v.array(v.string())),
+})
+const TransferSchema = v.object({
+  type: v.literal('transferChecked'),
+  info: v.object({
+    source: v.string(),
+    destination: v.string(),
+    mint: v.string(),
+    authority: v.string(),
+    tokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^\d{1,20}$/)) }),
+  }),
+})
+
+export const ParsedTransactionSchema = v.object({
+  slot: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  blockTime: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  meta: v.object({
+    err: v.unknown(),
+    preTokenBalances: v.array(TokenBalanceSchema),
+    postTokenBalances: v.array(TokenBalanceSchema),
+  }),
+  transaction: v.object({
+    signatures: v.array(v.string()),
+    message: v.object({
+      accountKeys: v.array(v.object({ pubkey: v.string(), signer: v.boolean() })),
+      instructions: v.array(InstructionSchema),
+    }),
+  }),
+})
+export type ParsedTransaction = v.InferOutput<typeof ParsedTransactionSchema>
+
+/** Whose account is read. */
+export interface SolanaPayout {
+  network: string
+  /** The payout's wallet. */
+  wallet: string
+  /** Where its coins are. */
+  account: string
+  mint: string
+  decimals: number
+}
+
+/** @returns the payment a transaction is; null for anything else that touched the account */
+export function readSolanaPayment(
+  found: ParsedTransaction,
+  { network, wallet, account, mint, decimals }: SolanaPayout,
+): Omit<Settlement, 'listing_id'> | null {
+  const { accountKeys, instructions } = found.transaction.message
+  const [sponsor] = accountKeys
+  const at = instructions.findIndex(({ programId }) => programId === TOKEN)
+  const rest = instructions.filter((_, index) => index !== at)
+  const transfer = v.safeParse(TransferSchema, instructions[at]?.parsed)
+  if (found.meta.err !== null || sponsor === undefined || !transfer.success) return null
+  const { source, destination, authority, tokenAmount, mint: paidIn } = transfer.output.info
+  const isExact =
+    destination === account &&
+    paidIn === mint &&
+    BigInt(tokenAmount.amount) > 0n &&
+    rest.every(({ programId }) => HARMLESS.has(programId)) &&
+    // Who pays the fee has no part in the payment, and the buyer signed it.
+    sponsor.signer &&
+    ![source, destination, authority].includes(sponsor.pubkey) &&
+    !rest.some(({ accounts }) => accounts?.includes(sponsor.pubkey)) &&
+    accountKeys.some(({ pubkey, signer }) => pubkey === authority && signer) &&
+    isHeldBy(found, { account: source, owner: authority, mint })
+  if (!isExact) return null
+  return {
+    network,
+    transaction: found.transaction.signatures[0] ?? '',
+    // There is one transfer to a payment, and the relay knows no other number for it.
+    log_index: 0,
+    payer: authority,
+    payee: wallet,
+    amount: tokenAmount.amount,
+    usd: Number(tokenAmount.amount) / 10 ** decimals,
+    at: found.blockTime * 1000,
+    block: null,
+  }
+}
+
+/** What a transaction took out of a payout's account, by who had more afterwards. */
+export function readSolanaReturns(
+  found: ParsedTransaction,
+  { network, wallet, mint }: SolanaPayout,
+): Transfer[] {
+  const changes = changesOf(found, mint)
+  if (found.meta.err !== null || (changes.get(wallet) ?? 0n) >= 0n) return []
+  const gained = [...changes]
+    .filter(([, change]) => change > 0n)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return gained.map(([to, change], index) => ({
+    network,
+    transaction: found.transaction.signatures[0] ?? '',
+    log_index: index,
+    from: wallet,
+    to,
+    amount: change.toString(),
+    at: found.blockTime * 1000,
+    block: null,
+    from_contract: null,
+  }))
+}
+
+/** Whether an account was its owner's own: a delegate's signature is not the owner's. */
+function isHeldBy(
+  { meta, transaction }: ParsedTransaction,
+  held: { account: string; owner: string; mint: string },
+): boolean {
+  const index = transaction.message.accountKeys.findIndex(({ pubkey }) => pubkey === held.account)
+  return meta.preTokenBalances.some(
+    ({ accountIndex, owner, mint }) =>
+      accountIndex === index && owner === held.owner && mint === held.mint,
+  )
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
+import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/evm-settlement.ts'
+import { hexQuantity, TOKEN, USED_TOPIC } from '../settlements/samples.ts'
+
+/** An EVM chain in memory: blocks of transactions of logs, and a node that tells them with its faults. */
+export interface RawLog {
+  address: string
+  topics: string[]
+  data: string
+}
+
+interface Mined {
+  number: number
+  hash: string
+  at: number
+  logs: Record<string, unknown>[]
+}
+
+/** What is wrong with the node; a test sets what it needs. */
+export interface Faults {
+  /** Widest range, most logs, longest list of topics it answers. */
+  maxBlocks?: number
+  maxLogs?: number
+  maxTopics?: number
+  /** Newest block it knows, when it is behind. */
+  head?: number
+  /** Writes the block's time beside each log, as some nodes do. */
+  blockTimestamp?: boolean
+  /** Looks at each call before it is answered; what it returns is answered instead, what it throws is thrown. */
+  instead?: (method: string, params: unknown[], count: number) => unknown
+}
+
+const hashOf = (text: string) => `0x${createHash('sha256').update(text).digest('hex')}`
+const wordOf = (amount: bigint | number) => `0x${amount.toString(16).padStart(64, '0')}`
+
+export const transfer = (from: string, to: string, amount: number, address = TOKEN): RawLog => ({
+  address,
+  topics: [TRANSFER_TOPIC, toTopic(from), toTopic(to)],
+  data: wordOf(amount),
+})
+
+let nonces = 0
+/** One authorised payment, as the token writes it: the use, then the transfer. */
+export function payment(from: string, to: string, amount: number, address = TOKEN): RawLog[] {
+  nonces += 1
+  const used = { address, topics: [USED_TOPIC, toTopic(from), wordOf(nonces)], data: '0x' }
+  return [used, transfer(from, to, amount, address)]
+}
+
+/** @param start time of the first block, milliseconds; @param blockMs from one to the next */
+export function createChain({ start, blockMs = 2_000 }: { start: number; blockMs?: number }) {
+  const blocks: Mined[] = []
+  let branch = 'main'
+  const mine = (...transactions: RawLog[][]) => {
+    const number = blocks.length
+    const hash = hashOf(`${branch} ${number}`)
+    const at = start + number * blockMs
+    const logs = transactions.flatMap((own, index) =>
+      own.map((log) => ({
+        ...log,
+        transactionHash: hashOf(`${hash} ${index}`),
+        blockNumber: hexQuantity(number),
+        blockHash: hash,
+      })),
+    )
+    blocks.push({
+      number,
+      hash,
+      at,
+      logs: logs.map((log, index) => ({ ...log, logIndex: hexQuantity(index) })),
+    })
+  }
+  mine()
+  return {
+    blocks,
+    mine,
+    /** Empty blocks up to, and with, the last one that is not after a moment. */
+    mineUntil(at: number) {
+      while (start + blocks.length * blockMs <= at) mine()
+    },
+    /** Takes blocks back; what is mined now are others. */
+    reorganise(depth: number) {
+      blocks.splice(blocks.length - depth)
+      branch += '+'
+    },
+    now: () => blocks.at(-1)?.at ?? start,
+  }
+}
+export type Chain = ReturnType<typeof createChain>
+
+/** A node of that chain; `asked` are its calls, by method. */
+export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) {
+  const asked: string[] = []
+  const codes = new Map<string, string>()
+  const answer = (method: string, params: unknown[]): unknown => {
+    const head = Math.min(chain.blocks.length - 1, faults.head ?? Number.POSITIVE_INFINITY)
+    switch (method) {
+      case 'eth_chainId':
+        return hexQuantity(chainId)
+      case 'eth_blockNumber':
+        return hexQuantity(head)
+      case 'eth_getBlockByNumber': {
+        const block = chain.blocks[Number(params[0])]
+        if (block === undefined || block.number > head) return null
+        const { number, hash, at } = block
+        return { number: hexQuantity(number), hash, timestamp: hexQuantity(Math.floor(at / 1000)) }
+      }
+      case 'eth_getLogs':
+        return findLogs(chain, faults, v.parse(FilterSchema, params[0]), head)
+      case 'eth_getCode':
+        return codes.get(String(params[0])) ?? '0x'
+      default:
+        throw new Error(`the node does not know ${method}`)
+    }
+  }
+  const rpc: JsonRpc = {
+    async call(method, params, schema) {
+      asked.push(method)
+      const instead = faults.instead?.(method, params, asked.length)
+      const result = v.safeParse(schema, instead === undefined ? answer(method, params) : instead)
+      if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
+      return result.output
+    },
+  }
+  return { rpc, asked, faults, codes, answer }
+}
+
+const FilterSchema = v.object({
+  address: v.string(),
+  topics: v.array(v.nullable(v.union([v.string(), v.array(v.string())]))),
+  fromBlock: v.string(),
+  toBlock: v.string(),
+})
+
+function findLogs(
+  chain: Chain,
+  { maxBlocks = 10_000, maxLogs = 10_000, maxTopics = 10_000, blockTimestamp = false }: Faults,
+  filter: v.InferOutput<typeof FilterSchema>,
+  head: number,
+): unknown {
+  const refuse = () => new RpcError('eth_getLogs: the node refused (-32005)', { isRefusal: true })
+  const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
+  const topics = filter.topics.map((topic) =>
+    topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),
+  )
+  if (to - from + 1 > maxBlocks || topics.some((one) => (one?.size ?? 0) > maxTopics))
+    throw refuse()
+  const found = chain.blocks.slice(from, Math.min(to, head) + 1).flatMap(({ logs, at }) =>
+    logs
+      .filter((log) => log.address === filter.address)
+      .filter((log) =>
+        topics.every((one, n) => one === null || one.has((log.topics as string[])[n] ?? '')),
+      )
+      .map((log) =>
+        blockTimestamp ? { ...log, blockTimestamp: hexQuantity(Math.floor(at / 1000)) } : log,
+      ),
+  )
+  if (found.length > maxLogs) throw refuse()
+  return found
+}

@@ -1,0 +1,100 @@
+import { type ChainReport, measure } from '../../functions/meter/measure.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
+import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
+import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
+import { normalizePayout } from '../../src/domain/listing/payout.ts'
+import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
+import { NETWORK } from '../settlements/samples.ts'
+
+/** A seller that proved some payouts; each listing is `x402.<n>`. */
+export async function prove(store: Store, payouts: readonly string[], network = NETWORK) {
+  const { db } = store
+  const claims = payouts.map((_, n) => ({
+    id: `claim-${network}-${n}`,
+    listing_id: `x402.${n}`,
+    seller_id: 'seller',
+    host: `${n}.example`,
+    method: 'well_known' as const,
+    token: `token-${network}-${n}`,
+    state: 'verified' as const,
+    created_at: 1,
+    expires_at: 2,
+    verified_at: 1,
+    last_checked_at: 1,
+    failing_since: null,
+  }))
+  const proofs = payouts.map((payout, n) => ({
+    claim_id: `claim-${network}-${n}`,
+    payout: normalizePayout(`${network}:${payout}`),
+    proven_at: 1,
+  }))
+  await db
+    .insertInto('seller')
+    .values({ id: 'seller', email: 'seller@shop.example', created_at: 1 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  for (let at = 0; at < claims.length; at += 500) {
+    await db
+      .insertInto('claim')
+      .values(claims.slice(at, at + 500))
+      .execute()
+    await db
+      .insertInto('payout_proof')
+      .values(proofs.slice(at, at + 500))
+      .execute()
+  }
+}
+
+/** The meter over a store and a node, with a clock that stands where the chain does. */
+export function createMeter(
+  store: Store,
+  rpc: JsonRpc,
+  now: () => number,
+  { network = NETWORK, unsafe = true } = {},
+) {
+  const logged: string[] = []
+  const waits: number[] = []
+  const stop = new AbortController()
+  const parts = {
+    store,
+    config: parseConfig({
+      RPC_URLS: JSON.stringify({ [network]: 'http://node.example/secret-key' }),
+      UNSAFE_ALLOW_PRIVATE_TARGETS: String(unsafe),
+    }),
+    clock: { now },
+    log: createLog((line) => logged.push(line), now),
+    createRpc: () => rpc,
+    wait: async (ms: number) => void waits.push(ms),
+  }
+  return {
+    logged,
+    waits,
+    stop,
+    async run(since: number | null = null): Promise<ChainReport> {
+      const [report] = (await measure(parts, { since, signal: stop.signal })) ?? []
+      if (report === undefined) throw new Error('nothing was measured')
+      return report
+    },
+    start: (since: number | null = null) => measure(parts, { since, signal: stop.signal }),
+    /** What the next build is told, by listing id, when each payout counts for its prover. */
+    async facts(payouts: readonly string[]) {
+      const standings = new Map<string, PayoutStanding>(
+        payouts.map((payout, n) => [
+          `x402.${n}`,
+          { counts: [`${network}:${payout}`], contested: [], sharers: 1 },
+        ]),
+      )
+      return readVerifiedSettlements(store, () => standings, now())
+    },
+    async rows() {
+      return store.db
+        .selectFrom('settlement')
+        .select(['payer', 'payee', 'amount', 'block_number', 'log_index', 'seen_by'])
+        .orderBy('block_number')
+        .orderBy('log_index')
+        .execute()
+    },
+  }
+}
