@@ -2,14 +2,16 @@ import { toTopic } from '../../src/domain/settlement/evm-settlement.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import type { EvmChain, TimedLog } from './evm-chain.ts'
 
-/** Blocks asked for at once, at most; what a node refuses is halved. */
+/** Blocks asked for at once, at most; what a node refuses is asked for in less. */
 const MOST_BLOCKS = 10_000
 /** Wallets in one list of topics: at first as many as a request may carry, then what most nodes take. */
 const MOST_WALLETS = 10_000
 const USUAL_WALLETS = 1_000
 const FEWEST_WALLETS = 50
-/** Ranges that went well before a wider one is tried again. */
-const GOOD_RANGES = 8
+/** Ranges that went well before wider ones are tried again: what was too much once may have been a busy hour. */
+const FORGET_AFTER = 100
+/** How close to what was refused a range has to come: within a tenth. */
+const CLOSE_ENOUGH = 0.1
 
 /**
  * How much one node tells at once. Nodes limit blocks, topics and logs by numbers of their own and say
@@ -28,52 +30,108 @@ interface Range {
 }
 
 export function createLogRanges(chain: EvmChain): LogRanges {
-  let blocks = MOST_BLOCKS
-  let wallets = MOST_WALLETS
-  let widest = 0
-  let good = 0
+  const span = createSpan()
+  const list = createList()
   /** @returns false when nothing less can be asked for */
-  const shrink = (span: number): boolean => {
-    good = 0
-    if (widest > USUAL_WALLETS) wallets = USUAL_WALLETS
-    else if (span > 1) blocks = Math.ceil(span / 2)
-    else if (widest > FEWEST_WALLETS) wallets = Math.ceil(widest / 2)
-    else return false
+  const askForLess = (blocks: number): boolean => {
+    if (list.tryShorter() || span.tryNarrower(blocks)) return true
+    if (!list.mustBeShorter()) return false
+    span.forget()
     return true
-  }
-  const grow = () => {
-    good += 1
-    if (good % GOOD_RANGES === 0) blocks = Math.min(MOST_BLOCKS, blocks * 2)
   }
   return {
     async each(from, to, read) {
       for (let at = from; at <= to; ) {
-        const end = Math.min(to, at + blocks - 1)
-        widest = 0
+        const end = Math.min(to, at + span.blocks - 1)
+        const blocks = end - at + 1
+        list.widest = 0
         try {
           await read(at, end)
         } catch (error) {
-          if (isRefusal(error) && shrink(end - at + 1)) continue
+          if (error instanceof RpcError && error.isRefusal && askForLess(blocks)) continue
           throw error
         }
-        grow()
+        span.went(blocks)
         at = end + 1
       }
     },
-    async logsOf(event, place, of, { from, to }) {
+    async logsOf(event, place, wallets, { from, to }) {
       const logs: TimedLog[] = []
-      for (let at = 0; at < of.length; ) {
-        const list = of.slice(at, at + wallets).map(toTopic)
-        widest = Math.max(widest, list.length)
-        const topics = place === 1 ? [event, list] : [event, null, list]
+      for (let at = 0; at < wallets.length; ) {
+        const some = wallets.slice(at, at + list.most).map(toTopic)
+        list.widest = Math.max(list.widest, some.length)
+        const topics = place === 1 ? [event, some] : [event, null, some]
         logs.push(...(await chain.logs(topics, from, to)))
-        at += list.length
+        at += some.length
       }
       return logs
     },
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof RpcError && error.isRefusal
+/** The width of a range: doubled while all goes well, then between what went and what was refused. */
+function createSpan() {
+  let good = 0
+  let refused = Number.POSITIVE_INFINITY
+  let inARow = 0
+  const span = {
+    blocks: MOST_BLOCKS,
+    went(blocks: number) {
+      inARow += 1
+      if (inARow % FORGET_AFTER === 0) refused = Number.POSITIVE_INFINITY
+      // What is left at the end of a chain says nothing about how wide a range may be.
+      if (blocks < span.blocks) return
+      good = blocks
+      if (refused === Number.POSITIVE_INFINITY) span.blocks = Math.min(MOST_BLOCKS, blocks * 2)
+      else if (refused - blocks > blocks * CLOSE_ENOUGH)
+        span.blocks = Math.floor((blocks + refused) / 2)
+    },
+    tryNarrower(blocks: number): boolean {
+      if (blocks <= 1) return false
+      refused = blocks
+      inARow = 0
+      span.blocks = good > 0 && good < blocks ? good : Math.ceil(blocks / 2)
+      // What went well once is refused now: this is a busier stretch.
+      if (good >= blocks) good = 0
+      return true
+    },
+    forget() {
+      good = 0
+      refused = Number.POSITIVE_INFINITY
+      span.blocks = MOST_BLOCKS
+    },
+  }
+  return span
+}
+
+/**
+ * The length of a list. A node that refuses a long list over many blocks may mind either: a shorter
+ * list is tried once; if that is refused too it was the blocks, and the list may be long again.
+ */
+function createList() {
+  let tries: 'none' | 'shorter' | 'long' = 'none'
+  const list = {
+    most: MOST_WALLETS,
+    /** Longest list asked for in the range at hand. */
+    widest: 0,
+    tryShorter(): boolean {
+      if (tries === 'none' && list.widest > USUAL_WALLETS) {
+        tries = 'shorter'
+        list.most = USUAL_WALLETS
+        return true
+      }
+      if (tries === 'shorter') {
+        tries = 'long'
+        list.most = MOST_WALLETS
+      }
+      return false
+    },
+    /** Not even one block is told of: then it is the list. */
+    mustBeShorter(): boolean {
+      if (list.widest <= FEWEST_WALLETS) return false
+      list.most = Math.min(USUAL_WALLETS, Math.ceil(list.widest / 2))
+      return true
+    },
+  }
+  return list
 }
