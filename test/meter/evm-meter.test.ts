@@ -1,24 +1,33 @@
 import { expect, test } from 'vitest'
 import { DAY_MS, NOON, wallet } from '../settlements/samples.ts'
 import { describeStores } from '../support/stores.ts'
-import { createChain, createNode, payment, transfer } from './chain-double.ts'
+import { type Chain, createChain, createNode, payment, transfer } from './chain-double.ts'
 import { createMeter, prove } from './meter-world.ts'
 
 const SHOP = wallet(1)
+const OTHER = wallet(2)
+const buyer = (n: number) => wallet(10 + n)
+const aChain = () => createChain({ start: NOON - 2 * DAY_MS, blockMs: 60_000 })
 
 describeStores('the meter', ({ newStore }) => {
+  const open = async (chain: Chain, payouts = [SHOP]) => {
+    const store = await newStore()
+    await prove(store, payouts)
+    const node = createNode(chain)
+    return { store, node, meter: createMeter(store, node.rpc, chain.now) }
+  }
+
   test('counts thousands of authorised payments to a proven payout, and direct transfers for nothing', async () => {
-    const chain = createChain({ start: NOON - 2 * DAY_MS, blockMs: 60_000 })
+    const chain = aChain()
     for (let n = 0; n < 1_000; n += 1)
       chain.mine(
-        payment(wallet(10 + (n % 40)), SHOP, 1_000 + (n % 7)),
-        [transfer(wallet(10 + (n % 40)), SHOP, 5_000)],
-        [...payment(wallet(60), SHOP, 2_000), ...payment(wallet(61), SHOP, 3_000)],
-        payment(wallet(62), wallet(2), 9_000),
+        payment(buyer(n % 40), SHOP, 1_000 + (n % 7)),
+        [transfer(buyer(n % 40), SHOP, 5_000)],
+        [...payment(buyer(60), SHOP, 2_000), ...payment(buyer(61), SHOP, 3_000)],
+        payment(buyer(62), OTHER, 9_000),
       )
-    const store = await newStore()
-    await prove(store, [SHOP])
-    const meter = createMeter(store, createNode(chain, { maxBlocks: 300 }).rpc, chain.now)
+    const { meter, node } = await open(chain)
+    node.faults.maxBlocks = 300
     expect(await meter.run()).toMatchObject({ payments: 3_000, read: 1_001, stopped: null })
     const { settlements, metered, payments } = await meter.facts([SHOP])
     expect(settlements.get('x402.0')).toMatchObject({
@@ -30,5 +39,127 @@ describeStores('the meter', ({ newStore }) => {
     })
     expect([...metered]).toEqual(['x402.0'])
     expect(payments.get('x402.0')).toHaveLength(3_000)
+  })
+
+  test('goes on where it stopped, and reads again from a day without counting twice', async () => {
+    const chain = aChain()
+    chain.mine(payment(buyer(1), SHOP, 1_000))
+    const { meter } = await open(chain)
+    expect(await meter.run()).toMatchObject({ payments: 1, read: 2 })
+    expect(await meter.run()).toMatchObject({ payments: 0, read: 0 })
+    chain.mine(payment(buyer(1), SHOP, 1_000), payment(buyer(2), SHOP, 1_000))
+    expect(await meter.run()).toMatchObject({ payments: 2, read: 1 })
+    const rows = await meter.rows()
+    expect(await meter.run(NOON - 3 * DAY_MS)).toMatchObject({ payments: 3, read: 3 })
+    expect(await meter.rows()).toEqual(rows)
+    expect(rows).toHaveLength(3)
+  })
+
+  test('takes back what is on the chain no more, however deep, and counts what is there instead', async () => {
+    const chain = aChain()
+    const { meter, store } = await open(chain)
+    for (let n = 1; n <= 6; n += 1) {
+      chain.mine(payment(buyer(n), SHOP, 1_000 * n), [transfer(SHOP, buyer(n), 1)])
+      await meter.run()
+    }
+    chain.reorganise(4)
+    chain.mine(payment(buyer(7), SHOP, 70_000))
+    chain.mine(payment(buyer(3), SHOP, 3_000))
+    const amounts = async () => (await meter.rows()).map(({ amount }) => amount)
+    await meter.run()
+    expect(await amounts()).toEqual(['1000', '2000', '70000', '3000'])
+    const sent = await store.db.selectFrom('wallet_transfer').select('receiver').execute()
+    expect(sent.map(({ receiver }) => receiver).sort()).toEqual([buyer(1), buyer(2)])
+    expect(meter.logged.join()).toContain('"event":"meter.reorganised"')
+    // The whole chain, its first block too.
+    chain.reorganise(5)
+    chain.mine(payment(buyer(8), SHOP, 8_000))
+    for (let n = 0; n < 6; n += 1) chain.mine()
+    await meter.run()
+    expect(await amounts()).toEqual(['8000'])
+    const payers = await store.db.selectFrom('meter_payer').select('payer').execute()
+    expect(payers).toEqual([{ payer: buyer(8) }])
+  })
+
+  test('killed after any number of requests, ends where an unbroken run does', async () => {
+    const chain = aChain()
+    for (let n = 0; n < 12; n += 1)
+      chain.mine(payment(buyer(n % 5), SHOP, 1_000 + n), [transfer(wallet(900), buyer(n), 2_000)])
+    const whole = await open(chain)
+    whole.node.faults.maxBlocks = 4
+    await whole.meter.run()
+    const broken = await open(chain)
+    broken.node.faults.maxBlocks = 4
+    let left = 1
+    broken.node.faults.instead = () => {
+      left -= 1
+      if (left < 0) throw new Error('killed')
+    }
+    let kills = 0
+    for (let patience = 2; ; patience += 3) {
+      left = patience
+      const died = await broken.meter.start().then(
+        () => false,
+        () => true,
+      )
+      if (!died) break
+      kills += 1
+    }
+    expect(kills).toBeGreaterThan(5)
+    const tables = ['settlement', 'wallet_transfer', 'meter_payer', 'meter_cursor'] as const
+    for (const table of tables) {
+      const rowsOf = async ({ store }: typeof whole) =>
+        JSON.stringify(
+          (await store.db.selectFrom(table).selectAll().execute()).map((row) => row),
+          null,
+          1,
+        )
+          .split('\n')
+          .sort()
+      expect(await rowsOf(broken), table).toEqual(await rowsOf(whole))
+    }
+  })
+
+  test('a payment that the relay saw first is one row, whoever comes second', async () => {
+    const chain = aChain()
+    chain.mine(payment(buyer(1), SHOP, 1_000))
+    const { meter, store } = await open(chain)
+    await meter.run()
+    const [row] = await store.db.selectFrom('settlement').selectAll().execute()
+    await store.db.updateTable('settlement').set({ seen_by: 'relay', block_number: null }).execute()
+    await meter.run(NOON - 3 * DAY_MS)
+    expect(await store.db.selectFrom('settlement').selectAll().execute()).toEqual([
+      { ...row, seen_by: 'both' },
+    ])
+  })
+
+  test('of two processes one does, and a lease that nobody extends is taken over', async () => {
+    const chain = aChain()
+    chain.mine(payment(buyer(1), SHOP, 1_000))
+    const store = await newStore()
+    await prove(store, [SHOP])
+    const node = createNode(chain)
+    let now = chain.now()
+    const [one, other] = [1, 2].map(() => createMeter(store, node.rpc, () => now))
+    const held = Promise.withResolvers<void>()
+    const entered = Promise.withResolvers<void>()
+    const answer = node.rpc.call
+    node.rpc.call = async (...call) => {
+      entered.resolve()
+      await held.promise
+      return answer(...call)
+    }
+    const first = one?.start()
+    await entered.promise
+    expect(await other?.start()).toBeNull()
+    now += 11 * 60_000
+    held.resolve()
+    // The one that was silent for so long finds out at its next step.
+    const second = other?.start()
+    const reports = [await first, await second].flat()
+    expect(reports.map((report) => report?.stopped).sort()).toEqual(
+      [null, 'another process took over'].sort(),
+    )
+    expect(await one?.rows()).toHaveLength(1)
   })
 })
