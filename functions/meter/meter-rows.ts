@@ -54,12 +54,14 @@ export async function insertCursors(
   { db }: Store,
   rows: readonly MeterCursorTable[],
 ): Promise<void> {
-  for (const some of inPieces(rows))
-    await db
-      .insertInto('meter_cursor')
-      .values(some)
-      .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
-      .execute()
+  await db.transaction().execute(async (trx) => {
+    for (const some of inPieces(rows))
+      await trx
+        .insertInto('meter_cursor')
+        .values(some)
+        .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
+        .execute()
+  })
 }
 
 /** Payments of one range; what was counted before stays as it is, whoever saw it. */

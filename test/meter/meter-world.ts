@@ -35,16 +35,13 @@ export async function prove(store: Store, payouts: readonly string[], network = 
     .values({ id: 'seller', email: 'seller@shop.example', created_at: 1 })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  for (let at = 0; at < claims.length; at += 500) {
-    await db
-      .insertInto('claim')
-      .values(claims.slice(at, at + 500))
-      .execute()
-    await db
-      .insertInto('payout_proof')
-      .values(proofs.slice(at, at + 500))
-      .execute()
-  }
+  await db.transaction().execute(async (trx) => {
+    for (let at = 0; at < claims.length; at += 500) {
+      const end = at + 500
+      await trx.insertInto('claim').values(claims.slice(at, end)).execute()
+      await trx.insertInto('payout_proof').values(proofs.slice(at, end)).execute()
+    }
+  })
 }
 
 /** The meter over a store and a node, with a clock that stands where the chain does. */
