@@ -1,6 +1,5 @@
 import type { MeterCursorTable } from '../store/schema/tables.ts'
-import { type EvmChain, openEvmChain } from './evm-chain.ts'
-import { findBlockAt } from './find-block.ts'
+import { type EvmChain, findBlockAt, openEvmChain } from './evm-chain.ts'
 import { createLogRanges } from './log-ranges.ts'
 import { insertCursors, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'

@@ -1,7 +1,6 @@
 import { toAddress } from '../../src/domain/settlement/evm-settlement.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
-import type { EvmChain, TimedLog } from './evm-chain.ts'
-import { needBlock } from './find-block.ts'
+import { type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'
 import { inPieces } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
 import { readTimes, timeOf, toTransfer } from './read-range.ts'

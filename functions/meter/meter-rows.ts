@@ -173,6 +173,21 @@ export async function notePaidOthers(
       .execute()
 }
 
+/** The hash a block had when it was read; null where it is not remembered. */
+export async function findBlockHash(
+  { db }: Store,
+  network: string,
+  number: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('meter_block')
+    .select('hash')
+    .where('network', '=', network)
+    .where('number', '=', number)
+    .executeTakeFirst()
+  return row?.hash ?? null
+}
+
 export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
   return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) =>
     rows.slice(n * size, (n + 1) * size),

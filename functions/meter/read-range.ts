@@ -7,11 +7,10 @@ import {
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
-import type { Block, EvmChain, TimedLog } from './evm-chain.ts'
-import { needBlock } from './find-block.ts'
+import { type Block, type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'
 import type { LogRanges } from './log-ranges.ts'
+import { findBlockHash } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
-import { findBlockHash } from './write-range.ts'
 
 export interface Reading {
   work: ChainWork

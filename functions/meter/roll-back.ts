@@ -1,6 +1,5 @@
 import type { Store } from '../store/schema/store.ts'
-import type { Block, EvmChain } from './evm-chain.ts'
-import { needBlock } from './find-block.ts'
+import { type Block, type EvmChain, needBlock } from './evm-chain.ts'
 
 /**
  * Takes back what was read of blocks that are on the chain no more, down to the last remembered block

@@ -1,5 +1,4 @@
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
-import type { Store } from '../store/schema/store.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import {
   inPieces,
@@ -37,21 +36,6 @@ export async function writeRange(
         .where('payout', 'in', some)
         .execute()
   })
-}
-
-/** The hash a block had when it was read; null where it is not remembered. */
-export async function findBlockHash(
-  { db }: Store,
-  network: string,
-  number: number,
-): Promise<string | null> {
-  const row = await db
-    .selectFrom('meter_block')
-    .select('hash')
-    .where('network', '=', network)
-    .where('number', '=', number)
-    .executeTakeFirst()
-  return row?.hash ?? null
 }
 
 /** Each payer with its first payment of the range. */
