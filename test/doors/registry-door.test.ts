@@ -94,6 +94,9 @@ describe('the MCP registry’s read API', () => {
     ['/v0.1/servers?limit=101', 400, /limit/],
     ['/v0.1/servers?sort=name', 400, /sort/],
     ['/v0.1/servers?updated_since=yesterday', 400, /RFC 3339/],
+    ['/v0.1/servers?include_deleted=maybe', 400, /true or false/],
+    ['/v0.1/servers?cursor=a&cursor=b', 400, /more than once/],
+    [`/v0.1/servers?search=${'x'.repeat(600)}`, 400, /at most 512/],
     ['/v0.1/servers/com.example%2Fnobody/versions', 404, /not found/],
     ['/v0.1/servers/com.example%2Fnobody/versions/latest', 404, /not found/],
     ['/v0.1/servers/%E0%A4%A/versions', 400, /percent/],
@@ -108,6 +111,34 @@ describe('the MCP registry’s read API', () => {
       [],
     )
     expect((await read('/v0.1/servers?version=99.9.9')).json.servers).toEqual([])
+  })
+
+  test('a server that left is told to who asks what changed, and to who asks for it', async () => {
+    const names = async (query: string) => {
+      const { json } = await read(`/v0.1/servers?${query}`)
+      return v.parse(ServerList, json).servers.map(({ server }) => server.name)
+    }
+    const gone = 'example.lighthouse/lights'
+    expect(await names('')).not.toContain(gone)
+    expect(await names('include_deleted=true')).toContain(gone)
+    expect(await names('updated_since=2026-10-15T08:00:00Z')).toContain(gone)
+    expect(await names('updated_since=2026-10-15T08:00:01Z')).not.toContain(gone)
+    expect(await names('updated_since=2026-10-01T00:00:00Z&include_deleted=false')).not.toContain(
+      gone,
+    )
+    const path = `/v0.1/servers/${encodeURIComponent(gone)}/versions/latest`
+    expect((await read(path)).status).toBe(404)
+    const { json } = await read(`${path}?include_deleted=true`)
+    expect(v.parse(ServerResponse, json)).toMatchObject({
+      server: { name: gone, title: 'Lighthouse', version: '1.4.0' },
+      _meta: {
+        'io.modelcontextprotocol.registry/official': {
+          status: 'deleted',
+          statusChangedAt: '2026-10-15T08:00:00Z',
+          statusMessage: expect.stringContaining('source that listed it'),
+        },
+      },
+    })
   })
 
   test('nothing can be published here', async () => {

@@ -51,16 +51,18 @@ const LIST_PARAMETERS = ['cursor', 'limit', 'search', 'updated_since', 'version'
 /** `GET /v0.1/servers`, by name; the cursor is the last name of the page before. */
 function listServers(servers: readonly RegistryRow[], { search }: URL): { body: unknown } {
   const query = readQuery(search, LIST_PARAMETERS)
-  query.flag('include_deleted')
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
   const after = query.text('cursor')
   const since = readInstant(query.text('updated_since'))
+  // Who asks what changed has copies, and must hear of those that left.
+  const withDeleted = query.flag('include_deleted') ?? since !== undefined
   const words = query.text('search')?.toLowerCase()
   const version = query.text('version')
   const fitting = servers.filter(
     (row) =>
       (after === undefined || row.name > after) &&
-      (since === undefined || Date.parse(row.added) >= since) &&
+      (withDeleted || !row.deleted) &&
+      (since === undefined || changedAt(row) >= since) &&
       (words === undefined || isAbout(row, words)) &&
       (version === undefined || version === 'latest' || version === row.version),
   )
@@ -75,6 +77,11 @@ function listServers(servers: readonly RegistryRow[], { search }: URL): { body: 
       },
     },
   }
+}
+
+/** Whose time nobody knows may have changed just now. */
+function changedAt({ changed }: RegistryRow): number {
+  return changed === null ? Number.POSITIVE_INFINITY : Date.parse(changed)
 }
 
 function isAbout({ name, entry }: RegistryRow, words: string): boolean {
@@ -95,22 +102,26 @@ function readInstant(text: string | undefined): number | undefined {
 
 /** `GET /v0.1/servers/{name}/versions`. */
 function listVersions(servers: readonly RegistryRow[], { pathname, search }: URL) {
-  readQuery(search, ['include_deleted']).flag('include_deleted')
-  const [name] = readNames(pathname)
-  const row = servers.find((server) => server.name === name)
+  const [name = ''] = readNames(pathname)
+  const row = findServer(servers, name, search)
   if (row === undefined) return { status: 404, error: NOT_FOUND }
   return { body: { servers: [row.entry], metadata: { count: 1 } } }
 }
 
 /** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the one there is. */
 function readVersion(servers: readonly RegistryRow[], { pathname, search }: URL) {
-  readQuery(search, ['include_deleted']).flag('include_deleted')
-  const [name, version] = readNames(pathname)
-  const row = servers.find((server) => server.name === name)
+  const [name = '', version] = readNames(pathname)
+  const row = findServer(servers, name, search)
   if (row === undefined) return { status: 404, error: NOT_FOUND }
   if (version !== 'latest' && version !== row.version)
     return { status: 404, error: 'Server version not found' }
   return { body: row.entry }
+}
+
+/** One that left is found where it is asked for. */
+function findServer(servers: readonly RegistryRow[], name: string, search: string) {
+  const withDeleted = readQuery(search, ['include_deleted']).flag('include_deleted') ?? false
+  return servers.find((row) => row.name === name && (withDeleted || !row.deleted))
 }
 
 /** @example readNames('/v0.1/servers/com.example%2Fweather/versions/latest') → ['com.example/weather', 'latest'] */

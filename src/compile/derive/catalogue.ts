@@ -3,6 +3,7 @@ import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
 import type { Gone } from '../../domain/derived/tombstone.ts'
 import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
+import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
@@ -11,6 +12,7 @@ import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { readGivenAway } from './given-away.ts'
+import { readGoneServers } from './gone-servers.ts'
 import { hostAt, isOptedOut, readPayoutStandings, toPayoutNotices } from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
@@ -27,6 +29,8 @@ export interface Catalogue {
   ledger: LedgerFacts
   /** Sorted by id. */
   gone: Gone[]
+  /** MCP servers among them, as far as we remember them. */
+  goneServers: GoneServer[]
 }
 
 export interface CatalogueOptions {
@@ -66,21 +70,22 @@ export function createCatalogue(
       { rules, baseUrl },
     )
   })
+  const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
+  const gone = toGone(content, optedOut)
   return {
     baseUrl,
     listings,
-    optedOut: content.listings
-      .filter((file) => isOptedOut(file, ledger, baseUrl))
-      .map(({ id, facts }) => ({ id, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) })),
+    optedOut: optedOut.map(({ id, facts }) => ({
+      id,
+      url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl),
+    })),
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     ledger,
-    gone: toGone(
-      content,
-      content.listings.filter((file) => isOptedOut(file, ledger, baseUrl)),
-    ),
+    gone,
+    goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),
   }
 }
 

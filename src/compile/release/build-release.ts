@@ -209,7 +209,9 @@ function writeData(
     'compare-rows.ndjson': toLines(
       catalogue.listings.map((listing) => toCompareRow(listing, catalogue.sources)),
     ),
-    'mcp-servers.ndjson': toLines(toRegistryRows(catalogue.listings, catalogue.baseUrl)),
+    'mcp-servers.ndjson': toLines(
+      toRegistryRows(catalogue.listings, catalogue.goneServers, catalogue.baseUrl),
+    ),
     'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
     'gone.ndjson': toLines(catalogue.gone),
     'content-hashes.ndjson': toLines(toContentHashes(listings)),

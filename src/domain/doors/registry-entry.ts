@@ -2,7 +2,9 @@ import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { trustScoreOf } from '../derived/derived-listing.ts'
+import { type Gone, toGoneText } from '../derived/tombstone.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
+import type { ListingFacts } from '../listing/listing-facts.ts'
 import { listingPath } from '../wire/links.ts'
 import { toMetaKey, toReverseHost, toSlug } from './own-names.ts'
 
@@ -17,37 +19,47 @@ export const RegistryRowSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
   version: v.string(),
-  /** Day it was added here, the only change of it we can date. */
-  added: v.string(),
+  /** When it was added here or left, the only changes of it we can date; null where none is known. */
+  changed: v.nullable(v.string()),
+  deleted: v.boolean(),
   entry: v.looseObject({ server: v.looseObject({}), _meta: v.looseObject({}) }),
 })
 export type RegistryRow = v.InferOutput<typeof RegistryRowSchema>
 
-/** The listed MCP servers in the registry's shape, by name; of two with one name the first by id. */
+/** A server that left, with what its file said where that is kept. */
+export type GoneServer = Gone & { facts: ListingFacts | undefined }
+
+/**
+ * The listed MCP servers in the registry's shape and those that left, by name; of two with one name
+ * a listed one, then the first by id.
+ */
 export function toRegistryRows(
   listings: readonly DerivedListing[],
+  gone: readonly GoneServer[],
   baseUrl: string,
 ): RegistryRow[] {
   const rows = new Map<string, RegistryRow>()
-  for (const listing of listings) {
-    if (listing.facts.kind !== 'mcp_server') continue
-    const row = toRegistryRow(listing, baseUrl)
-    if (!rows.has(row.name)) rows.set(row.name, row)
-  }
+  const all = [
+    ...listings
+      .filter(({ facts }) => facts.kind === 'mcp_server')
+      .map((listing) => toRegistryRow(listing, baseUrl)),
+    ...gone.map((server) => toDeletedRow(server, baseUrl)),
+  ]
+  for (const row of all) if (!rows.has(row.name)) rows.set(row.name, row)
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function toRegistryRow(listing: DerivedListing, baseUrl: string): RegistryRow {
   const { id, facts, trust, status } = listing
-  const name = facts.registry_name ?? `${toReverseHost(baseUrl)}/${toSlug(id)}`
-  const version = facts.version ?? UNKNOWN_VERSION
+  const { name, version } = toServerName(id, facts, baseUrl)
   const remotes = facts.invoke.flatMap(toRemote)
   const packages = facts.invoke.flatMap(toPackage)
   return {
     id,
     name,
     version,
-    added: facts.added,
+    changed: facts.added,
+    deleted: false,
     entry: {
       server: {
         name,
@@ -68,6 +80,48 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): RegistryRow {
         },
       },
     },
+  }
+}
+
+/** What the registry answers of a server that left: its name, so that readers find their copy. */
+function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): RegistryRow {
+  const { name, version } = toServerName(id, facts, baseUrl)
+  const statusMessage = toGoneText({ id, at, ...gone })
+  return {
+    id,
+    name,
+    version,
+    changed: at,
+    deleted: true,
+    entry: {
+      server: {
+        name,
+        description: cutText(facts?.summary ?? statusMessage, MOST_DESCRIPTION),
+        ...(facts !== undefined && { title: cutText(facts.name, MOST_TITLE) }),
+        version,
+      },
+      _meta: {
+        // Where the registry itself says so, and its readers look.
+        'io.modelcontextprotocol.registry/official': {
+          status: 'deleted',
+          statusMessage,
+          ...(at !== null && { statusChangedAt: at, updatedAt: at }),
+          isLatest: true,
+        },
+        [toMetaKey(baseUrl)]: { id, ...gone },
+      },
+    },
+  }
+}
+
+function toServerName(
+  id: string,
+  facts: Pick<ListingFacts, 'registry_name' | 'version'> | undefined,
+  baseUrl: string,
+) {
+  return {
+    name: facts?.registry_name ?? `${toReverseHost(baseUrl)}/${toSlug(id)}`,
+    version: facts?.version ?? UNKNOWN_VERSION,
   }
 }
 
