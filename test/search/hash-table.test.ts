@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildHashTable, findNumber, mayHold } from '../../src/search/numbers/hash-table.ts'
+import { buildHashTable, findNumber } from '../../src/search/numbers/hash-table.ts'
 
 const hash = fc.oneof(
   fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -20,7 +20,6 @@ test('every number is found under its hash, and none under another', () => {
         const table = buildHashTable(numbers, hashOf, { limit: hashes.length, slotsPerNumber })
         for (const number of numbers) {
           expect(findNumber(table, hashOf(number), (found) => found === number)).toBe(number)
-          expect(mayHold(table, hashOf(number))).toBe(true)
         }
         const expected = hashes.indexOf(other)
         expect(findNumber(table, other, (found) => hashOf(found) === other)).toBe(expected)
@@ -31,6 +30,5 @@ test('every number is found under its hash, and none under another', () => {
 
 test('an empty table holds nothing', () => {
   const table = buildHashTable([], () => 0, { limit: 0, slotsPerNumber: 1.5 })
-  expect(mayHold(table, 0)).toBe(false)
   expect(findNumber(table, 7, () => true)).toBe(-1)
 })

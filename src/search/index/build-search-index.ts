@@ -111,7 +111,6 @@ function buildPart(documents: readonly SearchDocument[], context: PartContext) {
   const bodies = documents.map(({ id, body }) => packBody(id, body, deflate))
   const sections: Sections = {
     ...wordSections('word', words),
-    pairFirsts: pairs.firsts,
     pairStarts: pairs.starts,
     pairSeconds: pairs.seconds,
     postingBytes: places.bytes,
@@ -126,12 +125,11 @@ function buildPart(documents: readonly SearchDocument[], context: PartContext) {
   return { statistics, sections, bodies }
 }
 
-function wordSections(name: string, { bytes, starts, byText, filter }: WordTable): Sections {
+function wordSections(name: string, { bytes, starts, byText }: WordTable): Sections {
   return {
     [`${name}Bytes`]: bytes,
     [`${name}Starts`]: starts,
     [`${name}Slots`]: byText.slots,
-    [`${name}Filter`]: filter,
   }
 }
 

@@ -158,7 +158,6 @@ function loadDictionary(table: Table): TermDictionary {
   return {
     words,
     pairs: {
-      firsts: table.u32('pairFirsts'),
       starts: table.u32('pairStarts'),
       seconds: hasShortNumbers(countWords(words))
         ? table.u16('pairSeconds')
@@ -173,7 +172,6 @@ function loadWords({ u8, u32 }: Table, name: string): WordTable {
     bytes: u8(`${name}Bytes`),
     starts,
     byText: { slots: u32(`${name}Slots`), limit: starts.length - 1 },
-    filter: u32(`${name}Filter`),
   }
 }
 

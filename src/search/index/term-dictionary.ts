@@ -1,5 +1,4 @@
 import { countingSort } from '../numbers/counting-sort.ts'
-import { buildRankedSet, placeOf, type RankedSet } from '../numbers/ranked-set.ts'
 import type { TermLexicon } from '../words/term-lexicon.ts'
 import { buildWordTable, countWords, findWord, type WordTable } from './word-table.ts'
 
@@ -50,9 +49,7 @@ function termOfWord({ pairs }: TermDictionary, word: number): number {
 
 /** Pairs of words, by their numbers alone: the second words of each first word, ascending. */
 export interface WordPairs {
-  /** The words that come first in a pair: most do in none. */
-  firsts: RankedSet
-  /** Where the pairs of each of those start in `seconds`; one more than there are. */
+  /** Where the pairs of each word start in `seconds`; one more than there are words. */
   starts: Uint32Array
   /** Of two bytes each as long as all words have numbers that short. */
   seconds: Uint16Array | Uint32Array
@@ -69,15 +66,8 @@ export function buildWordPairs(
   seconds: Uint32Array,
   words: number,
 ): WordPairs {
-  const starts: number[] = []
-  firsts.forEach((first, at) => {
-    if (at === 0 || first !== firsts[at - 1]) starts.push(at)
-  })
-  return {
-    firsts: buildRankedSet(firsts),
-    starts: Uint32Array.from([...starts, firsts.length]),
-    seconds: hasShortNumbers(words) ? Uint16Array.from(seconds) : seconds,
-  }
+  const { starts } = countingSort(firsts, words)
+  return { starts, seconds: hasShortNumbers(words) ? Uint16Array.from(seconds) : seconds }
 }
 
 /** Whether `seconds` has two bytes a number, given how many words there are. */
@@ -86,15 +76,10 @@ export function hasShortNumbers(words: number): boolean {
 }
 
 /** The number of a pair, or -1. */
-export function findPair(
-  { firsts, starts, seconds }: WordPairs,
-  first: number,
-  second: number,
-): number {
-  const place = placeOf(firsts, first)
-  if (place < 0) return -1
-  let low = starts[place] ?? 0
-  const end = starts[place + 1] ?? 0
+export function findPair({ starts, seconds }: WordPairs, first: number, second: number): number {
+  if (first < 0) return -1
+  let low = starts[first] ?? 0
+  const end = starts[first + 1] ?? 0
   let high = end
   while (low < high) {
     const middle = (low + high) >> 1

@@ -1,5 +1,4 @@
-import { buildHashFilter, type HashFilter, mayContain } from '../numbers/hash-filter.ts'
-import { buildHashTable, findNumber, type HashTable, mayHold } from '../numbers/hash-table.ts'
+import { buildHashTable, findNumber, type HashTable } from '../numbers/hash-table.ts'
 import { hashText } from '../numbers/hash-text.ts'
 
 /** Words in order, findable by their text and by how they start. */
@@ -8,13 +7,10 @@ export interface WordTable {
   /** Where each word's UTF-8 starts in `bytes`; one more than there are words. */
   starts: Uint32Array
   byText: HashTable
-  /** The hashes in `byText`. */
-  filter: HashFilter
 }
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-/** Most misses end at the filter, so that space is dearer than looks. */
 const SLOTS_PER_WORD = 1.25
 const MAX_ASCII = 0x7f
 
@@ -34,7 +30,7 @@ export function buildWordTable(words: readonly string[]): WordTable {
     limit: words.length,
     slotsPerNumber: SLOTS_PER_WORD,
   })
-  return { bytes, starts, byText, filter: buildHashFilter(hashes) }
+  return { bytes, starts, byText }
 }
 
 export function countWords({ starts }: WordTable): number {
@@ -43,14 +39,7 @@ export function countWords({ starts }: WordTable): number {
 
 /** The number of a word, or -1. */
 export function findWord(table: WordTable, word: string): number {
-  const hash = hashText(word)
-  if (!mayContain(table.filter, hash)) return -1
-  return findNumber(table.byText, hash, (number) => isWord(table, number, word))
-}
-
-/** Whether there may be a word with this hash: a false yes is rare, a no is certain. */
-export function mayHaveWord({ byText, filter }: WordTable, hash: number): boolean {
-  return mayContain(filter, hash) && mayHold(byText, hash)
+  return findNumber(table.byText, hashText(word), (number) => isWord(table, number, word))
 }
 
 /** The text of a word. */

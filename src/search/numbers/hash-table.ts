@@ -48,17 +48,6 @@ export function findNumber(
   }
 }
 
-/** Whether anything may be found under a hash: a false yes is rare, a no is certain. */
-export function mayHold(table: HashTable, hash: number): boolean {
-  const bits = numberBits(table)
-  const tag = tagOf(table, hash)
-  for (let slot = homeOf(table, hash); ; slot = slotAfter(table, slot)) {
-    const held = table.slots[slot] ?? 0
-    if (held === 0) return false
-    if ((held ^ tag) >>> bits === 0) return true
-  }
-}
-
 /** The high bits of the hash say where a search begins, so the tag is of the low ones. */
 function homeOf({ slots }: HashTable, hash: number): number {
   return Math.floor((hash / HASHES) * slots.length)

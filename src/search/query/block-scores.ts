@@ -116,27 +116,18 @@ export function takeBlock(matched: number, hopeless: number): number {
   return count
 }
 
-/** What `takePostings` found. */
-export interface TakenPostings {
-  /** Postings of the block. */
-  rows: number
-  /** How many of them are candidates. */
-  candidates: number
-}
-
-/** As `addToBlock` and `takeBlock` in one, for a block that has rows of one term only. */
-export function takePostings(
-  cursor: PostingCursor,
-  start: number,
-  hopeless: number,
-): TakenPostings {
-  const rows = readBlock(cursor, start)
+/**
+ * As `addToBlock` and `takeBlock` in one, for a search of one term.
+ * @returns how many candidates there are
+ */
+export function takePostings(cursor: PostingCursor, start: number, hopeless: number): number {
+  const count = readBlock(cursor, start)
   let candidates = 0
-  for (let at = 0; at < rows; at = (at + 1) | 0) {
+  for (let at = 0; at < count; at = (at + 1) | 0) {
     const score = readScores[at] ?? 0
     candidatePlaces[candidates] = readPlaces[at] ?? 0
     candidateScores[candidates] = score
     candidates = (candidates + (score >= hopeless ? 1 : 0)) | 0
   }
-  return { rows, candidates }
+  return candidates
 }

@@ -8,27 +8,28 @@ const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
 
 /** Rows that go before all others, whatever they score: the query is their id, host or whole name. */
 export interface ExactRows {
+  kind: ExactKind
   rows: readonly number[]
-  kindOf(row: number): ExactKind | null
-  order(a: number, b: number): number
 }
 
+/** The exact rows that pass the filters, by kind, each once; no kind without rows. */
 export function exactRows(
   index: SearchIndex,
   part: IndexPart,
   { text, bits }: { text: string; bits: Uint32Array | null },
-): ExactRows {
-  const kinds = new Map<number, number>()
-  EXACT_KINDS.forEach((kind, at) => {
-    for (const row of rowsFor(index, part, kind, text))
-      if (!kinds.has(row) && passes(bits, row)) kinds.set(row, at)
-  })
-  const kindAt = (row: number) => kinds.get(row) ?? EXACT_KINDS.length
-  return {
-    rows: [...kinds.keys()].sort((a, b) => a - b),
-    kindOf: (row) => EXACT_KINDS[kindAt(row)] ?? null,
-    order: (a, b) => kindAt(a) - kindAt(b),
+): ExactRows[] {
+  const found: ExactRows[] = []
+  for (const kind of EXACT_KINDS) {
+    const rows = [...rowsFor(index, part, kind, text)].filter(
+      (row) => passes(bits, row) && kindOf(found, row) === null,
+    )
+    if (rows.length > 0) found.push({ kind, rows })
   }
+  return found
+}
+
+export function kindOf(exact: readonly ExactRows[], row: number): ExactKind | null {
+  return exact.find(({ rows }) => rows.includes(row))?.kind ?? null
 }
 
 function rowsFor(

@@ -8,7 +8,7 @@ import type { ExactKind } from '../index/exact-table.ts'
 import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { varintAt, varintBytes } from '../index/postings.ts'
 import { isLiveTested, NO_TRUST, trustOf } from '../index/standing.ts'
-import { exactRows } from './exact-rows.ts'
+import { exactRows, kindOf } from './exact-rows.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 import { openPlan, type PostingCursor } from './posting-cursor.ts'
 import type { RankedRow } from './sort-rows.ts'
@@ -41,7 +41,7 @@ export function explainRows(
     const { total, terms } = scores.get(row) ?? { total: 0, terms: [] }
     const standing = part.standings[row] ?? NO_TRUST
     const trust = trustOf(standing)
-    const kind = exact.kindOf(row)
+    const kind = kindOf(exact, row)
     return {
       ...(kind !== null && { exact: kind }),
       matched: terms

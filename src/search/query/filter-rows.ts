@@ -2,7 +2,6 @@ import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { bitWords, type IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 import { countUpTo } from '../numbers/coded-column.ts'
-import { countBits } from '../numbers/ranked-set.ts'
 
 /** The filters of a query, as Orama's `where` writes them. */
 export type RowFilter = ReturnType<typeof toRowFilter>
@@ -95,4 +94,11 @@ export function countRows(bits: Uint32Array, rows: number): number {
     count += countBits(beyond === 0 ? word : word & (0xffffffff >>> beyond))
   })
   return count
+}
+
+/** How many bits of a 32-bit number are set: added up in pairs, fours and eights at once. */
+function countBits(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

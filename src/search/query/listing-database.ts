@@ -199,11 +199,14 @@ function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorte
       if (work.asked !== null) return scores
       const { placeOf } = placesFor(part, sort)
       const exact = exactRows(index, part, { text: work.text, bits: null })
-      const first = sort === 'relevance' ? exact.order : () => 0
+      const group = (at: number) => exact.findIndex(({ rows }) => rows.includes(at))
+      const groups = exact.length
+      const first = (at: number) =>
+        sort === 'relevance' ? (group(at) + groups + 1) % (groups + 1) : 0
       const row = (id: string | number) => Number(id) - 1
       return scores.sort(
         ([a, left], [b, right]) =>
-          first(row(a), row(b)) ||
+          first(row(a)) - first(row(b)) ||
           placeOf(row(a)) - placeOf(row(b)) ||
           right - left ||
           row(a) - row(b),

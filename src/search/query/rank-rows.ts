@@ -1,6 +1,6 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
-import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
+import { bitWords, type IndexPart, type SearchIndex } from '../index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { createTopKeys, type TopKeys } from '../numbers/top-keys.ts'
 import {
@@ -11,8 +11,7 @@ import {
   takeBlock,
   takePostings,
 } from './block-scores.ts'
-import { type ExactRows, exactRows } from './exact-rows.ts'
-import { scoreRows } from './explain-rows.ts'
+import { exactRows } from './exact-rows.ts'
 import { passes } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { NO_ROW, openPlan, type PostingCursor } from './posting-cursor.ts'
@@ -41,51 +40,40 @@ interface Ranking {
   threshold: number
 }
 
-/** Scores a part's rows for a plan and takes the first ones. */
+/** Scores a part's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
 export function rankRows(index: SearchIndex, part: IndexPart, request: RankRequest): RankedRows {
-  const { plan, sort, most, bits } = request
+  const { text, plan, sort, most, bits } = request
   if (sort !== 'relevance')
     return takeSorted(part, { ...collectMatches(index, part, plan), bits, sort, most })
-  const first = exactRows(index, part, request)
-  const ranking = createRanking(part, bits, most + first.rows.length)
-  rankCursors(ranking, openPlan(index, part, plan.terms))
-  const best = takeBest(ranking)
-  return first.rows.length === 0
-    ? { total: ranking.total, rows: best }
-    : withExactFirst(index, part, { plan, most, first, best, total: ranking.total })
+  const rank = (among: Uint32Array | null, wanted: number) =>
+    rankAmong(part, openPlan(index, part, plan.terms), among, wanted)
+  const exact = exactRows(index, part, { text, bits })
+  if (exact.length === 0) return rank(bits, most)
+  const others = bits?.slice() ?? new Uint32Array(bitWords(part.rows)).fill(0xffffffff)
+  const found = exact.map(({ rows }) => withUnmatched(rank(takeOut(others, rows), most), rows))
+  found.push(rank(others, most))
+  return {
+    total: found.reduce((sum, { total }) => sum + total, 0),
+    rows: found.flatMap(({ rows }) => rows).slice(0, most),
+  }
 }
 
-function withExactFirst(
-  index: SearchIndex,
-  part: IndexPart,
-  {
-    plan,
-    most,
-    first,
-    best,
-    total,
-  }: {
-    plan: QueryPlan
-    most: number
-    first: ExactRows
-    best: readonly RankedRow[]
-    total: number
-  },
-): RankedRows {
-  const scores = scoreRows(index, part, plan.terms, first.rows)
-  const exact = first.rows.map((row) => ({
-    row,
-    relevance: toRelevance(part, row, scores.get(row)?.total ?? 0),
-  }))
-  exact.sort((a, b) => first.order(a.row, b.row) || b.relevance - a.relevance || a.row - b.row)
-  const unmatched = first.rows.filter((row) => (scores.get(row)?.terms.length ?? 0) === 0)
-  const others = best.filter(({ row }) => first.kindOf(row) === null)
-  return { total: total + unmatched.length, rows: [...exact, ...others].slice(0, most) }
+/** Moves rows from one bit set to one of their own. */
+function takeOut(bits: Uint32Array, rows: readonly number[]): Uint32Array {
+  const taken = new Uint32Array(bits.length)
+  for (const row of rows) {
+    taken[row >>> 5] = (taken[row >>> 5] ?? 0) | (1 << (row & 31))
+    bits[row >>> 5] = (bits[row >>> 5] ?? 0) & ~(1 << (row & 31))
+  }
+  return taken
 }
 
-export function toRelevance({ standings }: IndexPart, row: number, score: number): number {
-  const multiplier = multiplierOf(standings[row] ?? NO_TRUST)
-  return Math.round(score * multiplier * RELEVANCE_STEPS) / RELEVANCE_STEPS
+/** An id or a host is no text: a row may be asked for by it and hold no term. */
+function withUnmatched({ rows, total }: RankedRows, all: readonly number[]): RankedRows {
+  if (total === all.length) return { rows, total }
+  const matched = new Set(rows.map(({ row }) => row))
+  const others = all.filter((row) => !matched.has(row)).map((row) => ({ row, relevance: 0 }))
+  return { rows: [...rows, ...others], total: all.length }
 }
 
 /**
@@ -93,92 +81,85 @@ export function toRelevance({ standings }: IndexPart, row: number, score: number
  * the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores to
  * 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
-export function rowSpan({ rows }: IndexPart): number {
+function toKey({ standings }: IndexPart, span: number, row: number, score: number): number {
+  const multiplier = multiplierOf(standings[row] ?? NO_TRUST)
+  return Math.round(score * multiplier * RELEVANCE_STEPS) * span + (span - 1 - row)
+}
+
+function spanOf({ rows }: IndexPart): number {
   return 2 ** Math.ceil(Math.log2(Math.max(rows, 2)))
+}
+
+function toRow(span: number, key: number): RankedRow {
+  return { row: span - 1 - (key % span), relevance: Math.floor(key / span) / RELEVANCE_STEPS }
 }
 
 /** Every row that holds a term, ascending, with its key. */
 export function collectMatches(index: SearchIndex, part: IndexPart, plan: QueryPlan) {
-  const span = rowSpan(part)
+  const span = spanOf(part)
   const rows: number[] = []
   const keys: number[] = []
-  eachBlock(openPlan(index, part, plan.terms), (start, candidates) => {
+  eachBlock(openPlan(index, part, plan.terms), (start, matched) => {
+    const candidates = takeBlock(matched, Number.NEGATIVE_INFINITY)
     for (let at = 0; at < candidates; at += 1) {
       const row = start + (CANDIDATES.places[at] ?? 0)
-      const ranked = Math.round(
-        (CANDIDATES.scores[at] ?? 0) *
-          multiplierOf(part.standings[row] ?? NO_TRUST) *
-          RELEVANCE_STEPS,
-      )
       rows.push(row)
-      keys.push(ranked * span + (span - 1 - row))
+      keys.push(toKey(part, span, row, CANDIDATES.scores[at] ?? 0))
     }
   })
-  const toRow = (key: number) => ({
-    row: span - 1 - (key % span),
-    relevance: Math.floor(key / span) / RELEVANCE_STEPS,
-  })
-  return { rows, keys, toRow }
+  return { rows, keys, toRow: (key: number) => toRow(span, key) }
 }
 
-function createRanking(part: IndexPart, bits: Uint32Array | null, most: number): Ranking {
-  return {
+/** Calls back for every block that has rows with a score, with how many. */
+function eachBlock(
+  cursors: readonly PostingCursor[],
+  visit: (start: number, matched: number) => void,
+): void {
+  for (;;) {
+    let first = NO_ROW
+    for (const { row } of cursors) if (row < first) first = row
+    if (first === NO_ROW) return
+    const start = first - (first % BLOCK_ROWS)
+    let matched = 0
+    for (const cursor of cursors)
+      if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
+    visit(start, matched)
+  }
+}
+
+/** The best rows of a bit set, and how many of it match; of all rows for null. */
+function rankAmong(
+  part: IndexPart,
+  cursors: readonly PostingCursor[],
+  bits: Uint32Array | null,
+  most: number,
+): RankedRows {
+  const ranking: Ranking = {
     part,
     bits,
     best: createTopKeys(Math.min(most, part.rows)),
-    span: rowSpan(part),
+    span: spanOf(part),
     total: 0,
     hopeless: Number.NEGATIVE_INFINITY,
     threshold: Number.NEGATIVE_INFINITY,
   }
-}
-
-/** Calls back for every block that has rows with a score; their candidates are all of them. */
-function eachBlock(
-  cursors: readonly PostingCursor[],
-  take: (start: number, candidates: number) => void,
-): void {
-  for (;;) {
-    const first = cursors.reduce((least, { row }) => Math.min(least, row), NO_ROW)
-    if (first === NO_ROW) return
-    const start = first - (first % BLOCK_ROWS)
-    take(start, takeBlock(addBlock(cursors, start), Number.NEGATIVE_INFINITY))
-  }
-}
-
-function addBlock(cursors: readonly PostingCursor[], start: number): number {
-  let matched = 0
-  for (const cursor of cursors) {
-    if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
-  }
-  return matched
-}
-
-function rankCursors(ranking: Ranking, cursors: readonly PostingCursor[]): void {
-  const { bits } = ranking
-  for (;;) {
-    let only: PostingCursor | undefined
-    let first = NO_ROW
-    let second = NO_ROW
-    for (const cursor of cursors) {
-      const { row } = cursor
-      if (row < first) {
-        second = first
-        first = row
-        only = cursor
-      } else if (row < second) second = row
-    }
-    if (only === undefined) return
-    const start = first - (first % BLOCK_ROWS)
-    if (second >= start + BLOCK_ROWS && bits === null) {
-      const { rows, candidates } = takePostings(only, start, ranking.hopeless)
-      ranking.total += rows
-      offerCandidates(ranking, start, candidates)
-    } else {
-      const matched = addBlock(cursors, start)
+  const [first, second] = cursors
+  if (first !== undefined && second === undefined && bits === null) rankPostings(ranking, first)
+  else
+    eachBlock(cursors, (start, matched) => {
       ranking.total += bits === null ? matched : countPassing(bits, start, matched)
       offerCandidates(ranking, start, takeBlock(matched, ranking.hopeless))
-    }
+    })
+  const rows = Array.from(ranking.best.take(0), (key) => toRow(ranking.span, key))
+  return { total: ranking.total, rows }
+}
+
+/** Rows of one term have no scores to be added up. */
+function rankPostings(ranking: Ranking, cursor: PostingCursor): void {
+  ranking.total = cursor.left
+  while (cursor.row !== NO_ROW) {
+    const start = cursor.row - (cursor.row % BLOCK_ROWS)
+    offerCandidates(ranking, start, takePostings(cursor, start, ranking.hopeless))
   }
 }
 
@@ -198,19 +179,11 @@ function offerCandidates(ranking: Ranking, start: number, candidates: number): v
 
 function offer(ranking: Ranking, row: number, score: number): void {
   const { part, span } = ranking
-  const ranked = Math.round(score * multiplierOf(part.standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
-  const key = ranked * span + (span - 1 - row)
+  const key = toKey(part, span, row, score)
   if (key <= ranking.threshold) return
   const threshold = ranking.best.offer(key)
   if (threshold === ranking.threshold) return
   ranking.threshold = threshold
   // With a step of slack for the rounding.
   ranking.hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
-}
-
-function takeBest({ best, span }: Ranking): RankedRow[] {
-  return Array.from(best.take(0), (key) => ({
-    row: span - 1 - (key % span),
-    relevance: Math.floor(key / span) / RELEVANCE_STEPS,
-  }))
 }

@@ -1,18 +1,9 @@
 import type { SearchIndex } from '../index/index-shape.ts'
-import { findWord, mayHaveWord, type WordTable } from '../index/word-table.ts'
-import { appendToSum, hashOfSum, powersOfBase } from '../numbers/hash-text.ts'
+import { findWord, type WordTable, wordAt, wordsWithPrefix } from '../index/word-table.ts'
 import { completions, type KnownTerm, lookUpWord } from './known-term.ts'
 
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
-const LETTER_UNITS = Int32Array.from(LETTERS, (letter) => letter.charCodeAt(0))
-
-/** Longest word whose neighbours are tried. */
+/** Longest word whose neighbours are looked for. */
 const MAX_NEAR_CHARACTERS = 24
-const POWERS = powersOfBase(MAX_NEAR_CHARACTERS + 1)
-/** Sums of the word's first and last characters, for the call at work. */
-const heads = new Int32Array(MAX_NEAR_CHARACTERS + 1)
-const tails = new Int32Array(MAX_NEAR_CHARACTERS + 1)
-
 /** Shorter words have too many neighbours one edit away. */
 const MIN_CHARACTERS = 4
 /** Of so few letters, only a letter that is missing is a slip: `slak`, but not `uber`. */
@@ -42,13 +33,12 @@ export function repairWord(index: SearchIndex, word: string): KnownTerm | null {
   if (index.words.isEveryday(word)) return null
   const near = spellingsNear(index, word)
   const allowed = word.length <= SHORT ? near.filter(({ length }) => length > SHORT) : near
-  const best = allowed.find((text) => text[0] === word[0])
-  return best === undefined ? null : lookUpWord(index, best)
+  return allowed[0] === undefined ? null : lookUpWord(index, allowed[0])
 }
 
 /** Words of listings that are closest to one that none has, for a note. */
 export function closestWords(index: SearchIndex, word: string): string[] {
-  const near = spellingsNear(index, word).filter((text) => text[0] === word[0])
+  const near = spellingsNear(index, word)
   if (near.length > 0) return near.slice(0, MAX_CLOSEST)
   const least = Math.max(MIN_SHARED, Math.ceil(word.length * SHARED_PART))
   for (let shared = word.length - 1; shared >= least; shared -= 1) {
@@ -59,13 +49,13 @@ export function closestWords(index: SearchIndex, word: string): string[] {
   return []
 }
 
-/** The written words one edit away, those of most listings first. */
+/** The written words one edit or sound away, with the same first letter: those of most listings first. */
 function spellingsNear({ spellings, words }: SearchIndex, word: string): string[] {
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
   return [...new Set([...nearWords(spellings.words, word), ...soundAlikes(word)])]
-    .filter((text) => rows(text) > 0 && !words.stop.has(text))
+    .filter((text) => text[0] === word[0] && rows(text) > 0 && !words.stop.has(text))
     .sort((a, b) => rows(b) - rows(a))
 }
 
@@ -77,64 +67,31 @@ function soundAlikes(word: string): string[] {
   ])
 }
 
-/**
- * The words one edit away (a letter less, other, swapped or more) that there may be, by their
- * hash. Some 74 for each character are tried: the hash of each is put together from the sums of
- * what it shares with the word, and its text is made only if something lies under that hash.
- * @param word of lower-case letters and digits, at most `MAX_NEAR_CHARACTERS`
- */
-function nearWords(words: WordTable, word: string): string[] {
+/** The words with the same first letter that are one edit away. */
+function nearWords(table: WordTable, word: string): string[] {
+  const { starts } = table
+  const [first, end] = wordsWithPrefix(table, word.slice(0, 1))
   const found: string[] = []
-  sumParts(word)
-  for (let at = 0; at < word.length; at += 1) {
-    const without = hashOfSum(joinSums(heads[at] ?? 0, word.length, at + 1))
-    if (mayHaveWord(words, without)) found.push(word.slice(0, at) + word.slice(at + 1))
-    addWithLetters(found, words, word, at, at + 1)
-    if (at + 1 < word.length) addSwapped(found, words, word, at)
+  for (let number = first; number < end; number += 1) {
+    const length = (starts[number + 1] ?? 0) - (starts[number] ?? 0)
+    if (Math.abs(length - word.length) <= 1 && isOneEditAway(table, number, word))
+      found.push(wordAt(table, number))
   }
-  for (let at = 0; at <= word.length; at += 1) addWithLetters(found, words, word, at, at)
   return found
 }
 
-function sumParts(word: string): void {
-  const { length } = word
-  heads[0] = 0
-  for (let at = 0; at < length; at += 1) {
-    heads[at + 1] = appendToSum(heads[at] ?? 0, word.charCodeAt(at))
+/** A letter more, less or other, or two swapped. @param number of a word of at most one letter more or less */
+function isOneEditAway({ bytes, starts }: WordTable, number: number, word: string): boolean {
+  const start = starts[number] ?? 0
+  const length = (starts[number + 1] ?? 0) - start
+  const same = (at: number, other: number) => bytes[start + at] === word.charCodeAt(other)
+  let at = 0
+  while (at < length && same(at, at)) at += 1
+  let [rest, otherRest] = [length, word.length]
+  while (rest > at && otherRest > at && same(rest - 1, otherRest - 1)) {
+    rest -= 1
+    otherRest -= 1
   }
-  tails[length] = 0
-  for (let at = length - 1; at >= 0; at -= 1) {
-    const shifted = Math.imul(word.charCodeAt(at), POWERS[length - 1 - at] ?? 0)
-    tails[at] = (shifted + (tails[at + 1] ?? 0)) | 0
-  }
-}
-
-/** The sum of some text followed by the word's characters from `rest` on. */
-function joinSums(head: number, length: number, rest: number): number {
-  return (Math.imul(head, POWERS[length - rest] ?? 0) + (tails[rest] ?? 0)) | 0
-}
-
-/** Every letter between the first `at` characters and those from `rest` on. */
-function addWithLetters(
-  found: string[],
-  words: WordTable,
-  word: string,
-  at: number,
-  rest: number,
-): void {
-  const power = POWERS[word.length - rest] ?? 0
-  const around = joinSums(appendToSum(heads[at] ?? 0, 0), word.length, rest)
-  for (let letter = 0; letter < LETTER_UNITS.length; letter += 1) {
-    const sum = (around + Math.imul(LETTER_UNITS[letter] ?? 0, power)) | 0
-    if (!mayHaveWord(words, hashOfSum(sum))) continue
-    const near = word.slice(0, at) + LETTERS[letter] + word.slice(rest)
-    if (near !== word) found.push(near)
-  }
-}
-
-function addSwapped(found: string[], words: WordTable, word: string, at: number): void {
-  const right = appendToSum(heads[at] ?? 0, word.charCodeAt(at + 1))
-  const sum = joinSums(appendToSum(right, word.charCodeAt(at)), word.length, at + 2)
-  if (word[at] === word[at + 1] || !mayHaveWord(words, hashOfSum(sum))) return
-  found.push(word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2))
+  if (rest - at <= 1 && otherRest - at <= 1) return rest !== at || otherRest !== at
+  return rest - at === 2 && otherRest - at === 2 && same(at, at + 1) && same(at + 1, at)
 }

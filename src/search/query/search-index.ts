@@ -95,7 +95,7 @@ function besides(
 
 function* matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Generator<number> {
   yield* collectMatches(index, index.organic, plan).rows
-  yield* exactRows(index, index.organic, { text, bits: null }).rows
+  for (const { rows } of exactRows(index, index.organic, { text, bits: null })) yield* rows
 }
 
 function notesOf(
