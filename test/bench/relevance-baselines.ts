@@ -3,9 +3,7 @@ import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { BOOSTS, searchedFields } from './engines/engine.ts'
-
-/** Ids of the best listings for a query, best first. */
-export type RankIds = (q: string) => readonly string[]
+import type { RankIds } from './relevance-engine.ts'
 
 const DEPTH = 50
 const CAMEL = /(?<=[a-z])(?=[A-Z])/g

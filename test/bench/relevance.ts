@@ -6,12 +6,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
-import { readId } from '../../src/search/index/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
-import type { SearchDocument } from '../../src/search/index/search-document.ts'
-import { searchIndex } from '../../src/search/query/search-index.ts'
-import { createBaselines, type RankIds } from './relevance-baselines.ts'
+import { createBaselines } from './relevance-baselines.ts'
+import { createOwnEngine, type RankIds } from './relevance-engine.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 const sharedDir = findSharedDir()
@@ -20,16 +16,11 @@ if (sharedDir === null) {
 } else {
   const corpus = readCorpus(sharedDir)
   const split = process.argv[2] ?? join(sharedDir, 'data/relevance/dev')
-  const engines = new Map([['waypost', createOwn(corpus)], ...(await createBaselines(corpus))])
+  const engines = new Map([
+    ['waypost', createOwnEngine(corpus, readSearchWords())],
+    ...(await createBaselines(corpus)),
+  ])
   evaluate(sharedDir, split, engines)
-}
-
-function createOwn(corpus: readonly SearchDocument[]): RankIds {
-  const index = loadSearchIndex(buildSearchIndex(corpus, { words: readSearchWords() }))
-  return (q) => {
-    const { organic } = searchIndex(index, { q, limit: 50, offset: 0 })
-    return organic.rows.map(({ row }) => readId(index, 'organic', row))
-  }
 }
 
 /** Writes a run file for each engine and has the collection's own script judge them together. */

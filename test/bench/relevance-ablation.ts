@@ -1,0 +1,154 @@
+/**
+ * Prints what each mechanism of analysis buys: nDCG@10 without it, on the judged development queries
+ * and on `paraphrases.tsv`, sixty other ways to ask for the same, judged by the same documents.
+ * `npm run bench:ablation`; docs/search.md has the table.
+ *
+ * No mechanism has a switch: each is taken out of the source as it is loaded, in a process of its
+ * own, by an edit that fails where the source no longer has what it replaces.
+ */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/search-words.ts'
+import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
+
+interface Ablation {
+  name: string
+  /** A file under `src/search`, what stands there, and what is put in its place. */
+  edit?: readonly [file: string, from: string, to: string]
+  /** Lists of the table of words that are emptied. */
+  lists?: readonly (keyof SearchWords)[]
+}
+
+const ABLATIONS: readonly Ablation[] = [
+  { name: 'nothing left out' },
+  {
+    name: 'stemming',
+    edit: [
+      'words/stem-word.ts',
+      'export function stemWord(word: string): string {',
+      'export function stemWord(word: string): string {\n  if (word !== "") return word',
+    ],
+  },
+  {
+    name: 'repair of slips',
+    edit: ['query/repair-word.ts', 'if (index.words.isEveryday(word)) return null', 'return null'],
+  },
+  {
+    name: 'sounds in the repair (`ite` for `ight`)',
+    edit: ['query/repair-word.ts', ', ...soundAlikes(word)', ''],
+  },
+  { name: 'pairs of neighbours', edit: ['query/plan-query.ts', '...pairTerms(index, units),', ''] },
+  {
+    name: 'two words read as one (`whats app`)',
+    edit: ['query/plan-query.ts', 'leaveOut(joinWords(index, words)', 'leaveOut((words)'],
+  },
+  {
+    name: 'one word read as two',
+    edit: ['query/query-units.ts', 'term.rows > WELL_KNOWN_ROWS ? null', 'term.rows >= 0 ? null'],
+  },
+  {
+    name: 'starts of words, for the last one',
+    edit: ['query/query-units.ts', 'guess.isLast && !isEveryday', 'false && !isEveryday'],
+  },
+  {
+    name: 'a number behind a word (`gpt4`)',
+    edit: ['query/query-units.ts', '= NUMBERED.exec(word) ??', '='],
+  },
+  { name: 'related words', lists: ['related'] },
+  { name: 'stop words', lists: ['stop'] },
+  { name: 'words too common to tell listings apart', lists: ['generic'] },
+  { name: 'fillers', lists: ['filler'] },
+  { name: 'words of time and manner', lists: ['aside', 'spans', 'span_starts'] },
+  { name: 'everyday words are no slips', lists: ['everyday'] },
+  {
+    name: 'CamelCase found by its parts',
+    edit: ['words/chunk-steps.ts', "case 'camel':", "case 'unspaced':"],
+  },
+  {
+    name: 'three words and more with hyphens found as one',
+    edit: ['words/chunk-steps.ts', 'word.parts.length > 2 ?', 'false ?'],
+  },
+  {
+    name: 'words with dots found as a whole',
+    edit: ['query/query-units.ts', 'terms: weigh(ASKED, [own])', 'terms: []'],
+  },
+  {
+    name: 'what stands before a slash is a person',
+    edit: ['index/search-document.ts', 'const NAMESPACED = /^(', 'const NAMESPACED = /^(?!)('],
+  },
+]
+
+/** Places that count. */
+const DEPTH = 10
+const [asked] = process.argv.slice(2)
+const sharedDir = findSharedDir()
+if (sharedDir === null)
+  console.log('bench:ablation skipped: ../shared/data/relevance is absent (set SHARED_DIR)')
+else if (asked !== undefined) await measure(sharedDir, ABLATIONS[Number(asked)])
+else
+  for (const at of ABLATIONS.keys()) {
+    const args = [import.meta.filename, String(at)]
+    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
+    if (status !== 0) process.exit(1)
+  }
+
+async function measure(shared: string, ablation: Ablation | undefined): Promise<void> {
+  if (ablation === undefined) throw new Error(`There is no ablation ${asked}.`)
+  const { name, edit, lists = [] } = ablation
+  if (edit !== undefined) editSource(edit)
+  const { createOwnEngine } = await import('./relevance-engine.ts')
+  const words = readSearchWords()
+  const without = Object.fromEntries(lists.map((list) => [list, NO_SEARCH_WORDS[list]]))
+  const rank = createOwnEngine(readCorpus(shared), { ...words, ...without })
+  const split = join(shared, 'data/relevance/dev')
+  const grades = readGrades(join(split, 'qrels.tsv'))
+  const queries = readRows(join(split, 'queries.tsv')).slice(1)
+  const score = (rows: readonly (readonly [id: string, q: string])[]) => {
+    const each = rows.map(([id, q]) => ndcg(rank(q.trim()), grades.get(id) ?? new Map()))
+    return (each.reduce((sum, value) => sum + value, 0) / each.length).toFixed(3)
+  }
+  const development = score(queries.map(([id = '', , q = '']) => [id, q]))
+  const paraphrases = readRows(join(import.meta.dirname, 'paraphrases.tsv'))
+  console.log(
+    `| ${name} | ${development} | ${score(paraphrases.map(([id = '', q = '']) => [id, q]))} |`,
+  )
+}
+
+function editSource([file, from, to]: readonly [string, string, string]): void {
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      if (!url.endsWith(`/src/search/${file}`)) return loaded
+      const source = String(loaded.source)
+      if (!source.includes(from)) throw new Error(`${file} has no longer: ${from}`)
+      return { ...loaded, source: source.replace(from, to) }
+    },
+  })
+}
+
+function readRows(file: string): string[][] {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.filter((line) => line !== '').map((line) => line.split('\t'))
+}
+
+/** By query, the grade of each judged document. */
+function readGrades(file: string): Map<string, Map<string, number>> {
+  const grades = new Map<string, Map<string, number>>()
+  for (const [id = '', document = '', grade] of readRows(file).slice(1)) {
+    const own = grades.get(id) ?? new Map<string, number>()
+    grades.set(id, own.set(document, Number(grade)))
+  }
+  return grades
+}
+
+/** Gain 2^grade − 1, discount log2(rank + 1); the ideal is taken over every judged document. */
+function ndcg(ids: readonly string[], grades: ReadonlyMap<string, number>): number {
+  const sum = (list: readonly number[]) =>
+    list
+      .slice(0, DEPTH)
+      .reduce((total, grade, at) => total + (2 ** grade - 1) / Math.log2(at + 2), 0)
+  const ideal = sum([...grades.values()].sort((a, b) => b - a))
+  return ideal === 0 ? 0 : sum(ids.map((id) => grades.get(id) ?? 0)) / ideal
+}
