@@ -5,14 +5,20 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'waypost-client-'))
 let running: RunningService
+let seller: SellerSite
 
 /** The package as it would be published, installed into an empty folder. */
 beforeAll(async () => {
-  running = await startService({ RATE_LIMITS: '{"check":"1/60"}' })
+  running = await startService({
+    RATE_LIMITS: '{"check":"1/60"}',
+    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+  })
+  seller = await startSellerSite()
   await run('npm', ['pack', '--pack-destination', folder], { cwd: resolve('packages/client') })
   const [tarball = ''] = readdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
@@ -22,6 +28,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await running.close()
+  await seller.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -109,11 +116,33 @@ describe('npx waypost', () => {
     expect([limited.code, limited.stderr]).toEqual([1, expect.stringMatching(/again in \d+ s/)])
   })
 
+  test('add puts a service before the maintainers, and says what was found there', async () => {
+    const paths = {}
+    const info = { title: 'Tide API', description: 'Tides of every harbour.' }
+    seller.answer = (req, res) =>
+      req.url === '/openapi.json'
+        ? res.end(JSON.stringify({ openapi: '3.1.0', info, paths }))
+        : res.writeHead(404).end()
+    const added = await waypost('add', `${seller.url}/tides`, '--note', 'Tides.', '--json')
+    expect(added.code).toBe(0)
+    expect(JSON.parse(added.stdout)).toMatchObject({
+      status: 'waiting',
+      found: { name: 'Tide API' },
+    })
+    const again = await waypost('add', `${seller.url}/tides`)
+    expect([again.code, again.stdout + again.stderr]).toEqual([0, expect.stringMatching(/Waiting/)])
+    seller.answer = (_, res) => res.writeHead(404).end()
+    const nothing = await waypost('add', `${seller.url}/nothing`)
+    expect(nothing.code).toBe(1)
+  })
+
   const WRONG: [string[], number, string][] = [
     [[], 2, 'Usage'],
     [['serach', 'x'], 2, 'there is no command "serach"'],
     [['search', '--kidn', 'kit'], 2, '--kidn'],
     [['search', '--kind', 'robot'], 1, 'mcp_server'],
+    [['add', 'x', '--kind', 'robot'], 2, 'http_api, mcp_server'],
+    [['add', 'nowhere'], 1, 'url'],
     [['show'], 2, 'expected one id, got 0'],
     [['show', 'mcp.nope'], 1, 'listing'],
     [['call', 'x402.weather', '--max-usd', 'much'], 2, 'expected a number'],

@@ -14,6 +14,8 @@ const ANSWERS = [
   'Stats',
   'Changes',
   'LintReport',
+  'ProposalBody',
+  'Proposed',
   'Problem',
 ]
 const PARAMETERS = {

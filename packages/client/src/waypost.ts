@@ -9,6 +9,8 @@ import type {
   LintParameters,
   LintReport,
   Listing,
+  ProposalBody,
+  Proposed,
   SearchParameters,
   SearchResponse,
   Sources,
@@ -28,13 +30,6 @@ export interface WaypostOptions {
   timeoutMs?: number
   /** Header fields of every request, such as a User-Agent. */
   headers?: Record<string, string>
-}
-
-export interface Proposal {
-  url: string
-  kind?: string | undefined
-  note?: string | undefined
-  email?: string | undefined
 }
 
 export interface RelayInfo extends Record<string, unknown> {
@@ -78,8 +73,8 @@ export interface Waypost {
   ): AsyncGenerator<Changes['changes'][number], void, undefined>
   /** What a service answers, as a client would see it; asks a minute at most. */
   lint(asked: LintParameters, options?: Signalled): Promise<LintReport>
-  /** Puts an address before the directory's maintainers; nothing goes live by itself. */
-  propose(proposal: Proposal, options?: Signalled): Promise<unknown>
+  /** Puts an address before the directory's maintainers, who decide; says what was found there. */
+  propose(proposal: ProposalBody, options?: Signalled): Promise<Proposed>
   /** Whether and how the relay would call a listing; the seller is not asked. */
   callInfo(id: string, endpoint?: string, options?: Signalled): Promise<RelayInfo>
   /** One call to a seller, through the relay, paid by the caller's own wallet where it says so. */
@@ -89,8 +84,8 @@ export interface Waypost {
 /** Rows a page of an iterator has, the most the service gives. */
 const PAGE = 50
 const CHANGES_PAGE = 1000
-/** Milliseconds a check of a slow service may take. */
-const LINT_TIMEOUT = 120_000
+/** Milliseconds a look at a slow service may take. */
+const LOOK_TIMEOUT = 120_000
 
 /** @throws TypeError when `baseUrl` is no http(s) address */
 export function createWaypost(given: WaypostOptions): Waypost {
@@ -117,7 +112,7 @@ export function createWaypost(given: WaypostOptions): Waypost {
     stats: (options) => read('/api/v1/stats', options),
     changes,
     eachChange: (asked, options) => eachChange(changes, asked, options),
-    lint: (asked, options) => read(`/api/v1/lint${toQuery(asked)}`, options, LINT_TIMEOUT),
+    lint: (asked, options) => read(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
     propose: (proposal, { signal } = {}) =>
       askJson(
         {
@@ -130,7 +125,7 @@ export function createWaypost(given: WaypostOptions): Waypost {
           signal,
           mayRepeat: false,
         },
-        options,
+        { ...options, timeoutMs: LOOK_TIMEOUT },
       ),
     callInfo: (id, endpoint, options) =>
       read(

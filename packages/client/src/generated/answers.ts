@@ -187,6 +187,15 @@ export interface Problem {
   errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
 }
 
+export interface ProposalBody {
+  url: string
+  kind?: "http_api" | "mcp_server" | "a2a_agent"
+  note?: string
+  email?: string
+}
+
+export type Proposed = { status: "waiting"; id: string; page: string; found: { kind: "http_api" | "mcp_server" | "a2a_agent"; speaks: "x402" | "mpp" | "mcp" | "a2a" | "http" | null; saw: string; name: string | null; description: string | null; files: { [name: string]: string }; operations: number; tools: number; skills: number } } | { status: "listed"; listing_id: string; page: string }
+
 export interface SearchResponse {
   search_id: string
   query: SearchQuery
