@@ -1,6 +1,18 @@
 import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
 
+/** The page of every component in every state: in development and in the demonstration alone. */
+const designPage = {
+  name: 'waypost-design',
+  hooks: {
+    'astro:config:setup': ({ command, injectRoute }) => {
+      if (command !== 'dev' && process.env.WAYPOST_DESIGN !== 'on') return
+      const entrypoint = new URL('./src/components/design/design-page.astro', import.meta.url)
+      injectRoute({ pattern: '/_design', entrypoint, prerender: true })
+    },
+  },
+}
+
 /**
  * Pages only: JSON, badges and the search index are written by `src/compile`, which runs this config
  * with its own `outDir` and the folder of the compiled catalogue in the environment.
@@ -9,6 +21,7 @@ export default defineConfig({
   site: process.env.BASE_URL || 'http://localhost:4321',
   output: 'static',
   adapter: node({ mode: 'middleware' }),
+  integrations: [designPage],
   // No page keeps state on the server through Astro: sellers have their own session.
   session: false,
   trailingSlash: 'ignore',

@@ -12,15 +12,57 @@ export interface PageAudit {
   headings: number
 }
 
+/** Everything is well. */
+export const FINE: PageAudit = { accessibility: [], overflow: 0, layoutShift: 0, headings: 1 }
+
 export async function auditPage(page: Page): Promise<PageAudit> {
   const layoutShift = await page.evaluate(readLayoutShift)
   await page.evaluate(AXE)
   const accessibility = await page.evaluate(runAxe)
-  const { overflow, headings } = await page.evaluate(() => ({
-    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    headings: document.querySelectorAll('h1').length,
-  }))
-  return { accessibility, overflow, layoutShift, headings }
+  const headings = await page.locator('h1').count()
+  return { accessibility, overflow: await readOverflow(page), layoutShift, headings }
+}
+
+/** Pixels the page is wider than its window. */
+export function readOverflow(page: Page): Promise<number> {
+  return page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+}
+
+const STEPS = 10
+
+/**
+ * What is wrong for who has a keyboard alone: the first stop leads past the header, and every stop is
+ * seen: it has a ring, and it is inside the window.
+ */
+export async function auditKeyboard(page: Page): Promise<string[]> {
+  const wrong: string[] = []
+  await page.evaluate(() => scrollTo(0, 0))
+  for (let step = 0; step < STEPS; step++) {
+    await page.keyboard.press('Tab')
+    const fault = await page.evaluate(judgeFocus, step === 0)
+    if (fault !== null) wrong.push(fault)
+  }
+  return wrong
+}
+
+/** Runs in the page. A page that focuses its own box (search) has its stop there. */
+function judgeFocus(isFirst: boolean): string | null {
+  const element = document.activeElement
+  if (element === null || element === document.body) return isFirst ? 'nothing takes focus' : null
+  const name = `${element.tagName.toLowerCase()}.${element.className} ${element.textContent?.trim().slice(0, 30)}`
+  if (isFirst && !element.matches('.skip, input, dialog *')) return `first stop: ${name}`
+  const ringed = element.matches('input[type=radio], input[type=checkbox]')
+    ? (element.closest('label') ?? element)
+    : element
+  const hasRing = [element, ringed].some((each) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(each)
+    return outlineStyle !== 'none' && outlineWidth !== '0px'
+  })
+  const { bottom, top, width } = element.getBoundingClientRect()
+  const isSeen = width > 0 && bottom > 0 && top < innerHeight
+  return hasRing && isSeen ? null : `${hasRing ? 'out of sight' : 'no ring'}: ${name}`
 }
 
 async function runAxe(): Promise<string[]> {

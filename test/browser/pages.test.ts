@@ -1,89 +1,226 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
+import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
-import { auditPage } from './page-audit.ts'
+import { auditKeyboard, auditPage, FINE, readOverflow } from './page-audit.ts'
 
-let waypost: RunningService
+/**
+ * Every page type on the demonstration, whose content has every state and hostile text: on a phone
+ * in the dark, on a desktop in the light, enlarged twice, by keyboard, and without JavaScript. Colours
+ * come from tokens and widths from rules that know no colour, so that either pair shows its own faults
+ * on each page. The pages are walked once, several at a time; each has a test.
+ */
+const PAGES: readonly [path: string, status?: number][] = [
+  ['/'],
+  ['/search'],
+  ['/search?q=search&kind=http_api&sort=price'],
+  ['/search?q=zzzzzz'],
+  ['/search?offset=9999'],
+  ['/search?kind=banana', 400],
+  ['/listing/x402.brightwell-search'],
+  ['/listing/x402.sable-search'],
+  ['/listing/x402.glasspond-answers'],
+  ['/listing/x402.pneumonoultramicroscopic'],
+  ['/listing/api.hostile-text'],
+  ['/listing/mcp.spreadsheets'],
+  ['/listing/a2a.mutarjim'],
+  ['/listing/kit.first-steps'],
+  ['/listing/x402.former-tides', 410],
+  ['/kind/http_api'],
+  ['/kind/kit'],
+  ['/category/geo_weather'],
+  ['/compare'],
+  ['/compare/web-search'],
+  ['/compare/thin-page'],
+  ['/compare?ids=api.hostile-text,x402.brightwell-search,mcp.tenki'],
+  ['/badges'],
+  ['/trust'],
+  ['/docs'],
+  ['/sources'],
+  ['/roadmap'],
+  ['/business-model'],
+  ['/privacy'],
+  ['/keys'],
+  ['/problems'],
+  ['/problems/rate-limited'],
+  ['/sellers'],
+  ['/sellers/sign-in?token=abc'],
+  ['/sellers/dashboard'],
+  ['/sellers/check'],
+  ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
+  ['/nothing-here', 404],
+]
+const AT_ONCE = 2
+/** A window of 1280 pixels enlarged to 200 %. */
+const ENLARGED = { width: 640, height: 450 }
+
+type Outcome = Awaited<ReturnType<typeof walk>>
+
+let demo: Demo
 let browser: Browser
+const outcomes = new Map<string, Outcome>()
 beforeAll(async () => {
-  waypost = await startService()
+  demo = await startDemo()
   browser = await launchBrowser()
-})
+  const storageState = await signIn()
+  const left = [...PAGES]
+  const work = async () => {
+    const common = { storageState, reducedMotion: 'reduce' } as const
+    const open = (options: BrowserContextOptions) =>
+      openPage(browser, demo.url, { ...common, ...options })
+    const views = {
+      phone: await open({ viewport: PHONE, colorScheme: 'dark' }),
+      desktop: await open({ colorScheme: 'light' }),
+      noScript: await open({ javaScriptEnabled: false }),
+    }
+    for (let next = left.shift(); next !== undefined; next = left.shift())
+      outcomes.set(next[0], await walk(views, ...next))
+    for (const { close } of Object.values(views)) await close()
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}, 400_000)
 afterAll(async () => {
   await browser?.close()
-  await waypost?.close()
+  await demo?.close()
 })
 
-const PAGES = [
-  '/',
-  '/search',
-  '/search?q=weather&kind=http_api',
-  '/listing/x402.weather',
-  '/listing/mcp.harbour',
-  '/listing/api.hostile-text',
-  '/kind/http_api',
-  '/category/geo_weather',
-  '/compare',
-  '/compare/weather-and-tides',
-  '/compare/thin-page',
-  '/badges',
-  '/trust',
-  '/docs',
-  '/sources',
-  '/roadmap',
-  '/business-model',
-  '/privacy',
-  '/problems',
-  '/problems/rate-limited',
-  '/sellers',
-  '/sellers/sign-in?token=abc',
-]
+test.each(PAGES)(
+  '%s is accessible, fits, stands still and needs nothing from elsewhere',
+  (path, status = 200) => {
+    expect(outcomes.get(path)).toEqual({
+      phone: { ...FINE, status, csp: PAGE_CSP, faults: [] },
+      desktop: { ...FINE, status, csp: PAGE_CSP, faults: [] },
+      enlarged: 0,
+      keyboard: [],
+      noScript: { overflow: 0, headings: 1, offered: [], forms: [], faults: [] },
+    })
+  },
+)
 
-describe.each([
-  ['a phone in the dark', { viewport: PHONE, colorScheme: 'dark' }],
-  ['a desktop in the light', { viewport: DESKTOP, colorScheme: 'light' }],
-] as const)('on %s', (_, options) => {
-  let watched: WatchedPage
-  beforeAll(async () => {
-    watched = await openPage(browser, waypost.url, options)
-  })
-  afterAll(() => watched?.close())
-
-  test.each(PAGES)(
-    '%s is accessible, fits, stands still and needs nothing from elsewhere',
-    async (path) => {
-      const { page, faults } = watched
-      faults.length = 0
-      const response = await page.goto(path, { waitUntil: 'load' })
-      expect(response?.status()).toBe(200)
-      expect(await auditPage(page)).toEqual({
-        accessibility: [],
-        overflow: 0,
-        layoutShift: 0,
-        headings: 1,
-      })
-      expect(faults).toEqual([])
-    },
-  )
-})
-
-test('a page that does not exist says so in HTML', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
-  const response = await page.goto('/nothing-here')
-  expect(response?.status()).toBe(404)
-  expect(await page.textContent('h1')).toBe('Nothing here')
-  expect((await auditPage(page)).accessibility).toEqual([])
+test('the page of every component has them all, and stands in no other release', async () => {
+  const { page, faults, close } = await openPage(browser, demo.url)
+  await page.goto('/_design')
+  expect(await page.locator('.claim, .owned').count()).toBeGreaterThan(8)
+  expect(await page.locator('.price-chart').count()).toBe(3)
+  expect(await readOverflow(page)).toBe(0)
+  expect(faults).toEqual([])
   await close()
 })
 
-test('every page says the same without JavaScript, and offers nothing that needs it', async () => {
-  const { page, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
-  for (const path of PAGES.filter((page) => !page.startsWith('/sellers'))) {
-    await page.goto(path)
-    expect((await page.textContent('h1'))?.trim(), path).toBeTruthy()
-    expect(await page.locator('main').textContent(), path).not.toContain('need JavaScript')
-    expect(await page.locator('[data-copy]:visible').count(), path).toBe(0)
+test('our own kits are marked wherever they stand in a table', async () => {
+  for (const path of ['/kind/kit', '/category/developer_tools']) {
+    const html = await (await fetch(demo.url + path)).text()
+    const kits = html.match(/href="\/listing\/kit\./g) ?? []
+    expect(kits.length).toBeGreaterThan(0)
+    expect(html.match(/made by Waypost<\/span>/g)).toHaveLength(kits.length)
   }
+})
+
+test('? lists the keys in a dialog, which can be turned off; none is heard while typing', async () => {
+  const { page, faults, close } = await openPage(browser, demo.url)
+  await page.goto('/docs')
+  await page.keyboard.press('?')
+  const dialog = page.getByRole('dialog', { name: 'Keys' })
+  await dialog.waitFor()
+  expect((await auditPage(page)).accessibility).toEqual([])
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  expect(await dialog.count()).toBe(0)
+  await page.keyboard.press('/')
+  await page.keyboard.type('g t?/')
+  expect(await page.locator('[data-search]').inputValue()).toBe('g t?/')
+  expect(await dialog.count()).toBe(0)
+  await page.locator('h1').click()
+  await page.keyboard.type('gt')
+  await page.waitForURL('**/trust')
+  await page.goto('/keys')
+  await page.getByLabel('Use these keys').uncheck()
+  await page.locator('h1').click()
+  await page.keyboard.type('gt?')
+  await page.reload()
+  expect(await page.getByLabel('Use these keys').isChecked()).toBe(false)
+  expect(page.url()).toContain('/keys')
+  expect(faults).toEqual([])
   await close()
 })
+
+test('a read is run from its reference: status, headers and JSON', async () => {
+  const { page, faults, close } = await openPage(browser, demo.url)
+  await page.goto('/docs')
+  const endpoint = page.locator('#listing')
+  await endpoint.getByText('Run it').click()
+  await endpoint.getByLabel('listing_id').fill('api.hostile-text')
+  await endpoint.getByRole('button', { name: 'Run' }).click()
+  const answer = endpoint.locator('[data-answer]')
+  await answer.getByText('Status 200').waitFor()
+  const [headers = '', body = ''] = await answer.locator('pre').allTextContents()
+  expect(headers).toContain('content-type: application/json')
+  expect(JSON.parse(body)).toMatchObject({ id: 'api.hostile-text' })
+  expect((await auditPage(page)).accessibility).toEqual([])
+  expect(faults).toEqual([])
+  await close()
+})
+
+async function signIn() {
+  const email = 'ana@brightwell.example'
+  await fetch(`${demo.url}/api/v1/sellers/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email }),
+  })
+  const { page, close } = await openPage(browser, demo.url)
+  await page.goto(await readSignInPath(demo.outbox, email))
+  await page.getByRole('button', { name: 'Sign in now' }).click()
+  await page.locator('.owned').first().waitFor()
+  const state = await page.context().storageState()
+  await close()
+  return state
+}
+
+async function walk(
+  { phone, desktop, noScript }: Record<'phone' | 'desktop' | 'noScript', WatchedPage>,
+  path: string,
+  status = 200,
+) {
+  const [onPhone, onDesktop, without] = await Promise.all([
+    look(phone, path, status),
+    look(desktop, path, status),
+    lookWithoutScript(noScript, path, status),
+  ])
+  await desktop.page.setViewportSize(ENLARGED)
+  const enlarged = await readOverflow(desktop.page)
+  await desktop.page.setViewportSize(DESKTOP)
+  const keyboard = await auditKeyboard(desktop.page)
+  return { phone: onPhone, desktop: onDesktop, enlarged, keyboard, noScript: without }
+}
+
+async function look({ page, faults }: WatchedPage, path: string, status: number) {
+  faults.length = 0
+  const response = await page.goto(path, { waitUntil: 'load' })
+  if (path === '/sellers/dashboard') await page.locator('[data-content]').waitFor()
+  return {
+    ...(await auditPage(page)),
+    status: response?.status(),
+    csp: response?.headers()['content-security-policy'],
+    faults: faults.filter((fault) => !isOwnStatus(fault, status)),
+  }
+}
+
+async function lookWithoutScript({ page, faults }: WatchedPage, path: string, status: number) {
+  faults.length = 0
+  await page.goto(path, { waitUntil: 'load' })
+  const offered = page.locator('.needs-script:visible, [data-copy]:visible')
+  const forms = page.locator('form:has(input[type=email], #listing):not([method=post])')
+  return {
+    overflow: await readOverflow(page),
+    headings: await page.locator('h1').count(),
+    offered: await offered.allTextContents(),
+    forms: await forms.allTextContents(),
+    faults: faults.filter((fault) => !isOwnStatus(fault, status)),
+  }
+}
+
+/** A browser's console repeats the status of a page that is an error by intention. */
+function isOwnStatus(fault: string, status: number): boolean {
+  return status !== 200 && fault.includes(`responded with a status of ${status}`)
+}

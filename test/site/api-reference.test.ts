@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { toApiReference } from '../../src/domain/pages/site/api-reference.ts'
+import { toApiRun, toRunPath } from '../../src/domain/pages/site/api-run.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
 const baseUrl = 'https://waypost.example'
@@ -46,4 +47,32 @@ test('commands name a listing that exists, and send what a body needs', () => {
 
 test('a document of another shape is refused, not half printed', () => {
   expect(() => toApiReference({ openapi: '3.1.0' }, { baseUrl, exampleId: 'x' })).toThrow()
+})
+
+test('reads can be run from the page; nothing that writes, calls a seller, counts a click or needs a session', () => {
+  const runs = endpoints.flatMap((endpoint) => {
+    const run = toApiRun(endpoint, { q: 'web search' })
+    return run === null ? [] : [{ ...run, id: endpoint.id, methods: endpoint.methods }]
+  })
+  for (const { methods } of runs) expect(methods).toContain('GET')
+  const ids = runs.map(({ id }) => id)
+  expect(ids).toEqual(expect.arrayContaining(['search', 'listing', 'kit', 'stats', 'compare']))
+  for (const id of ['go', 'me', 'analytics', 'claims', 'sponsored']) expect(ids).not.toContain(id)
+  const search = runs.find(({ id }) => id === 'search')
+  expect(search?.inputs.find(({ name }) => name === 'q')?.example).toBe('web search')
+  expect(runs.find(({ id }) => id === 'call')).toMatchObject({
+    path: '/api/v1/call/{listing_id}?relay_info=1',
+    inputs: [{ name: 'listing_id' }],
+  })
+})
+
+test('what is typed into a trial stays where it belongs in the address', () => {
+  const inputs = [
+    { name: 'listing_id', place: 'path', value: '../../sellers/me?x=' },
+    { name: 'q', place: 'query', value: 'a&b=c#d' },
+    { name: 'kind', place: 'query', value: '' },
+  ]
+  expect(toRunPath('/api/v1/listings/{listing_id}', inputs)).toBe(
+    '/api/v1/listings/..%2F..%2Fsellers%2Fme%3Fx%3D?q=a%26b%3Dc%23d',
+  )
 })

@@ -14,6 +14,7 @@ export const FIXED_PAGES = [
   '/business-model',
   '/compare',
   '/docs',
+  '/keys',
   '/privacy',
   '/problems',
   '/roadmap',

@@ -30,5 +30,7 @@ async function showSession(): Promise<void> {
   if (!me.ok || note === null) return
   const email = note.querySelector('[data-email]')
   if (email !== null) email.textContent = me.body.seller.email
+  // In the form's place, which it needs no more: nothing moves.
   note.hidden = false
+  if (form !== null) form.inert = true
 }

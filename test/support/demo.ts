@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Demo {
+  url: string
+  /** Where mails are kept instead of sent. */
+  outbox: string
+  close(): Promise<void>
+}
+
+/** Starts what `npm run demo` starts, from a state of its own; its release is built once for all runs. */
+export async function startDemo(): Promise<Demo> {
+  const stateDir = mkdtempSync(join(tmpdir(), 'waypost-demo-'))
+  const port = await findPort()
+  const url = `http://localhost:${port}`
+  const env = {
+    ...process.env,
+    PORT: String(port),
+    BASE_URL: url,
+    OUT_DIR: '.cache/test-demo',
+    STATE_DIR: stateDir,
+    RATE_LIMITS: '{"search":"off","check":"off"}',
+  }
+  const stdio = ['ignore', 'pipe', 'pipe'] as const
+  const child = spawn(process.execPath, ['functions/commands/demo.ts'], { env, stdio: [...stdio] })
+  let printed = ''
+  child.stderr.on('data', (text) => {
+    printed += text
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      printed += text
+      if (printed.includes('Waypost is ready')) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`the demonstration ended (${code}): ${printed}`)))
+  })
+  return {
+    url,
+    outbox: join(stateDir, 'outbox'),
+    async close() {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+      rmSync(stateDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Path and token of the newest sign-in link mailed to an address; the link's host may be another. */
+export async function readSignInPath(outbox: string, address: string): Promise<string> {
+  for (let tries = 0; tries < 100; tries++) {
+    const mails = listFiles(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'))
+    const text = mails.find((mail) => mail.includes(address)) ?? ''
+    // Quoted-printable breaks long lines with "=" and writes "=" as "=3D".
+    const plain = text.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
+    const link = /\/sellers\/sign-in\?token=[\w-]+/.exec(plain)
+    if (link !== null) return link[0]
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`no sign-in mail in ${outbox}`)
+}
+
+function listFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+/** One that was free a moment ago: the address of the service must be known before it starts. */
+async function findPort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('expected a port')
+  return address.port
+}
