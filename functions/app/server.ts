@@ -209,8 +209,12 @@ function answerUnreadable(server: Server, turns: Turns, { problem, config }: Par
   const transport = toTransportHeaders(config.BASE_URL)
   const limits = { headerBytes: MAX_HEADER_BYTES, headersSeconds: HEADERS_TIMEOUT / 1000 }
   server.on('clientError', (error, socket) => {
-    if (!socket.writable || ('code' in error && error.code === 'ECONNRESET'))
-      return void socket.destroy()
+    const code = 'code' in error ? error.code : undefined
+    if (!socket.writable || code === 'ECONNRESET') return void socket.destroy()
+    // Browsers open connections in advance. An answer to nothing would be taken for that of the
+    // first request that goes out on one.
+    const isUnused = 'bytesRead' in socket && socket.bytesRead === 0
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused) return void socket.destroy()
     const fault = toUnreadable(error, limits)
     const response = toFaultProblem(fault, fault.target.startsWith(RELAY_PREFIX), problem)
     for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
@@ -6,6 +6,7 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toBadgeEmbeds } from '../../src/domain/pages/sellers/badge-embeds.ts'
+import { readSignInPath } from '../support/demo.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { launchBrowser, openPage } from './browser.ts'
 import { auditPage } from './page-audit.ts'
@@ -30,7 +31,7 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   await page.getByRole('button', { name: 'Send the link' }).click()
   await page.getByText('A link is on its way to owner@shop.example').waitFor()
 
-  await page.goto(await readSignInPath('owner@shop.example'))
+  await page.goto(await readSignInPath(join(stateDir, 'outbox'), 'owner@shop.example'))
   expect(page.url()).toBe(`${waypost.url}/sellers/sign-in`)
   await page.getByRole('button', { name: 'Sign in now' }).click()
   await page.waitForURL('**/sellers/dashboard')
@@ -81,7 +82,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await page.getByLabel('Email address').fill(`owner@${domain}`)
   await page.getByRole('button', { name: 'Send the link' }).click()
   await page.getByText('A link is on its way').waitFor()
-  await page.goto(await readSignInPath(`owner@${domain}`))
+  await page.goto(await readSignInPath(join(stateDir, 'outbox'), `owner@${domain}`))
   await page.getByRole('button', { name: 'Sign in now' }).click()
   await page.waitForURL('**/sellers/dashboard')
   await page.getByLabel('Proof', { exact: true }).selectOption('contact_email')
@@ -172,27 +173,3 @@ test('a link that is used up says so and offers a new one', async () => {
   expect(page.url()).toBe(`${waypost.url}/sellers/sign-in`)
   await close()
 })
-
-/** Path and token of the link mailed to an address; the link's own host is the public one. */
-async function readSignInPath(address: string): Promise<string> {
-  const outbox = join(stateDir, 'outbox')
-  for (let tries = 0; tries < 50; tries++) {
-    const mails = listFiles(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'))
-    const text = mails.find((mail) => mail.includes(address)) ?? ''
-    // Quoted-printable breaks long lines with "=" and writes "=" as "=3D".
-    const link = /\/sellers\/sign-in\?token=[\w-]+/.exec(
-      text.replace(/=\r?\n/g, '').replaceAll('=3D', '='),
-    )
-    if (link !== null) return link[0]
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`no sign-in mail in ${outbox}`)
-}
-
-function listFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
-}
