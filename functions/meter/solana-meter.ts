@@ -24,7 +24,7 @@ const REFERENCE_LENGTH = 32
 /** Signatures a node lists at once. */
 const PAGE = 1_000
 /** Transactions read before they are written down. */
-const TOGETHER = 25
+const TOGETHER = 100
 
 const SignaturesSchema = v.array(
   v.object({

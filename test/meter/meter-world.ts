@@ -1,12 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type ChainReport, measure } from '../../functions/meter/measure.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
 import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
+import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { normalizePayout } from '../../src/domain/listing/payout.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import { NETWORK } from '../settlements/samples.ts'
+import { silentLog } from '../support/stores.ts'
+
+/** One SQLite store for a whole file of tests that are no matter of the store, emptied between them. */
+export async function openMeterStore() {
+  const place = await mkdtemp(join(tmpdir(), 'waypost-meter-'))
+  const store = await openStore({ STATE_DIR: place, DATABASE_URL: undefined }, silentLog)
+  return {
+    store,
+    async empty() {
+      await store.db.transaction().execute(async (trx) => {
+        for (const table of METER_TABLES) await trx.deleteFrom(table).execute()
+      })
+    },
+    async close() {
+      await store.close()
+      await rm(place, { recursive: true })
+    },
+  }
+}
+
+const METER_TABLES = [
+  'settlement',
+  'wallet_transfer',
+  'meter_payer',
+  'meter_cursor',
+  'meter_block',
+  'payout_proof',
+  'claim',
+  'lease',
+] as const
 
 /** A seller that proved some payouts; each listing is `x402.<n>`. */
 export async function prove(store: Store, payouts: readonly string[], network = NETWORK) {

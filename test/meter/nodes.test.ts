@@ -3,13 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { measure } from '../../functions/meter/measure.ts'
 import { createJsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
-import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { DAY_MS, hexQuantity, NETWORK, NOON, wallet } from '../settlements/samples.ts'
-import { silentLog } from '../support/stores.ts'
 import { createChain, createNode, payment, transfer } from './chain-double.ts'
 import { countRequests } from './count-requests.ts'
-import { createMeter, prove } from './meter-world.ts'
+import { createMeter, openMeterStore, prove } from './meter-world.ts'
 
 /** What nodes refuse, get wrong or lie about. One store, emptied for each: none of this is its matter. */
 const SHOP = wallet(1)
@@ -17,34 +15,13 @@ const buyer = (n: number) => wallet(10 + n)
 const refused = () => new RpcError('the node refused (-32005)', { isRefusal: true })
 const busy = () => new RpcError('the node is busy (HTTP 429)', { isBusy: true })
 
-const stores: Store[] = []
-async function newStore(): Promise<Store> {
-  const { mkdtemp } = await import('node:fs/promises')
-  const { tmpdir } = await import('node:os')
-  const STATE_DIR = await mkdtemp(`${tmpdir()}/waypost-nodes-`)
-  const store = await openStore({ STATE_DIR, DATABASE_URL: undefined }, silentLog)
-  stores.push(store)
-  return store
-}
-afterAll(async () => {
-  for (const store of stores) await store.close()
-})
-
+const opened = openMeterStore()
 let store: Store
 beforeEach(async () => {
-  store ??= await newStore()
-  for (const table of [
-    'settlement',
-    'wallet_transfer',
-    'meter_payer',
-    'meter_cursor',
-    'meter_block',
-    'payout_proof',
-    'claim',
-    'lease',
-  ] as const)
-    await store.db.deleteFrom(table).execute()
+  store = (await opened).store
+  await (await opened).empty()
 })
+afterAll(async () => (await opened).close())
 
 /** Ten payments of ten buyers in twenty blocks, and a node that tells them. */
 async function open(faults: Parameters<typeof createNode>[1] = {}, payouts = [SHOP]) {

@@ -19,6 +19,7 @@ const PAYOUTS = {
   v1: '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
   mpp: '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
   forger: '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
+  direct: '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
 } as const
 
 describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_000 }, () => {
@@ -41,6 +42,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       v2: await sellers.startSellerV2(facilitator.url, PAYOUTS.v2),
       v1: await sellers.startSellerV1(facilitator.url, PAYOUTS.v1),
       mpp: await sellers.startSellerMpp(facilitator.url, PAYOUTS.mpp),
+      direct: await sellers.startSellerV2(facilitator.url, PAYOUTS.direct),
       forger: await sellers.startForger(PAYOUTS.forger, () => oldTransaction),
     }
     closing.push(facilitator.close, ...Object.values(running).map(({ close }) => close))
@@ -51,7 +53,13 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       rails,
     })
     world = await startWorld(
-      [listing('v2'), listing('v1'), listing('mpp', '[x402, mpp]'), listing('forger')],
+      [
+        listing('v2'),
+        listing('v1'),
+        listing('mpp', '[x402, mpp]'),
+        listing('forger'),
+        listing('direct'),
+      ],
       { [lab.NETWORK]: chain.url },
     )
     closing.push(world.close)
@@ -254,6 +262,27 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(result.headers.get('payment-response')).not.toBeNull()
   })
 
+  test('what is paid straight to a proven payout is read from the chain', async () => {
+    const { measure } = await import('../../functions/meter/measure.ts')
+    const { proveByWallet } = await import('./prove-payout.ts')
+    const { ledger, config, clock, log } = world.service.parts
+    const payout = `${lab.NETWORK}:${PAYOUTS.direct}`
+    await proveByWallet(ledger.store.db, { listingId: 'x402.direct', payout, baseUrl: world.url })
+    for (const buyer of [1, 2]) {
+      const pay = await payV2(buyer)
+      const result = await moved(buyer, PAYOUTS.direct, () => pay(`${running.direct.url}/paid`))
+      expect(result).toMatchObject({ status: 200, paid: 1000n, earned: 1000n })
+    }
+    // Money that nobody authorised as a payment.
+    await chain.transfer(1, PAYOUTS.direct, 5000n)
+    expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
+    const options = { since: null, signal: new AbortController().signal }
+    const read = () =>
+      measure({ store: ledger.store, config, clock, log, wait: async () => {} }, options)
+    expect(await read()).toMatchObject([{ network: lab.NETWORK, payments: 2, stopped: null }])
+    expect(await read()).toMatchObject([{ payments: 0, stopped: null }])
+  })
+
   test('what was settled becomes trust at the next build; what was forged does not', async () => {
     expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
     await world.service.parts.ledger.settlements.verify()
@@ -271,6 +300,16 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
         settlements_30d: 1,
       })
     expect(await trustOf('forger')).toMatchObject({ score: null, evidence: 'no_payment_data' })
+  })
+
+  test('and so does what was paid straight, without the transfer that nobody authorised', async () => {
+    expect(await trustOf('direct')).toMatchObject({
+      evidence: 'verified_non_wash_payments',
+      verified_buyers_30d: 2,
+      settlements_30d: 2,
+      volume_usd_30d: 0.002,
+      wash_flags: [],
+    })
   })
 
   test('money sent back makes it a round trip', async () => {
