@@ -18,7 +18,12 @@ const SHOP = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
 /** A key nobody has, by name. */
 const key = (name: string) => encodeBase58(createHash('sha256').update(name).digest())
 const signature = (name: string) => encodeBase58(createHash('sha512').update(name).digest())
-const accountOf = (wallet: string) => tokenAccountOf(wallet, USDC) ?? ''
+const accounts = new Map<string, string>()
+function accountOf(wallet: string): string {
+  const account = accounts.get(wallet) ?? tokenAccountOf(wallet, USDC) ?? ''
+  accounts.set(wallet, account)
+  return account
+}
 const [SPONSOR, ALICE, BOB] = [key('sponsor'), key('alice'), key('bob')]
 
 interface Moved {

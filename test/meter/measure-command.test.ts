@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseMeasureOptions } from '../../functions/meter/measure-options.ts'
+import { lockState } from '../../functions/operations/state-lock.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { openStore } from '../../functions/store/open-store.ts'
+import { NETWORK, NOON, wallet } from '../settlements/samples.ts'
+import { silentLog } from '../support/stores.ts'
+import { createChain, createNode, payment } from './chain-double.ts'
+import { prove } from './meter-world.ts'
+
+describe('the options', () => {
+  test.each<[string[], unknown]>([
+    [[], { since: null, isJson: false }],
+    [['--json'], { since: null, isJson: true }],
+    [['--since', '2026-11-01'], { since: Date.UTC(2026, 10, 1), isJson: false }],
+    [['--since', '2026-11-01T06:30Z'], { since: Date.UTC(2026, 10, 1, 6, 30), isJson: false }],
+    [['--help'], { help: true }],
+  ])('%j', (args, expected) => {
+    expect(parseMeasureOptions(args, NOON)).toEqual(expected)
+  })
+
+  test.each([
+    [['--since', 'yesterday'], 'expected a date'],
+    [['--since', '2026-02-30'], 'expected a date'],
+    [['--since', '2026-12-01'], 'expected a date'],
+    [['--since', '2026-08-01'], 'of the last 90 days'],
+    [['--since', '1'], 'expected a date'],
+    [['--since'], 'since'],
+    [['--until', '2026-11-01'], '--until'],
+    [['eip155:8453'], 'eip155:8453'],
+  ])('%j are refused', (args, fault) => {
+    expect(parseMeasureOptions(args, NOON)).toEqual({ fault: expect.stringContaining(fault) })
+  })
+
+  test('MEASURE=on without a node is said at the start', () => {
+    expect(() => parseConfig({ MEASURE: 'on' })).toThrow(/MEASURE: got "on", expected RPC_URLS/)
+    expect(() => parseConfig({ MEASURE: 'yes' })).toThrow(/expected on or off/)
+    expect(
+      parseConfig({ MEASURE: 'on', RPC_URLS: '{"eip155:1":"http://n.example"}' }).MEASURE,
+    ).toBe(true)
+  })
+})
+
+describe('npm run measure', () => {
+  const places = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'waypost-measure-')))
+  const [idle = '', held = ''] = places
+  const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
+  chain.mine(payment(wallet(2), wallet(1), 1_000))
+  const node = createNode(chain)
+  const server = createServer(async (request, response) => {
+    const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: node.answer(method, params) }))
+  })
+  let rpcUrls = ''
+
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    rpcUrls = JSON.stringify({
+      [NETWORK]: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    })
+    const store = await openStore({ STATE_DIR: idle, DATABASE_URL: undefined }, silentLog)
+    await prove(store, [wallet(1)])
+    await store.close()
+  })
+  afterAll(() => {
+    server.close()
+    for (const place of places) rmSync(place, { recursive: true })
+  })
+
+  function run(env: Record<string, string>, ...args: string[]) {
+    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+      const child = execFile(
+        process.execPath,
+        ['functions/commands/evidence/measure.ts', ...args],
+        { env: { PATH: process.env.PATH, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env } },
+        (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+      )
+    })
+  }
+
+  test('ends with what it came to', async () => {
+    const lock = await lockState(held)
+    const [done, wrong, noNode, inUse] = await Promise.all([
+      run({ RPC_URLS: rpcUrls, STATE_DIR: idle }),
+      run({ RPC_URLS: rpcUrls, STATE_DIR: idle }, '--since', 'noon'),
+      run({ STATE_DIR: idle }),
+      run({ RPC_URLS: rpcUrls, STATE_DIR: held }),
+    ])
+    lock.release()
+    expect(done).toMatchObject({ code: 0 })
+    expect(done.stdout).toContain(`${NETWORK}: 1 payments to 1 payouts in 2 blocks`)
+    expect(wrong).toMatchObject({ code: 2, stdout: '' })
+    expect(noNode).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^RPC_URLS is empty, [^\n]+\n$/),
+    })
+    expect(inUse).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('in use by another'),
+    })
+  })
+})
