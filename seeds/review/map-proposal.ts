@@ -5,10 +5,11 @@ import type { FoundService } from '../../src/domain/proposals/found-service.ts'
 import { RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { renderListing } from '../content/listing-text.ts'
 import { finishSeed, type MappedSeed } from '../facts/finish-seed.ts'
+import { withPlainWords } from '../facts/plain-operations.ts'
 import { type Offer, pricingOf } from '../facts/price.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
-import { type SeedTexts, toSeedLine, toSeedTexts } from '../facts/seed-texts.ts'
+import { type SeedTexts, toSeedTexts } from '../facts/seed-texts.ts'
 import { parseAgentCard } from '../sources/a2a/agent-card.ts'
 import { mapCard } from '../sources/a2a/map-card.ts'
 import { addressSlug } from '../text/address-slug.ts'
@@ -20,7 +21,6 @@ const PROPOSALS_SOURCE = 'proposals'
 
 /** Operations of a listing's first file; the rest is read again when it is listed. */
 const MAX_OPERATIONS = 20
-const MAX_DESCRIPTION = 300
 
 export interface MappedProposal {
   /** Null where nothing readable was found: a person writes the file. */
@@ -125,33 +125,20 @@ function toOffer({ rail, network, usd }: FoundService['terms'][number]): Offer[]
 
 const operation = createOperationSchema({ allowPrivate: false })
 
-/** What reads like an order to an agent goes, and a price that no rail of the 402 bears out. */
+/** A price that no rail of the 402 bears out goes. */
 function toOperations({ api }: FoundService, pricing: SeedFacts['pricing']): Operation[] {
-  return (api?.operations ?? []).slice(0, MAX_OPERATIONS).flatMap((each) => {
+  const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS).flatMap((each) => {
     const parsed = v.safeParse(operation, each)
-    if (!parsed.success) return []
-    const { description, price, params, ...rest } = parsed.output
-    const line = description === undefined ? null : toSeedLine(description, MAX_DESCRIPTION)
+    return parsed.success ? [parsed.output] : []
+  })
+  return withPlainWords(read).map(({ price, ...rest }) => {
     const isBorne =
       price !== undefined &&
       pricing?.model === 'per_call' &&
       price.min_usd >= pricing.min_usd &&
       price.max_usd <= pricing.max_usd
-    return [
-      {
-        ...rest,
-        ...(line === null ? {} : { description: line }),
-        ...(isBorne ? { price } : {}),
-        ...(params === undefined ? {} : { params: params.map(withPlainWords) }),
-      },
-    ]
+    return isBorne ? { ...rest, price } : rest
   })
-}
-
-function withPlainWords(param: NonNullable<Operation['params']>[number]) {
-  const { description, ...rest } = param
-  const line = description === undefined ? null : toSeedLine(description, MAX_DESCRIPTION)
-  return line === null ? rest : { ...rest, description: line }
 }
 
 function textOf(value: unknown): string | null {

@@ -38,6 +38,7 @@ describe('what a server becomes', () => {
               identifier: '@user/weather',
             },
           ],
+          registry_name: 'io.github.user/weather',
           sources: [
             {
               source: 'mcp_registry',

@@ -27,9 +27,11 @@ url: "https://weather.example/agents"
 summary: "Weather forecasts for harbours and open water."
 categories: [geo_weather]
 invoke:
-  - { kind: mcp, transport: streamable-http, url: "https://mcp.weather.example/mcp" }
+  - { kind: mcp, transport: streamable-http, url: "https://mcp.weather.example/mcp", headers: [{ name: "Authorization", required: false, secret: true }] }
   - { kind: mcp_package, transport: stdio, registry: npm, identifier: "@harbour-weather/mcp" }
   - { kind: mcp_package, transport: streamable-http, registry: npm, identifier: "@harbour-weather/mcp" }
+registry_name: "example.weather/forecast"
+version: "1.0.2"
 sources:
   - { source: mcp_registry, ref: "https://registry.modelcontextprotocol.io/v0.1/servers/example.weather%2Fforecast/versions/latest" }
 added: 2026-02-03

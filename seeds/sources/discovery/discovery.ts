@@ -1,5 +1,6 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { withPlainWords } from '../../facts/plain-operations.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { Seed, SeedEvidence } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
@@ -110,7 +111,7 @@ function toInterfaceOf(
       interface: {
         at: rules.now,
         from: 'openapi',
-        operations,
+        operations: withPlainWords(operations),
         ...(truncated ? { truncated } : {}),
       },
     }

@@ -6,17 +6,24 @@ import {
   REMOTE_TRANSPORTS,
 } from '../../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules, type UrlFault } from '../../facts/callable-url.ts'
+import { toArgs, toEnv, toHeaders } from './map-settings.ts'
 import type { RegistryServer } from './registry-row.ts'
 
 const MAX_ENTRIES = 20
 const MAX_IDENTIFIER = 214
 
-const RemoteSchema = v.object({ type: v.string(), url: v.string() })
+const RemoteSchema = v.object({
+  type: v.string(),
+  url: v.string(),
+  headers: v.optional(v.unknown()),
+})
 const PackageSchema = v.object({
   registryType: v.string(),
   identifier: v.string(),
   version: v.optional(v.nullable(v.string())),
   transport: v.optional(v.object({ type: v.string() })),
+  environmentVariables: v.optional(v.unknown()),
+  packageArguments: v.optional(v.unknown()),
 })
 
 export interface MappedInvoke {
@@ -37,7 +44,8 @@ export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvok
   const faults: UrlFault[] = []
   for (const item of mapped) {
     if ('reason' in item) faults.push(item)
-    else entries.set(JSON.stringify(item), item)
+    // One endpoint is one entry: the first says what it needs.
+    else if (!entries.has(keyOf(item))) entries.set(keyOf(item), item)
   }
   return { entries: [...entries.values()].slice(0, MAX_ENTRIES), faults }
 }
@@ -45,10 +53,18 @@ export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvok
 function mapRemote(value: unknown, rules: HostRules): Mapped {
   const result = v.safeParse(RemoteSchema, value)
   if (!result.success) return shapeFault('remote', result.issues[0])
-  const { type, url } = result.output
+  const { type, url, headers } = result.output
   const transport = REMOTE_TRANSPORTS.find((known) => known === type)
   if (transport === undefined) return transportFault(type, REMOTE_TRANSPORTS)
-  return findCallableUrlFault(url, rules) ?? { kind: 'mcp', transport, url }
+  const needed = toHeaders(headers)
+  return (
+    findCallableUrlFault(url, rules) ?? {
+      kind: 'mcp',
+      transport,
+      url,
+      ...(needed.length > 0 && { headers: needed }),
+    }
+  )
 }
 
 function mapPackage(value: unknown, rules: HostRules): Mapped {
@@ -65,7 +81,23 @@ function mapPackage(value: unknown, rules: HostRules): Mapped {
   if (transport === undefined) return transportFault(type, PACKAGE_TRANSPORTS)
   const identifier = normalizeIdentifier(registry, result.output.identifier)
   const fault = findPackageFault(registry, identifier, rules)
-  return fault ?? { kind: 'mcp_package', transport, registry, identifier }
+  const env = toEnv(result.output.environmentVariables)
+  const args = toArgs(result.output.packageArguments)
+  return (
+    fault ?? {
+      kind: 'mcp_package',
+      transport,
+      registry,
+      identifier,
+      ...(env.length > 0 && { env }),
+      ...(args.length > 0 && { args }),
+    }
+  )
+}
+
+function keyOf(entry: InvokeEntry): string {
+  const where = entry.kind === 'mcp' ? entry.url : `${entry.registry} ${entry.identifier}`
+  return `${entry.transport} ${where}`
 }
 
 /**

@@ -1,4 +1,6 @@
+import * as v from 'valibot'
 import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
+import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/listing-facts.ts'
 import {
   type UrlFault as Fault,
   findCallableUrlFault,
@@ -11,9 +13,10 @@ import { toSeedTexts } from '../../facts/seed-texts.ts'
 import { guessCategories } from '../../text/guess-categories.ts'
 import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
+import { authOf } from './map-settings.ts'
 import type { RegistryRow, RegistryServer } from './registry-row.ts'
 import { registrySlug } from './registry-slug.ts'
-import { findSource } from './registry-source.ts'
+import { findSource, REGISTRY_SOURCE, type SourceRef } from './registry-source.ts'
 
 /** A registry row as a listing, or the first reason it can't be one. */
 export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
@@ -69,16 +72,31 @@ function mapFacts(row: RegistryRow, rules: MapRules): Mapped | Fault {
     }
   const { name, summary, description, suspicious } = texts
   const categories = guessCategories(name, description, rules.categories)
+  const auth = authOf(entries)
   return {
     name,
     kind: 'mcp_server',
     url,
     summary,
     categories,
+    ...(auth !== null && { auth }),
     invoke: entries,
+    ...registryFacts(server, source),
     sources: [source],
     dropped: faults,
     suspicious,
+  }
+}
+
+/** A name and a version are the registry's where the row is its own; elsewhere they may be made up. */
+function registryFacts(
+  { name, version }: RegistryServer,
+  { source }: SourceRef,
+): Pick<SeedFacts, 'registry_name' | 'version'> {
+  if (source !== REGISTRY_SOURCE) return {}
+  return {
+    ...(v.is(RegistryNameSchema, name) && { registry_name: name }),
+    ...(v.is(VersionSchema, version) && { version }),
   }
 }
 

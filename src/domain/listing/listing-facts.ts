@@ -18,7 +18,7 @@ const MAX_INVOKE = 20
 const MAX_SOURCES = 20
 
 /** The name of a server in the official MCP registry. */
-const RegistryNameSchema = v.pipe(
+export const RegistryNameSchema = v.pipe(
   v.string('expected text'),
   v.minLength(3, 'expected a name such as com.example/weather'),
   v.maxLength(200, 'expected at most 200 characters'),
@@ -28,7 +28,7 @@ const RegistryNameSchema = v.pipe(
 const FIXED_VERSION = /^(?!latest$)\w[\w.+-]{0,99}$/
 
 /** A range or a moving tag says nothing of what was looked at. */
-const VersionSchema = v.pipe(
+export const VersionSchema = v.pipe(
   v.string('expected text, in quotes'),
   v.regex(FIXED_VERSION, 'expected one fixed version such as 1.4.2, no range and no tag'),
 )
