@@ -15,7 +15,6 @@ import type { Refusal } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 import { createProgress, type Progress, type ProgressStream } from '../fetch/progress.ts'
-import { createSellerReader } from '../fetch/read-sellers.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
 import { findSuspicion } from '../plan/find-suspicion.ts'
 import { planSeeding } from '../plan/plan-seeding.ts'
@@ -118,6 +117,8 @@ async function readChosen(
 
 /** What rows name is read through the guard, whatever the operator may name himself. */
 async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPorts) {
+  // Loaded by who reads sellers: a saved file needs no client for HTTP.
+  const { createSellerReader } = await import('../fetch/read-sellers.ts')
   const reader = createSellerReader({ allowPrivate: ports.allowPrivate ?? false })
   try {
     const followed = await source.follow?.(rows.values, reader)

@@ -5,6 +5,8 @@ import { fetchText } from './fetch-text.ts'
 import type { Progress } from './progress.ts'
 
 const MAX_PAGES = 5000
+/** One after the other without a row: such a source only says that there is more. */
+const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 const MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -20,6 +22,8 @@ export interface ReadOptions {
   limit: number | null
   retryMs: number
   progress: Progress
+  /** Pages to read at most; fewer in tests. */
+  maxPages?: number
 }
 
 export interface ReadRows {
@@ -46,18 +50,24 @@ export async function readSource(options: ReadOptions): Promise<ReadRows> {
   return rows
 }
 
-async function* readPages({ source, from, retryMs }: ReadOptions): AsyncGenerator<SourcePage> {
+async function* readPages({
+  source,
+  from,
+  retryMs,
+  maxPages = MAX_PAGES,
+}: ReadOptions): AsyncGenerator<SourcePage> {
   if (!/^https?:\/\//i.test(from)) {
     yield parsePage(source, await readSaved(from), null, from)
     return
   }
   let url: URL | null = new URL(from)
   let length = 0
+  let empty = 0
   const seen = new Set<string>()
   while (url !== null) {
     if (seen.has(url.href))
       throw new Error(`${from}: expected a new page each time, got ${url.href} twice`)
-    if (seen.size >= MAX_PAGES) throw new Error(`${from}: expected at most ${MAX_PAGES} pages`)
+    if (seen.size >= maxPages) throw new Error(`${from}: expected at most ${maxPages} pages`)
     seen.add(url.href)
     const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: PAGE_TIMEOUT_MS, retryMs }
     const text = await fetchText(url, limits)
@@ -65,6 +75,9 @@ async function* readPages({ source, from, retryMs }: ReadOptions): AsyncGenerato
     if (length > MAX_SOURCE_LENGTH)
       throw new Error(`${from}: expected at most ${MAX_SOURCE_LENGTH} characters, got more`)
     const page = parsePage(source, text, url, from)
+    empty = page.values.length + page.refused.length === 0 ? empty + 1 : 0
+    if (empty >= MAX_EMPTY_PAGES && page.next !== null)
+      throw new Error(`${from}: expected rows, got ${empty} pages without one and another to come`)
     yield page
     url = page.next
   }

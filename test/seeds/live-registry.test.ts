@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fetchText } from '../../seeds/fetch/fetch-text.ts'
+import { readSource } from '../../seeds/fetch/read-source.ts'
+import { mcpRegistry } from '../../seeds/sources/mcp-registry/mcp-registry.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
+import { server } from './registry-rows.ts'
 import { createRegistryServer, sendJson } from './registry-server.ts'
 
 let content: ReturnType<typeof createContentFixture>
@@ -16,6 +19,11 @@ afterEach(async () => {
   content.cleanUp()
   await registry?.close()
 })
+
+async function open(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  registry = await createRegistryServer(answer)
+  return registry
+}
 
 describe('the live registry', () => {
   test('is read page by page, with its cursor sent back encoded', async () => {
@@ -31,6 +39,25 @@ describe('the live registry', () => {
       ['deprecated', 'io.github.old-lighthouse/lamps'],
       ['same_endpoints', 'io.github.copycat/forecast'],
     ])
+  })
+
+  test('that always has another page, with or without rows, is given up, and nothing is kept of it', async () => {
+    let page = 0
+    let servers: unknown[] = []
+    const { url, asked } = await open((_request, response) => {
+      page += 1
+      sendJson(response, { servers, metadata: { nextCursor: `page-${page}` } })
+    })
+    const before = content.snapshot()
+    await expect(content.seed({ from: url })).rejects.toThrow('20 pages without one')
+    expect(asked).toHaveLength(20)
+    servers = [{ server: server('io.github.user/x') }]
+    const progress = { update: () => {}, end: () => {} }
+    const options = { source: mcpRegistry, from: url, limit: null, retryMs: 1, progress }
+    const read = readSource({ ...options, maxPages: 25 })
+    await expect(read).rejects.toThrow('expected at most 25 pages')
+    expect(asked).toHaveLength(20 + 25)
+    expect(content.snapshot()).toEqual(before)
   })
 
   test('is not asked for more pages than a limit needs', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseSeedOptions } from '../../seeds/commands/seed-options.ts'
 import { createProgress } from '../../seeds/fetch/progress.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
+import { server } from './registry-rows.ts'
 
 const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 const HOSTILE = join(FIXTURES, 'hostile.ndjson')
@@ -124,6 +125,58 @@ describe('options', () => {
         now: '2026-11-20T23:59:59.000Z',
       },
     })
+  })
+})
+
+describe('npm run seed -- all', () => {
+  /** Stands in for the network: the registry answers a page, every other source an error page. */
+  const REGISTRY = {
+    servers: [
+      {
+        server: server('io.github.tides/tides', {
+          repository: { url: 'https://github.com/tides/tides' },
+        }),
+      },
+    ],
+    metadata: {},
+  }
+  const NETWORK = `globalThis.fetch = async (url) =>
+    new URL(url).host === 'registry.modelcontextprotocol.io'
+      ? Response.json(${JSON.stringify(REGISTRY)})
+      : new Response('<!doctype html><title>Down for maintenance</title>')`
+  const seedAll = () =>
+    spawnSync(
+      process.execPath,
+      [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(NETWORK)}`,
+        SEED,
+        'all',
+        '--json',
+        '--content',
+        content.contentDir,
+      ],
+      { encoding: 'utf8' },
+    )
+  const rowsOf = (stdout: string) =>
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+  test('takes what answers, names what does not, and exits with the highest code', () => {
+    const { status, stdout, stderr } = seedAll()
+    expect(status).toBe(1)
+    expect(rowsOf(stdout).map(({ source, rows }) => [source, rows.added])).toEqual([
+      ['mcp-registry', 1],
+      ['discovery', 0],
+    ])
+    for (const source of ['x402-bazaar', 'mpp', 'a2a', 'x402-list'])
+      expect(stderr).toMatch(new RegExp(`^${source}: .*; nothing was written$`, 'm'))
+    expect(content.read('listings/mcp/io.github.tides.tides.md')).toContain('tides-pkg')
+    const before = content.snapshot()
+    expect(rowsOf(seedAll().stdout)[0].rows).toMatchObject({ added: 0, unchanged: 1 })
+    expect(content.snapshot()).toEqual(before)
   })
 })
 
