@@ -58,27 +58,17 @@ function mapFacts(row: RegistryRow, rules: MapRules): Mapped | Fault {
     }
   const texts = toSeedTexts([nameOf(server)], [server.description])
   if ('reason' in texts) return texts
-  const { entries, faults } = mapInvoke(server, rules)
-  if (entries.length === 0)
-    return {
-      reason: faults[0]?.reason ?? 'no_invoke',
-      detail: faults.map(({ detail }) => detail).join('; ') || 'expected a remote or a package',
-    }
-  const url = findPage(server, entries, rules)
-  if (url === null)
-    return {
-      reason: 'no_url',
-      detail: 'expected a websiteUrl, a repository or a package with a public page',
-    }
+  const callable = mapCallable(server, rules)
+  if ('reason' in callable) return callable
   const { name, summary, description, suspicious } = texts
-  const categories = guessCategories(name, description, rules.categories)
+  const { url, entries, faults } = callable
   const auth = authOf(entries)
   return {
     name,
     kind: 'mcp_server',
     url,
     summary,
-    categories,
+    categories: guessCategories(name, description, rules.categories),
     ...(auth !== null && { auth }),
     invoke: entries,
     ...registryFacts(server, source),
@@ -86,6 +76,29 @@ function mapFacts(row: RegistryRow, rules: MapRules): Mapped | Fault {
     dropped: faults,
     suspicious,
   }
+}
+
+interface Callable {
+  url: string
+  entries: InvokeEntry[]
+  faults: Fault[]
+}
+
+/** Its endpoints, and a page about it; both are needed. */
+function mapCallable(server: RegistryServer, rules: HostRules): Callable | Fault {
+  const { entries, faults } = mapInvoke(server, rules)
+  if (entries.length === 0)
+    return {
+      reason: faults[0]?.reason ?? 'no_invoke',
+      detail: faults.map(({ detail }) => detail).join('; ') || 'expected a remote or a package',
+    }
+  const url = findPage(server, entries, rules)
+  return url === null
+    ? {
+        reason: 'no_url',
+        detail: 'expected a websiteUrl, a repository or a package with a public page',
+      }
+    : { url, entries, faults }
 }
 
 /** A name and a version are the registry's where the row is its own; elsewhere they may be made up. */
