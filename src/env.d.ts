@@ -12,6 +12,8 @@ declare namespace App {
     chosen?: import('./domain/pages/compare/chosen-listings.ts').ChosenListings | undefined
     /** What became of a proposal, or the empty form; absent where no function serves the page. */
     proposed?: import('./domain/proposals/proposal-answer.ts').ProposePage | undefined
+    /** What became of a dispute, or the empty form; absent where no function serves the page. */
+    disputed?: import('./domain/disputes/dispute-page.ts').DisputePage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */
     checked?: import('./domain/probe/lint/check-answer.ts').CheckAnswer | undefined
   }

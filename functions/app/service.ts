@@ -7,6 +7,7 @@ import { createListingCards } from '../cards/listing-cards.ts'
 import { createChanges } from '../changes/changes.ts'
 import { createCompareList } from '../compare/compare-list.ts'
 import { createComparePage } from '../compare/compare-page.ts'
+import { createDisputePage } from '../disputes/dispute-page.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
@@ -139,6 +140,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       check: createCheckPage(parts, check),
       compare: createComparePage(parts),
       propose: createProposePage(parts, propose),
+      dispute: createDisputePage(parts),
       report: createFailureReport(parts),
     }),
   })

@@ -9,6 +9,12 @@ import { openStore } from '../store/open-store.ts'
 import { toDay } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import { USAGE_KINDS } from '../store/schema/tables.ts'
+import {
+  DemoDisputesSchema,
+  DemoPaymentsSchema,
+  insertDisputes,
+  insertPayments,
+} from './demo-payments.ts'
 
 /**
  * What sellers of the demonstration did: `ledger.json` beside its content. Times in it are ages, so
@@ -44,6 +50,8 @@ const LedgerSchema = v.strictObject({
   /** Clicks by listing and source, today first. */
   clicks: v.record(v.string(), v.record(v.picklist(CLICK_SOURCES), v.array(count))),
   uses: v.record(v.string(), v.record(v.picklist(USAGE_KINDS), count)),
+  payments: DemoPaymentsSchema,
+  disputes: DemoDisputesSchema,
 })
 type DemoLedger = v.InferOutput<typeof LedgerSchema>
 
@@ -66,6 +74,8 @@ export async function resetDemoLedger(
       for (const table of EMPTIED) await trx.deleteFrom(table).execute()
       await insertClaims(trx, ledger, now)
       await insertNumbers(trx, ledger, toDay(now))
+      await insertPayments(trx, ledger.payments, now)
+      await insertDisputes(trx, ledger.disputes, now)
     })
   } finally {
     await store.close()
@@ -73,7 +83,15 @@ export async function resetDemoLedger(
   }
 }
 
-const EMPTIED = ['payout_proof', 'claim', 'opt_out', 'click_day', 'usage_day'] as const
+const EMPTIED = [
+  'payout_proof',
+  'claim',
+  'opt_out',
+  'click_day',
+  'usage_day',
+  'settlement',
+  'dispute',
+] as const
 
 async function insertClaims(trx: Store['db'], ledger: DemoLedger, now: number): Promise<void> {
   const sellers = ledger.sellers.map((email) => ({ id: email, email, created_at: now - 90 * DAY }))

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import * as v from 'valibot'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
 import { ProposalBodySchema } from '../../src/domain/proposals/proposal-views.ts'
+import { readForm, toSiteHeaders } from '../http/form-body.ts'
 import { clientKey } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import { isCrossSite } from '../sellers/sessions/cross-site.ts'
@@ -9,8 +10,6 @@ import { isStoreUnavailable } from '../store/schema/store-error.ts'
 import { findProposal, toProposalView } from './proposal-store.ts'
 import type { Propose } from './propose.ts'
 
-/** Bytes of a sent form. */
-const MAX_FORM_BYTES = 16 * 1024
 const FIELDS = ['url', 'kind', 'note', 'email'] as const
 
 const NOTHING_SENT = { url: '', kind: '', note: '' }
@@ -48,7 +47,7 @@ async function takeForm(
   propose: Propose,
   req: IncomingMessage,
 ): Promise<ProposePage> {
-  if (isCrossSite(toHeaders(req), config.BASE_URL))
+  if (isCrossSite(toSiteHeaders(req), config.BASE_URL))
     return refuse('cross-site', 'The form was sent from another site; fill it in here.')
   const text = await readForm(req)
   if (text === null) return refuse('payload-too-large', 'The form is too long.')
@@ -75,35 +74,6 @@ async function takeForm(
   const forwarded = String(req.headers['x-forwarded-for'] ?? '')
   const client = clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY)
   return { answer: await propose(parsed.output, client), sent }
-}
-
-/** Null for another type, past the limit, or where it breaks off. */
-function readForm(req: IncomingMessage): Promise<string | null> {
-  const type = req.headers['content-type'] ?? ''
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return Promise.resolve(null)
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      // What is too long is read on and dropped: the answer goes over the same connection.
-      if (size <= MAX_FORM_BYTES) chunks.push(chunk)
-    })
-    req.once('end', () =>
-      resolve(size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')),
-    )
-    req.once('close', () => resolve(null))
-    req.once('error', () => resolve(null))
-  })
-}
-
-function toHeaders(req: IncomingMessage): Headers {
-  const headers = new Headers()
-  for (const name of ['origin', 'sec-fetch-site']) {
-    const value = req.headers[name]
-    if (typeof value === 'string') headers.set(name, value)
-  }
-  return headers
 }
 
 function refuse(

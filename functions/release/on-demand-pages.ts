@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DisputePage } from '../../src/domain/disputes/dispute-page.ts'
 import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
@@ -13,7 +14,10 @@ import type { Release } from './release.ts'
 /** Only these are rendered for each request; every other page is a file. */
 const CHECK_PATH = '/sellers/check'
 const PROPOSE_PATH = '/propose'
-const ON_DEMAND = new Set(['/search', CHECK_PATH, PROPOSE_PATH, CHOSEN_PAGE])
+const DISPUTE_PATH = '/dispute'
+/** Pages whose form is sent to themselves. */
+const FORMS = new Set([PROPOSE_PATH, DISPUTE_PATH])
+const ON_DEMAND = new Set(['/search', CHECK_PATH, ...FORMS, CHOSEN_PAGE])
 
 export interface OnDemandPages {
   has(path: string): boolean
@@ -33,6 +37,7 @@ export function createOnDemandPages({
   check,
   compare,
   propose,
+  dispute,
   report,
 }: {
   release: () => Release
@@ -41,6 +46,7 @@ export function createOnDemandPages({
   check: (req: IncomingMessage) => Promise<CheckAnswer>
   compare: (target: string) => Promise<ChosenListings>
   propose: (req: IncomingMessage) => Promise<ProposePage>
+  dispute: (req: IncomingMessage) => Promise<DisputePage>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
@@ -48,16 +54,17 @@ export function createOnDemandPages({
     // Other services take their time: it is not spent inside the gate, where other pages wait.
     const checked = path === CHECK_PATH ? await check(req) : undefined
     const proposed = path === PROPOSE_PATH ? await propose(req) : undefined
+    const disputed = path === DISPUTE_PATH ? await dispute(req) : undefined
     await gate(req, res, async () => {
       const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined
-      await render(req, res, next, { checked, chosen, proposed })
+      await render(req, res, next, { checked, chosen, proposed, disputed })
     })
   }
   async function render(
     req: IncomingMessage,
     res: ServerResponse,
     next: () => void,
-    prepared: Pick<PageLocals, 'checked' | 'chosen' | 'proposed'>,
+    prepared: Pick<PageLocals, 'checked' | 'chosen' | 'proposed' | 'disputed'>,
   ) {
     const { pageCode, searchChoices, banner } = release()
     const handler = await load(pageCode)
@@ -81,5 +88,5 @@ export function createOnDemandPages({
 
 function takes(path: string, method: string | undefined): boolean {
   if (!ON_DEMAND.has(path)) return false
-  return method === 'GET' || method === 'HEAD' || (method === 'POST' && path === PROPOSE_PATH)
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && FORMS.has(path))
 }

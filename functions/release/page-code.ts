@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { DisputePage } from '../../src/domain/disputes/dispute-page.ts'
 import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
@@ -19,6 +20,7 @@ export interface PageLocals {
   checked: CheckAnswer | undefined
   /** What became of a proposal, or the empty form. */
   proposed: ProposePage | undefined
+  disputed: DisputePage | undefined
   /** The listings that this request's query names, side by side. */
   chosen: ChosenListings | undefined
 }

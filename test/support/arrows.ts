@@ -91,7 +91,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/edge': { ours: LIVE, packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/compare': { ours: LIVE, packages: ['h3'] },
-  'functions/disputes': { ours: LIVE, packages: ['node:crypto', 'kysely'] },
+  'functions/disputes': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
   'functions/doors': {
     ours: LIVE,
     packages: [

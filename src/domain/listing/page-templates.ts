@@ -30,6 +30,7 @@ export const FIXED_PAGES = [
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
   '/propose',
+  '/dispute',
   '/search',
   '/sellers/check',
   '/sellers/dashboard',
