@@ -7,7 +7,10 @@ import { readAcceptedDisputes } from './read-disputes.ts'
 const DEMAND_DAYS = 90
 
 /** What the next build needs to know: owners, removals, and ninety days of searches and clicks. */
-export async function readLedgerFacts(store: Store, now: number): Promise<OwnerFacts> {
+export async function readLedgerFacts(
+  store: Store,
+  now: number,
+): Promise<Omit<OwnerFacts, 'probed'>> {
   const claims = await store.db
     .selectFrom('claim')
     .select(['listing_id', 'host'])

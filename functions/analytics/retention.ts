@@ -17,6 +17,7 @@ export async function applyRetention(store: Store, now: number): Promise<void> {
   await dropOldCounts(store, now)
   await dropExpired(store, now)
   await dropOldDisputes(store, now)
+  await dropOldProbes(store, now)
 }
 
 async function cutSearchIds({ db }: Store, now: number): Promise<void> {
@@ -117,5 +118,13 @@ async function dropOldDisputes({ db }: Store, now: number): Promise<void> {
     .deleteFrom('dispute')
     .where('created_at', '<', now - RETENTION.waiting_dispute_days * DAY_MS)
     .where('state', '=', 'waiting')
+    .execute()
+}
+
+/** Of listings that are probed no more. */
+async function dropOldProbes({ db }: Store, now: number): Promise<void> {
+  await db
+    .deleteFrom('probe_evidence')
+    .where('probed_at', '<', now - RETENTION.probe_days * DAY_MS)
     .execute()
 }

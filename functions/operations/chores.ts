@@ -1,6 +1,7 @@
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
 import type { Parts } from '../parts/parts.ts'
+import { probeAsChore } from '../probe/probe-chore.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 
 /** Work a running server does by itself, once an hour; each part is safe on several instances. */
@@ -52,5 +53,9 @@ async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
   await run(async () => {
     const { store } = ledger
     if (config.MEASURE) await measure({ store, config, clock, log }, { since: null, signal })
+  })
+  await run(async () => {
+    const plans = () => parts.release().doorData.probePlans()
+    if (config.PROBE) await probeAsChore({ ...parts, plans }, signal)
   })
 }

@@ -9,6 +9,7 @@ import {
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
+import { readProbeEvidence } from '../probe/evidence-rows.ts'
 import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
 import { SQLITE_FILE } from '../store/sqlite/store.ts'
@@ -27,7 +28,10 @@ export async function readFactsForBuild(
   const store = await openStore(config, log)
   try {
     const now = Date.now()
-    const facts = await readLedgerFacts(store, now)
+    const facts = {
+      ...(await readLedgerFacts(store, now)),
+      probed: await readProbeEvidence(store),
+    }
     const payments = await readVerifiedSettlements(store, () => standingsOf(facts), now)
     return { ...facts, ...payments }
   } finally {

@@ -173,6 +173,7 @@ const VariablesSchema = v.object({
   DNS_SERVERS: dnsServers,
   RPC_URLS: rpcUrls,
   MEASURE: onOff,
+  PROBE: onOff,
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
   RATE_LIMITS: rateLimits,

@@ -5,9 +5,18 @@ import * as v from 'valibot'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import type { EvidenceKeeper } from './probe-content.ts'
 
 /** Members in the order a person reads them; a probe then changes few lines. */
 const ORDER = ['measured', 'signals', 'interface', 'notices', 'probes'] as const
+
+/** Evidence as files of a content folder. */
+export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
+  return {
+    read: async (id) => readEvidenceFile(contentDir, id),
+    write: (id, evidence) => writeEvidenceFile(contentDir, id, evidence),
+  }
+}
 
 /** `evidence/<prefix>/<slug>.json` of a listing. */
 export function evidenceFileOf(contentDir: string, id: string): string {
@@ -31,7 +40,7 @@ export function readEvidenceFile(contentDir: string, id: string): Evidence {
 }
 
 /** Replaces the file in one step: a reader sees the old evidence or the new one, whole. */
-export async function writeEvidenceFile(
+async function writeEvidenceFile(
   contentDir: string,
   id: string,
   evidence: Evidence,

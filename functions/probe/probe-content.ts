@@ -1,15 +1,27 @@
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
-import { orderByNeed, toCandidate } from '../../src/domain/probe/keep/probe-order.ts'
+import {
+  type Candidate,
+  orderByNeed,
+  toCandidate,
+} from '../../src/domain/probe/keep/probe-order.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { Finding, ProbeOutcome } from '../../src/domain/probe/read/finding.ts'
+import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Asker } from './ask.ts'
-import { readEvidenceFile, writeEvidenceFile } from './evidence-files.ts'
 import type { ProbeOptions } from './probe-options.ts'
 import { runProbes } from './run-probes.ts'
 
+/** Where what was seen is kept: files of the content, or a server's ledger. */
+export interface EvidenceKeeper {
+  /** Nothing where the listing has not been probed yet. */
+  read(id: string): Promise<Evidence>
+  /** Replaces it in one step. */
+  write(id: string, evidence: Evidence): Promise<void>
+}
+
 export interface ProbeContentOptions extends Omit<ProbeOptions, 'ids' | 'isJson'> {
-  contentDir: string
+  evidence: EvidenceKeeper
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
@@ -30,13 +42,13 @@ export interface ProbeSummary {
   seconds: number
 }
 
-/** Probes listings and writes their evidence files, one by one, as results come in. */
+/** Probes listings and writes their evidence down, one by one, as results come in. */
 export async function probeContent(options: ProbeContentOptions): Promise<ProbeSummary> {
-  const { contentDir, plans, now, staleMs, limit, onProbe } = options
+  const { evidence: keeper, plans, now, staleMs, limit, onProbe } = options
   const started = now()
-  const candidates = plans.map((plan) =>
-    toCandidate(plan, readEvidenceFile(contentDir, plan.id).probes ?? []),
-  )
+  const candidates: Candidate[] = []
+  for (const plan of plans)
+    candidates.push(toCandidate(plan, (await keeper.read(plan.id)).probes ?? []))
   const due = orderByNeed(candidates, { now: started, staleMs })
   const outcomes: ProbeSummary['outcomes'] = {}
   const tally = await runProbes({
@@ -44,8 +56,8 @@ export async function probeContent(options: ProbeContentOptions): Promise<ProbeS
     plans: due.slice(0, limit),
     onResult: async (plan, finding, moment) => {
       const at = toInstant(moment)
-      const evidence = readEvidenceFile(contentDir, plan.id)
-      await writeEvidenceFile(contentDir, plan.id, mergeFinding(evidence, finding, plan, at))
+      const evidence = await keeper.read(plan.id)
+      await keeper.write(plan.id, mergeFinding(evidence, finding, plan, at))
       outcomes[finding.outcome] = (outcomes[finding.outcome] ?? 0) + 1
       onProbe(plan.id, finding, at)
     },

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type ResourceRow, ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
+import { type ProbePlan, ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
 import { type CompareRow, CompareRowSchema } from '../../src/domain/views/compare-row.ts'
 
 /** What the doors of other directories list. Read when first asked for: most servers never are. */
@@ -9,6 +10,8 @@ export interface DoorData {
   resources(): Promise<readonly ResourceRow[]>
   /** Every listing as a row of a comparison, by id. */
   compareRows(): Promise<ReadonlyMap<string, CompareRow>>
+  /** How each listing is probed. */
+  probePlans(): Promise<readonly ProbePlan[]>
 }
 
 /** @param read the text of a data file of the release, verified */
@@ -16,6 +19,7 @@ export function createDoorData(read: (name: string) => Promise<string>): DoorDat
   return {
     servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
     resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),
+    probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
     compareRows: once(async () => {
       const rows = await readRows(read, 'data/compare-rows.ndjson', CompareRowSchema)
       return new Map(rows.map((row) => [row.id, row]))

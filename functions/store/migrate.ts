@@ -11,6 +11,7 @@ import { up as settlementCalls } from './migrations/0030-settlement-calls.ts'
 import { up as payoutProofs } from './migrations/0031-payout-proofs.ts'
 import { up as settlementBlocks } from './migrations/0032-settlement-blocks.ts'
 import { up as meter } from './migrations/0033-meter.ts'
+import { up as probeEvidence } from './migrations/0040-probe-evidence.ts'
 import { up as proposals } from './migrations/0050-proposals.ts'
 import { up as disputes } from './migrations/0055-disputes.ts'
 import type { Store } from './schema/store.ts'
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0031-payout-proofs': { up: payoutProofs },
   '0032-settlement-blocks': { up: settlementBlocks },
   '0033-meter': { up: meter },
+  '0040-probe-evidence': { up: probeEvidence },
   '0050-proposals': { up: proposals },
   '0055-disputes': { up: disputes },
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { createAsker } from '../../functions/probe/ask.ts'
+import { createEvidenceFiles } from '../../functions/probe/evidence-files.ts'
 import { probeContent } from '../../functions/probe/probe-content.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 
@@ -54,7 +55,7 @@ const asker = createAsker({ resolver, allowPrivate: true, userAgent: 'Waypost-Pr
 for (const round of ['first', 'second']) {
   const started = performance.now()
   const { outcomes } = await probeContent({
-    contentDir: dir,
+    evidence: createEvidenceFiles(dir),
     plans,
     asker,
     resolver,

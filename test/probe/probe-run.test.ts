@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createResolver } from '../../functions/ports/resolver.ts'
+import { createEvidenceFiles } from '../../functions/probe/evidence-files.ts'
 import { probeContent } from '../../functions/probe/probe-content.ts'
 import { parseProbeOptions } from '../../functions/probe/probe-options.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
@@ -66,7 +67,7 @@ async function run(
     concurrency: 16,
     now: Date.now,
     ...options,
-    contentDir,
+    evidence: createEvidenceFiles(contentDir),
     plans,
     asker,
     resolver: createResolver(undefined),

@@ -9,6 +9,7 @@ import { runMain } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { createAsker, toUserAgent } from '../../probe/ask.ts'
+import { createEvidenceFiles } from '../../probe/evidence-files.ts'
 import { type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { PROBE_HELP, type ProbeOptions, parseProbeOptions } from '../../probe/probe-options.ts'
 
@@ -36,7 +37,7 @@ async function probe(options: ProbeOptions, config: Config): Promise<void> {
   try {
     const summary = await probeContent({
       ...options,
-      contentDir: config.CONTENT_DIR,
+      evidence: createEvidenceFiles(config.CONTENT_DIR),
       plans,
       asker,
       resolver,

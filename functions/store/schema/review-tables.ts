@@ -1,7 +1,5 @@
 import type { PROPOSAL_STATES } from '../../../src/domain/proposals/proposal-views.ts'
 
-/** What strangers sent and people decide. */
-
 /** What a stranger proposed. `found` and `file` are JSON; `email` is null once it is decided. */
 export interface ProposalTable {
   id: string
@@ -31,4 +29,11 @@ export interface DisputeTable {
   note: string | null
   created_at: number
   settled_at: number | null
+}
+
+/** What a server's own probes saw of a listing: evidence as its file would hold it, JSON. */
+export interface ProbeEvidenceTable {
+  listing_id: string
+  evidence: string
+  probed_at: number
 }

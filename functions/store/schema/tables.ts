@@ -1,5 +1,5 @@
 import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
-import type { DisputeTable, ProposalTable } from './review-tables.ts'
+import type { DisputeTable, ProbeEvidenceTable, ProposalTable } from './review-tables.ts'
 
 /**
  * The tables as the queries see them; the migrations create them and the store tests compare both.
@@ -28,6 +28,7 @@ export interface Tables {
   meter_block: MeterBlockTable
   meter_payer: MeterPayerTable
   lease: LeaseTable
+  probe_evidence: ProbeEvidenceTable
 }
 
 export interface ClickTable {

@@ -7,6 +7,7 @@ import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
+import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
@@ -49,7 +50,7 @@ export function createCatalogue(
   const givenAway = readGivenAway(files, payouts, { tables, ledger, baseUrl })
   const listings = files.map((file) => {
     const { id, facts, description } = file
-    const evidence = content.evidence.get(id) ?? {}
+    const evidence = combineEvidence(content.evidence.get(id) ?? {}, ledger.probed.get(id))
     const standing = payouts.get(id) ?? NO_PAYOUTS
     return deriveListing(
       {

@@ -5,6 +5,7 @@ import {
   type PayoutStanding,
 } from '../../domain/owners/payout-standing.ts'
 import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
+import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
@@ -28,7 +29,7 @@ export function isOptedOut(
 /** Which payouts count for which listing of the directory. */
 export function readPayoutStandings(
   { listings, tables, evidence }: Pick<Content, 'listings' | 'tables' | 'evidence'>,
-  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
+  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts' | 'probed'>,
   baseUrl: string,
 ): Map<string, PayoutStanding> {
   const facts = listings
@@ -36,7 +37,8 @@ export function readPayoutStandings(
     .map((file): PayoutFacts => {
       const { id } = file
       const host = hostAt(file, baseUrl)
-      const named = evidence.get(id)?.interface?.payouts ?? []
+      const seen = combineEvidence(evidence.get(id) ?? {}, ledger.probed.get(id))
+      const named = seen.interface?.payouts ?? []
       // A proof ends with its claim, and a claim gives nothing on another host.
       const isClaimed = ledger.claimed.get(id) === host
       return {

@@ -5,6 +5,7 @@ import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
 import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
+import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import { toCompareRow } from '../../domain/views/compare-row.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
@@ -213,6 +214,9 @@ function writeData(
       toRegistryRows(catalogue.listings, catalogue.goneServers, catalogue.baseUrl),
     ),
     'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
+    'probe-plans.ndjson': toLines(
+      catalogue.listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? []),
+    ),
     'gone.ndjson': toLines(catalogue.gone),
     'content-hashes.ndjson': toLines(toContentHashes(listings)),
   }

@@ -28,6 +28,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       sorted(ledger.claimed),
       sorted(ledger.optedOut),
       sorted(ledger.provenPayouts),
+      sorted(ledger.probed),
       sorted(ledger.disputes),
       sorted(ledger.demand),
       sorted(ledger.settlements),

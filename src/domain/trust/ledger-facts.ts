@@ -1,5 +1,5 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
-import type { Measured } from './evidence.ts'
+import type { Evidence, Measured } from './evidence.ts'
 
 /** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
 export interface Demand {
@@ -23,6 +23,8 @@ export interface OwnerFacts {
   optedOut: ReadonlyMap<string, string>
   /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
   provenPayouts: ReadonlyMap<string, readonly string[]>
+  /** What a server's own probes saw, by listing id. */
+  probed: ReadonlyMap<string, Evidence>
   /** What people accepted of what was disputed, by listing id. */
   disputes: ReadonlyMap<string, readonly AcceptedDispute[]>
   /** Searches and clicks in 90 days by listing id. */
@@ -61,6 +63,7 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
   claimed: new Map(),
   optedOut: new Map(),
   provenPayouts: new Map(),
+  probed: new Map(),
   disputes: new Map(),
   demand: new Map(),
   ...NO_PAYMENT_FACTS,

@@ -24,6 +24,8 @@ export const RETENTION = {
   /** Days a decided proposal is kept, and one that nobody decided. */
   proposal_days: 90,
   waiting_proposal_days: 365,
+  /** Days what our probes saw of a listing is kept after the last of them. */
+  probe_days: 120,
   /** Days a decided dispute is kept, and an accepted one shows; and one that nobody decided. */
   dispute_days: 90,
   waiting_dispute_days: 365,
