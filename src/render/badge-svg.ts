@@ -1,13 +1,5 @@
+import { BADGE_COLORS, type BadgeTone } from '../domain/views/badge-view.ts'
 import { toXmlText } from './xml-text.ts'
-
-/** Fills dark enough that white 11 px text on them has a contrast of at least 4.5:1. */
-const FILLS = {
-  accent: '#0b6b50',
-  strong: '#084c39',
-  neutral: '#5a6057',
-  muted: '#6b7168',
-} as const
-export type BadgeTone = keyof typeof FILLS
 
 export interface Badge {
   label: string
@@ -17,12 +9,16 @@ export interface Badge {
 
 const HEIGHT = 20
 const PADDING = 6
-const MARK_WIDTH = 14
+const MARK_WIDTH = 15
+/** How far the arm points into the post's half. */
+const POINT = 7
+const MARK =
+  '<g fill="#8fe0b8"><path d="M10 3h1.4v14H10z" opacity=".6"/><path d="M6 4.2h8l3 2.3-3 2.3H6z"/><path d="M16 10.6H8.6l-2.8 2 2.8 2H16z" opacity=".7"/></g>'
 /** Longer texts are cut: a badge stands in a line of others. */
 const MAX_CHARACTERS = 48
 
 /**
- * A flat badge, 20 px high: no script, no outside reference, a title for screen readers.
+ * A sign's arm on its post, 20 px high: no script, no outside reference, a title for screen readers.
  * Widths are estimated and then forced with `textLength`, so that it looks the same whatever
  * font the viewer has.
  */
@@ -32,13 +28,12 @@ export function renderBadgeSvg({ label, message, tone }: Badge): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${title}">`,
     `<title>${title}</title>`,
-    `<clipPath id="r"><rect width="${width}" height="${HEIGHT}" rx="3"/></clipPath>`,
-    `<g clip-path="url(#r)"><rect width="${leftWidth}" height="${HEIGHT}" fill="#22272a"/>`,
-    `<rect x="${leftWidth}" width="${width - leftWidth}" height="${HEIGHT}" fill="${FILLS[tone]}"/></g>`,
-    `<path d="M${PADDING + 4} 4v12M${PADDING} 6h7l2 2-2 2h-7z" fill="#5cd3a8" stroke="#5cd3a8" stroke-width="1"/>`,
+    `<rect width="${width}" height="${HEIGHT}" rx="3" fill="#17221d"/>`,
+    `<path d="M${leftWidth + POINT} 0H${width - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H${leftWidth + POINT}l-${POINT}-10z" fill="#${BADGE_COLORS[tone]}"/>`,
+    MARK,
     '<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">',
     toTextNode(left, PADDING + MARK_WIDTH, leftText),
-    toTextNode(right, leftWidth + PADDING, rightText),
+    toTextNode(right, leftWidth + POINT + PADDING, rightText),
     '</g></svg>\n',
   ].join('')
 }
@@ -60,7 +55,7 @@ function layOut(label: string, message: string) {
     leftText,
     rightText,
     leftWidth,
-    width: leftWidth + PADDING + rightText + PADDING,
+    width: leftWidth + POINT + PADDING + rightText + PADDING,
   }
 }
 

@@ -120,7 +120,7 @@ describe('filters', () => {
   test('price and trust say "at most" and "at least"', () => {
     const { price, trust } = toFacets(toView(toListing({ facts: priced(0.01, 3) })))
     expect([price, trust]).toEqual([['0.01', '0.1', '1'], []])
-    expect(toFacets(toView(toSold('x402.a', 50)))).toMatchObject({ trust: ['0', '20', '40'] })
+    expect(toFacets(toView(toSold('x402.a', 50)))).toMatchObject({ trust: ['0', '40'] })
     expect(toFacets(toView(toListing({ facts: UNPRICED })))).toMatchObject({ price: [], rail: [] })
   })
 

@@ -14,6 +14,7 @@ const tiers = {
   embed_markdown: '',
   tiers_doc: '',
 }
+const pricing = { model: 'unknown' } as const
 const none = { score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' } as const
 
 describe('the badge image', () => {
@@ -52,7 +53,7 @@ describe('the badge image', () => {
 
 describe('what a badge says', () => {
   test('a listing without evidence is listed, and no more', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: false })).toEqual({
+    expect(toBadgeView({ tiers, trust: none, first_party: false, pricing })).toEqual({
       label: 'Waypost',
       message: 'listed',
       tone: 'neutral',
@@ -60,7 +61,9 @@ describe('what a badge says', () => {
   })
 
   test('our own kits say so', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: true }).message).toBe('first-party kit')
+    expect(toBadgeView({ tiers, trust: none, first_party: true, pricing }).message).toBe(
+      'first-party kit',
+    )
   })
 
   test('a score from few buyers carries its marker', () => {
@@ -80,29 +83,63 @@ describe('what a badge says', () => {
       source: 'x',
     } as const
     const view = { ...trust, wash_flags: [], watch: [] }
-    expect(toBadgeView({ tiers, trust: view, first_party: false }).message).toBe(
-      'trust 12 (low sample)',
+    expect(toBadgeView({ tiers, trust: view, first_party: false, pricing }).message).toBe(
+      'trust 12, few buyers',
     )
   })
 
   test('the same is data for badge services', () => {
-    const badge = toBadgeView({ tiers, trust: none, first_party: false })
+    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing })
     expect(toBadgeEndpoint(badge)).toEqual({
       schemaVersion: 1,
       label: 'Waypost',
       message: 'listed',
-      color: '5a6057',
+      color: '4f6257',
     })
     // The image and its twin must not drift apart.
-    expect(renderBadgeSvg(badge)).toContain('#5a6057')
+    expect(renderBadgeSvg(badge)).toContain('#4f6257')
+  })
+
+  test.each([
+    [0.004, 'from $0.004'],
+    [0, 'free'],
+  ])('without evidence a price is said: %d', (usd, message) => {
+    const rails = ['x402' as const]
+    const priced = { model: 'per_call' as const, min_usd: usd, max_usd: 1, rails, networks: [] }
+    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing: priced })
+    expect(badge).toEqual({ label: 'Waypost', message, tone: 'money' })
+  })
+
+  test('payments without an independent buyer are no score, and said so', () => {
+    const trust = {
+      score: null,
+      evidence: 'no_independent_paid_usage_30d',
+      verified_buyers_30d: 0,
+      settlements_30d: 9,
+      wash_flags: [],
+      watch: [],
+      volume_usd_30d: 1,
+      top_buyer_share_30d: 0,
+      last_settlement_at: null,
+      shared_payout: false,
+      method: 'hub-trust-v0.1',
+      source: 'x',
+    } as const
+    const view = { ...trust, wash_flags: [], watch: [] }
+    expect(toBadgeView({ tiers, trust: view, first_party: false, pricing })).toMatchObject({
+      message: 'no independent buyers yet',
+      tone: 'missing',
+    })
   })
 
   test('a tier stands first', () => {
     const trusted = { ...tiers, tier: 'trusted' as const, tier_label: 'Trusted' }
-    expect(toBadgeView({ tiers: trusted, trust: none, first_party: false })).toMatchObject({
-      message: 'Trusted',
-      tone: 'strong',
-    })
+    expect(toBadgeView({ tiers: trusted, trust: none, first_party: false, pricing })).toMatchObject(
+      {
+        message: 'Trusted',
+        tone: 'strong',
+      },
+    )
   })
 })
 

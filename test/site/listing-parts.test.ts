@@ -50,7 +50,7 @@ describe('days as bars', () => {
       { date: '2026-10-30', settlements: 4, volume_usd: 1, buyers: 1 },
       { date: '2026-11-01', settlements: 8, volume_usd: 1, buyers: 1 },
     ])
-    expect(bars?.paths.money).toBe('M270 48v-24h8v24zM290 48v-48h8v48z')
+    expect(bars?.paths.money).toBe('M274 48v-24M294 48v-48')
     expect(bars?.text).toContain('12 in all, at most 8 on one day')
     expect(toSettlementBars([])).toBeNull()
   })

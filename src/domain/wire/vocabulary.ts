@@ -148,7 +148,7 @@ export type SearchFacet = (typeof SEARCH_FACETS)[number]
 /** Values that the facets of numbers count: each says how many its filter would give. */
 export const FACET_STEPS = {
   max_price_usd: [0, 0.001, 0.01, 0.1, 1],
-  min_trust: [0, 20, 40, 60, 80],
+  min_trust: [0, 40, 60],
 } as const
 /** Where a listing runs: at the seller's, or from a package. */
 export const RUNS = ['remote', 'local'] as const

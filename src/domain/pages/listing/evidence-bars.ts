@@ -3,6 +3,7 @@ import type { Day, Probe } from '../../trust/evidence.ts'
 /** Days drawn, and the room one takes, in units of the drawing. */
 const SHOWN_DAYS = 30
 const STEP = 10
+/** Width of a bar: the stroke of its line, in `listing.css` too. */
 const BAR = 8
 export const BARS_WIDTH = SHOWN_DAYS * STEP - 2
 export const BARS_HEIGHT = 48
@@ -76,5 +77,5 @@ function toDates(end: string): string[] {
 
 function toBar(index: number, height: number): string {
   const tall = Math.round(height)
-  return tall === 0 ? '' : `M${index * STEP} ${BARS_HEIGHT}v-${tall}h${BAR}v${tall}z`
+  return tall === 0 ? '' : `M${index * STEP + BAR / 2} ${BARS_HEIGHT}v-${tall}`
 }
