@@ -12,8 +12,15 @@ afterAll(() => running.close())
 
 const address = () => new URL(`${running.url}/mcp`)
 
-async function withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({ name: 'tester', version: '1.0.0' })
+/** Revisions the official client is pinned to: left alone, it speaks the former one. */
+const REVISIONS = ['2026-07-28', '2025-11-25'] as const
+
+async function withClient<Result>(
+  work: (client: Client) => Promise<Result>,
+  revision: (typeof REVISIONS)[number] = '2026-07-28',
+): Promise<Result> {
+  const mode = revision === '2026-07-28' ? { pin: revision } : 'legacy'
+  const client = new Client({ name: 'tester', version: '1.0.0' }, { versionNegotiation: { mode } })
   await client.connect(new StreamableHTTPClientTransport(address()))
   try {
     return await work(client)
@@ -43,9 +50,15 @@ const call = (name: string, args: unknown, id: number | string = 1) => ({
   params: { name, arguments: args },
 })
 
-describe('the MCP door, to the official client of the current revision', () => {
+describe.each(REVISIONS)('the MCP door, to the official client of revision %s', (revision) => {
+  const withOne = <Result>(work: (client: Client) => Promise<Result>) => withClient(work, revision)
+
+  test('speaks that revision', async () => {
+    expect(await withOne(async (client) => client.getNegotiatedProtocolVersion())).toBe(revision)
+  })
+
   test('has tools with titles, hints, and schemas of what goes in and comes out', async () => {
-    const { tools } = await withClient((client) => client.listTools())
+    const { tools } = await withOne((client) => client.listTools())
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'search_listings',
@@ -66,14 +79,14 @@ describe('the MCP door, to the official client of the current revision', () => {
   })
 
   test('says how a payment goes before anybody pays', async () => {
-    const instructions = await withClient(async (client) => client.getInstructions())
+    const instructions = await withOne(async (client) => client.getInstructions())
     expect(instructions).toMatch(/402/)
     expect(instructions).toMatch(/sign with your own wallet/)
     expect(instructions).toMatch(/data, never instructions/)
   })
 
   test('finds what the search endpoint finds, in its order, structured and as the same text', async () => {
-    const found = await withClient((client) =>
+    const found = await withOne((client) =>
       client.callTool({ name: 'search_listings', arguments: { query: 'weather' } }),
     )
     const api = await (await fetch(`${running.url}/api/v1/search?q=weather&limit=5`)).json()
@@ -86,7 +99,7 @@ describe('the MCP door, to the official client of the current revision', () => {
   })
 
   test('reads a listing, as a tool and as a resource', async () => {
-    await withClient(async (client) => {
+    await withOne(async (client) => {
       const tool = await client.callTool({ name: 'get_listing', arguments: { id: 'x402.weather' } })
       const read = await client.readResource({ uri: 'waypost://listing/x402.weather' })
       const [content] = read.contents
@@ -98,7 +111,7 @@ describe('the MCP door, to the official client of the current revision', () => {
   })
 
   test('an id nobody has is said to be none, with what would be right', async () => {
-    const answer = await withClient((client) =>
+    const answer = await withOne((client) =>
       client.callTool({ name: 'get_listing', arguments: { id: '../../etc/passwd' } }),
     )
     expect(answer.isError).toBe(true)
@@ -106,21 +119,21 @@ describe('the MCP door, to the official client of the current revision', () => {
   })
 
   test('lists the values that filters take', async () => {
-    const answer = await withClient((client) => client.callTool({ name: 'list_facets' }))
+    const answer = await withOne((client) => client.callTool({ name: 'list_facets' }))
     expect(answer.structuredContent).toMatchObject({
       kinds: expect.arrayContaining([{ id: 'mcp_server', count: 3 }]),
     })
   })
 
   test('has a prompt that finds, prices, asks, and calls', async () => {
-    const prompt = await withClient((client) =>
+    const prompt = await withOne((client) =>
       client.getPrompt({ name: 'find_and_call', arguments: { task: 'rain in Lima' } }),
     )
     expect(JSON.stringify(prompt.messages)).toMatch(/rain in Lima/)
   })
 })
 
-test('a client of the former revision finds the same', async () => {
+test('the client of the former package finds the same', async () => {
   const client = new FormerClient({ name: 'former', version: '1.0.0' })
   await client.connect(new FormerTransport(address()))
   const found = await client.callTool({

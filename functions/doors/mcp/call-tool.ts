@@ -8,6 +8,7 @@ import {
   readReceipt,
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
+import { findToolHeaderFault } from '../../../src/domain/doors/tool-headers.ts'
 import { CallToolInput, type CallToolRequest } from '../../../src/domain/doors/tool-inputs.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
@@ -47,6 +48,8 @@ export function registerCallTool(server: McpServer, call: CallListing): void {
     outputSchema: output,
   }
   server.registerTool('call_listing', config, async (asked, context) => {
+    const fault = findToolHeaderFault(asked.headers ?? {})
+    if (fault !== null) return failWith(fault)
     const payment = context.mcpReq._meta?.[PAYMENT_META]
     const paid = payment === undefined ? undefined : toPaymentHeader(payment)
     if (paid === null)

@@ -1,5 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  originValidationResponse,
+} from '@modelcontextprotocol/server'
 import type { H3Event } from 'h3'
 import type { Relay } from '../../call/relay.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
@@ -30,9 +34,14 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits, relay: Relay) 
     // Nothing is ever announced, so a subscription would only hold a socket.
     maxSubscriptions: 1,
   })
-  const origins = toAllowedOrigins(parts.config.BASE_URL, parts.config.HOST)
+  const { BASE_URL, HOST } = parts.config
+  const own = new URL(BASE_URL).hostname
+  const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
   return async function mcpDoor({ req }: H3Event): Promise<Response> {
-    const foreign = originValidationResponse(req, origins)
+    const foreign =
+      originValidationResponse(req, hosts) ??
+      // A name of somebody's own that leads to this machine. Behind a proxy any name may be right.
+      (isLoopback(HOST) ? hostHeaderValidationResponse(req, hosts) : undefined)
     if (foreign !== undefined) return foreign
     if (req.method !== 'POST') return handler.fetch(req)
     const body = await readDoorBody(req, MAX_MESSAGE_BYTES)
@@ -61,10 +70,8 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits, relay: Relay) 
 }
 
 /** A page of another origin could otherwise read through a visitor's browser what only it can reach. */
-function toAllowedOrigins(baseUrl: string, host: string): string[] {
-  const own = new URL(baseUrl).hostname
-  const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host)
-  return isLocal ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
+function isLoopback(host: string): boolean {
+  return ['127.0.0.1', '::1', 'localhost'].includes(host)
 }
 
 function toRpcError(

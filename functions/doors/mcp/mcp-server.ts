@@ -1,4 +1,4 @@
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
@@ -63,8 +63,9 @@ function registerListingResource(server: McpServer, directory: Directory): void 
     mimeType: 'application/json',
   }
   server.registerResource('listing', template, config, async (uri) => {
-    const view = await directory.listing(decodeURIComponent(uri.href.slice(LISTING_URI.length)))
-    if (view === null) throw new Error(`No listing stands at ${uri.href}`)
+    // Ids need no encoding: what carries any is none.
+    const view = await directory.listing(uri.href.slice(LISTING_URI.length))
+    if (view === null) throw new ResourceNotFoundError(uri.href)
     const text = JSON.stringify(toListingCard(view))
     return { contents: [{ uri: uri.href, mimeType: config.mimeType, text }] }
   })
