@@ -28,7 +28,7 @@ describe('the form in the address', () => {
     expect(new URLSearchParams(toApiQuery(parse('q=a+b&utm=1&min_trust=40')))).toEqual(
       new URLSearchParams({
         limit: '20',
-        facets: 'kind,category,rail,source,auth,runs,max_price_usd,min_trust',
+        facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source',
         q: 'a b',
         min_trust: '40',
       }),

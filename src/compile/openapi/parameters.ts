@@ -1,3 +1,4 @@
+import { FILTER_ROWS, type FilterName } from '../../domain/search/search-filters.ts'
 import {
   DEFAULT_LIMIT,
   type SearchQuery,
@@ -36,18 +37,9 @@ const PATH_TEXTS: Readonly<Record<string, { description: string; example: string
   },
 }
 
-const SEARCH_EXAMPLES: Record<keyof SearchQuery, unknown> = {
+const SEARCH_EXAMPLES: Record<Exclude<keyof SearchQuery, FilterName>, unknown> = {
   q: 'web search',
-  kind: 'http_api',
-  category: 'llm_inference',
-  rail: 'x402',
-  source: 'mcp_registry',
-  max_price_usd: 0.05,
-  min_trust: 30,
-  paid_only: true,
-  has: ['openapi', 'llms_txt'],
-  auth: 'payment',
-  runs: 'remote',
+  ...Object.fromEntries(FILTER_ROWS.map(([name, { example }]) => [name, example])),
   sort: 'price',
   facets: ['kind', 'price'],
   view: 'compact',

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { MAX_QUERY_CHARACTERS, MAX_TRUST } from '../search/search-query.ts'
+import { MAX_TRUST } from '../search/search-filters.ts'
+import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { AUTH_TYPES, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */

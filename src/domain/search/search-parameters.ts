@@ -1,20 +1,6 @@
-import {
-  AUTH_TYPES,
-  DISCOVERY_FILES,
-  KINDS,
-  RAILS,
-  RUNS,
-  SEARCH_FACETS,
-  SEARCH_SORTS,
-  SEARCH_VIEWS,
-} from '../wire/vocabulary.ts'
-import {
-  DEFAULT_LIMIT,
-  MAX_LIMIT,
-  MAX_QUERY_CHARACTERS,
-  MAX_TRUST,
-  type SearchQuery,
-} from './search-query.ts'
+import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
+import { FILTER_ROWS, type Filter, type KnownValues, SEARCH_FACETS } from './search-filters.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, type SearchQuery } from './search-query.ts'
 
 /** One wrong query parameter, as `errors` of a problem document lists it. */
 export interface ParameterProblem {
@@ -25,12 +11,6 @@ export interface ParameterProblem {
 }
 
 export type ParsedSearch = { query: SearchQuery } | { problems: ParameterProblem[] }
-
-/** Filter values that come from the content, not from the specification. */
-export interface KnownValues {
-  categories: readonly string[]
-  sources: readonly string[]
-}
 
 /** A flood of wrong parameters is answered with the first few: nobody reads a thousand. */
 const MAX_PROBLEMS = 8
@@ -52,20 +32,11 @@ class Refusal extends Error {
   }
 }
 
-type Reader = (text: string, known: KnownValues) => Partial<SearchQuery>
+type Reader = (text: string, known: KnownValues) => object
 
 const READERS: Record<string, Reader> = {
   q: (text) => readText(text),
-  kind: (text) => ({ kind: oneOf(text, KINDS) }),
-  category: (text, { categories }) => ({ category: oneOf(text, categories) }),
-  rail: (text) => ({ rail: oneOf(text, RAILS) }),
-  source: (text, { sources }) => ({ source: oneOf(text, sources) }),
-  max_price_usd: (text) => ({ max_price_usd: readDecimal(text, Number.MAX_SAFE_INTEGER) }),
-  min_trust: (text) => ({ min_trust: readDecimal(text, MAX_TRUST) }),
-  paid_only: (text) => ({ paid_only: readBoolean(text) }),
-  has: (text) => ({ has: someOf(text, DISCOVERY_FILES) }),
-  auth: (text) => ({ auth: oneOf(text, AUTH_TYPES) }),
-  runs: (text) => ({ runs: oneOf(text, RUNS) }),
+  ...Object.fromEntries(FILTER_ROWS.map(([name, filter]) => [name, toReader(name, filter)])),
   sort: (text) => ({ sort: oneOf(text, SEARCH_SORTS) }),
   facets: (text) => ({ facets: someOf(text, SEARCH_FACETS) }),
   view: (text) => ({ view: oneOf(text, SEARCH_VIEWS) }),
@@ -98,7 +69,7 @@ export function parseSearchParameters(rawQuery: string, known: KnownValues): Par
   return { query: normalise(given) }
 }
 
-function readParameter(name: string, text: string, known: KnownValues): Partial<SearchQuery> {
+function readParameter(name: string, text: string, known: KnownValues): object {
   const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined
   if (reader === undefined) throw new Refusal('there is no such parameter', PARAMETERS)
   return reader(text, known)
@@ -126,6 +97,17 @@ function inOrder(filters: Partial<SearchQuery>): Partial<SearchQuery> {
   return Object.fromEntries(
     PARAMETERS.flatMap((name) => entries.filter(([given]) => given === name)),
   )
+}
+
+function toReader(name: string, filter: Filter): Reader {
+  return (text, known) => ({ [name]: readFilter(text, filter, known) })
+}
+
+function readFilter(text: string, filter: Filter, known: KnownValues) {
+  if ('max' in filter) return readDecimal(text, filter.max)
+  if (filter.takes === 'flag') return readBoolean(text)
+  const allowed = typeof filter.values === 'string' ? known[filter.values] : filter.values
+  return filter.takes === 'one' ? oneOf(text, allowed) : someOf(text, allowed)
 }
 
 function readText(text: string): Partial<SearchQuery> {

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { AlsoSearchSchema } from '../derived/tables.ts'
 import { ListingSummarySchema } from '../views/summary-view.ts'
-import { AUTH_TYPES, KINDS, RAILS, SEARCH_FACETS } from '../wire/vocabulary.ts'
+import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
+import { SEARCH_FACETS } from './search-filters.ts'
 import { SearchQuerySchema } from './search-query.ts'
 import { SEARCH_FIELDS } from './search-rank.ts'
 

@@ -130,21 +130,9 @@ export const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as
 
 export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
 
-/** How a search may be ordered, what it may be counted by, and how its rows may be written. */
+/** How a search may be ordered, and how its rows may be written. */
 export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest'] as const
 export type SearchSort = (typeof SEARCH_SORTS)[number]
-export const SEARCH_FACETS = [
-  'kind',
-  'category',
-  'rail',
-  'source',
-  'price',
-  'auth',
-  'runs',
-  'max_price_usd',
-  'min_trust',
-] as const
-export type SearchFacet = (typeof SEARCH_FACETS)[number]
 /** Values that the facets of numbers count: each says how many its filter would give. */
 export const FACET_STEPS = {
   max_price_usd: [0, 0.001, 0.01, 0.1, 1],

@@ -1,13 +1,6 @@
+import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import { compareBrowsing } from '../../domain/search/search-rank.ts'
-import {
-  AUTH_TYPES,
-  DISCOVERY_FILES,
-  KINDS,
-  PRICE_BUCKETS,
-  type PriceBucket,
-  RAILS,
-  RUNS,
-} from '../../domain/wire/vocabulary.ts'
+import { PRICE_BUCKETS, type PriceBucket } from '../../domain/wire/vocabulary.ts'
 import { checksum } from '../numbers/checksum.ts'
 import { buildCodedColumn } from '../numbers/coded-column.ts'
 import { countingSort } from '../numbers/counting-sort.ts'
@@ -105,17 +98,14 @@ function startsOf(bodies: readonly Uint8Array[]): Uint32Array {
 }
 
 /** Every value that has a bit set, in the order the bit sets lie in the file. */
-export function filterValues({ categories, sources }: FilterVocabulary): string[] {
+export function filterValues(known: FilterVocabulary): string[] {
   return [
-    'paid',
-    ...KINDS.map((kind) => `kind:${kind}`),
-    ...RAILS.map((rail) => `rail:${rail}`),
-    ...DISCOVERY_FILES.map((file) => `has:${file}`),
-    ...categories.map((category) => `category:${category}`),
-    ...sources.map((source) => `source:${source}`),
+    ...FILTER_ROWS.flatMap(([name, filter]) => {
+      if (!('values' in filter)) return []
+      const values = typeof filter.values === 'string' ? known[filter.values] : filter.values
+      return values.map((value) => `${name}:${value}`)
+    }),
     ...PRICE_BUCKETS.map((bucket) => `price:${bucket}`),
-    ...AUTH_TYPES.map((auth) => `auth:${auth}`),
-    ...RUNS.map((runs) => `runs:${runs}`),
     'call',
   ]
 }
@@ -123,15 +113,10 @@ export function filterValues({ categories, sources }: FilterVocabulary): string[
 /** The values that hold for a document. */
 export function valuesOf(document: SearchDocument): string[] {
   return [
-    ...(document.rails.length > 0 ? ['paid'] : []),
-    `kind:${document.kind}`,
-    ...document.rails.map((rail) => `rail:${rail}`),
-    ...document.has.map((file) => `has:${file}`),
-    ...document.categories.map((category) => `category:${category}`),
-    ...document.sources.map((source) => `source:${source}`),
+    ...FILTER_ROWS.flatMap(([name, filter]) =>
+      'of' in filter ? filter.of(document).map((value) => `${name}:${value}`) : [],
+    ),
     `price:${priceBucket(document.minUsd)}`,
-    `auth:${document.auth}`,
-    ...document.runs.map((runs) => `runs:${runs}`),
     ...(document.call ? ['call'] : []),
   ]
 }

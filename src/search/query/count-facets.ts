@@ -1,5 +1,6 @@
+import { filterOf, type SearchFacet } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
-import { FACET_STEPS, type SearchFacet } from '../../domain/wire/vocabulary.ts'
+import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import { bitWords, type IndexPart, type SearchIndex } from '../index/index-shape.ts'
 import { countRows, filterRows, toRowFilter } from './filter-rows.ts'
 
@@ -9,19 +10,6 @@ export interface FacetCount {
 }
 
 export type FacetCounts = Partial<Record<SearchFacet, readonly FacetCount[]>>
-
-/** The filter that each facet is an offer of: the facet is counted without it. */
-const OWN_FILTER = {
-  kind: 'kind',
-  category: 'category',
-  rail: 'rail',
-  source: 'source',
-  price: 'max_price_usd',
-  auth: 'auth',
-  runs: 'runs',
-  max_price_usd: 'max_price_usd',
-  min_trust: 'min_trust',
-} as const satisfies Record<SearchFacet, keyof SearchQuery>
 
 /**
  * Counts the organic matches of a query by the facets asked for. Values that nothing matches are
@@ -37,7 +25,7 @@ export function countFacets(
   const matched = toBits(organic, rows)
   return Object.fromEntries(
     (query.facets ?? []).map((facet) => {
-      const { [OWN_FILTER[facet]]: _own, ...others } = query
+      const { [filterOf(facet)]: _own, ...others } = query
       const pass = (asked: Partial<SearchQuery>) => {
         const passing = filterRows(organic, toRowFilter(asked), filterPlaces)
         return passing?.map((word, at) => word & (matched[at] ?? 0)) ?? matched

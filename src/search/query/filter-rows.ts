@@ -1,3 +1,4 @@
+import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { bitWords, type IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
@@ -40,15 +41,16 @@ export function filterRows(
   return passing
 }
 
+const VALUE_FILTERS = FILTER_ROWS.flatMap(([name, filter]) => ('of' in filter ? [name] : []))
+
 function valuesAsked(query: Partial<SearchQuery>): string[] {
-  const values = (query.has ?? []).map((file) => `has:${file}`)
-  if (query.paid_only) values.push('paid')
-  if (query.kind !== undefined) values.push(`kind:${query.kind}`)
-  if (query.rail !== undefined) values.push(`rail:${query.rail}`)
-  if (query.category !== undefined) values.push(`category:${query.category}`)
-  if (query.source !== undefined) values.push(`source:${query.source}`)
-  if (query.auth !== undefined) values.push(`auth:${query.auth}`)
-  if (query.runs !== undefined) values.push(`runs:${query.runs}`)
+  const values: string[] = []
+  for (const name of VALUE_FILTERS) {
+    const asked = query[name]
+    if (asked === undefined || asked === false) continue
+    if (Array.isArray(asked)) for (const value of asked) values.push(`${name}:${value}`)
+    else values.push(`${name}:${asked}`)
+  }
   return values
 }
 

@@ -1,4 +1,4 @@
-import { MAX_TRUST } from '../../domain/search/search-query.ts'
+import { MAX_TRUST } from '../../domain/search/search-filters.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import type { IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'

@@ -48,7 +48,7 @@ export interface SearchParameters {
   /** Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance. */
   sort?: "relevance" | "price" | "trust" | "newest" | undefined
   /** Count the matches by these, separated by commas; each is counted with every filter but its own. */
-  facets?: ("kind" | "category" | "rail" | "source" | "price" | "auth" | "runs" | "max_price_usd" | "min_trust")[] | undefined
+  facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "price")[] | undefined
   /** How results are written: full summaries (the default), or compact rows. */
   view?: "full" | "compact" | undefined
   /** If true, each result says which words matched where, and how its relevance is made up. */

@@ -51,11 +51,11 @@ export interface Facets {
   category?: { id: string; count: number }[]
   rail?: { id: string; count: number }[]
   source?: { id: string; count: number }[]
-  price?: { id: string; count: number }[]
-  auth?: { id: string; count: number }[]
-  runs?: { id: string; count: number }[]
   max_price_usd?: { id: string; count: number }[]
   min_trust?: { id: string; count: number }[]
+  auth?: { id: string; count: number }[]
+  runs?: { id: string; count: number }[]
+  price?: { id: string; count: number }[]
 }
 
 export type Invoke = { kind: "mcp"; transport: "streamable-http" | "sse"; url: string } | { kind: "mcp_package"; transport: "stdio" | "streamable-http" | "sse"; registry: "npm" | "oci" | "mcpb" | "pypi" | "nuget"; identifier: string }
@@ -140,7 +140,7 @@ export interface SearchQuery {
   auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"
   runs?: "remote" | "local"
   sort?: "relevance" | "price" | "trust" | "newest"
-  facets?: ("kind" | "category" | "rail" | "source" | "price" | "auth" | "runs" | "max_price_usd" | "min_trust")[]
+  facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "price")[]
   view?: "full" | "compact"
   explain?: boolean
   limit: number

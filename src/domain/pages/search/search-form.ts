@@ -1,30 +1,18 @@
+import { FILTER_ROWS, type FilterName, LISTED_FILTERS } from '../../search/search-filters.ts'
+
 /**
  * The search page's form, in the address bar: the API's parameters. Shared by the page on the server
  * and the script in the browser.
  */
-const FIELDS = [
-  'q',
-  'kind',
-  'category',
-  'rail',
-  'source',
-  'max_price_usd',
-  'min_trust',
-  'paid_only',
-  'has',
-  'auth',
-  'runs',
-  'sort',
-  'offset',
-] as const
-export type SearchField = (typeof FIELDS)[number]
+const FIELDS: readonly SearchField[] = ['q', ...FILTER_ROWS.map(([name]) => name), 'sort', 'offset']
+export type SearchField = 'q' | FilterName | 'sort' | 'offset'
 export type SearchForm = Partial<Record<SearchField, string>>
 
 /** Results on one page of the search. */
 export const RESULTS_PER_PAGE = 20
 
 /** What the lists beside the results count. */
-const FACETS = 'kind,category,rail,source,auth,runs,max_price_usd,min_trust'
+const FACETS = LISTED_FILTERS.map(({ name }) => name).join()
 
 /** Empty fields are what an untouched form sends: they are no filters. Others' parameters are left out. */
 export function parseSearchForm(params: URLSearchParams): SearchForm {

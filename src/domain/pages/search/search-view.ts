@@ -1,13 +1,11 @@
-import { toUsd } from '../../operation/price-text.ts'
-import { KIND_LABELS, KINDS } from '../../wire/vocabulary.ts'
-import type { SearchAnswer } from './search-answer.ts'
 import {
-  RESULTS_PER_PAGE,
-  type SearchField,
-  type SearchForm,
-  toSearchPath,
-  withField,
-} from './search-form.ts'
+  FILTER_ROWS,
+  type FilterName,
+  LISTED_FILTERS,
+  toFilterWords,
+} from '../../search/search-filters.ts'
+import type { SearchAnswer } from './search-answer.ts'
+import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** Everything the search page says of an answer; printed alike by the server and in the browser. */
 export interface SearchView {
@@ -79,52 +77,15 @@ function toNothing(total: number): string {
     : 'This page is past the last result. The page before it has the last ones.'
 }
 
-const ACCESS: Readonly<Record<string, string>> = {
-  none: 'open',
-  payment: 'payment only',
-  api_key: 'API key',
-  bearer: 'token',
-  oauth: 'OAuth',
-  other: 'its own way',
-  unknown: 'not declared',
+/** Words for a value of a filter; an id that has a name is told by it. */
+function toWords(field: FilterName, value: string, names: Names): string {
+  const words = toFilterWords(field, value)
+  return words === value ? (names.get(value) ?? value) : words
 }
-const RUNS: Readonly<Record<string, string>> = { remote: 'hosted', local: 'on your machine' }
-
-const toPrice = (value: string) =>
-  value === '0' ? 'free' : `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
-const toKind = (value: string) => {
-  const kind = KINDS.find((known) => known === value)
-  return kind === undefined ? value : KIND_LABELS[kind]
-}
-
-/** Words for a value of a field; what nobody knows stands as it is. */
-function toWords(field: SearchField, value: string, names: Names): string {
-  if (field === 'kind') return toKind(value)
-  if (field === 'auth') return ACCESS[value] ?? value
-  if (field === 'runs') return RUNS[value] ?? value
-  if (field === 'max_price_usd') return toPrice(value)
-  if (field === 'min_trust') return value === '0' ? 'scored' : `trust ${value} or more`
-  if (field === 'paid_only') return 'paid'
-  if (field === 'has') return `has ${value.replaceAll('_', ' ')}`
-  return names.get(value) ?? value
-}
-
-const CHIP_FIELDS = [
-  'kind',
-  'category',
-  'rail',
-  'source',
-  'max_price_usd',
-  'min_trust',
-  'paid_only',
-  'has',
-  'auth',
-  'runs',
-] as const
 
 /** Every filter that is set, whoever set it: none vanishes without a word. */
 function toChips(form: SearchForm, names: Names): SearchView['chips'] {
-  return CHIP_FIELDS.flatMap((field) => {
+  return FILTER_ROWS.flatMap(([field]) => {
     const value = form[field]
     if (value === undefined) return []
     return [
@@ -132,17 +93,6 @@ function toChips(form: SearchForm, names: Names): SearchView['chips'] {
     ]
   })
 }
-
-const COUNTED = [
-  ['kind', 'Kind'],
-  ['category', 'Category'],
-  ['max_price_usd', 'Price of a call'],
-  ['rail', 'Pays with'],
-  ['auth', 'Access'],
-  ['runs', 'Runs'],
-  ['min_trust', 'Trust'],
-  ['source', 'Source'],
-] as const
 
 /** More values of one facet than this make a list nobody reads. */
 const MOST_OPEN = 8
@@ -153,7 +103,7 @@ function toFacetViews(
   facets: Results['facets'],
   names: Names,
 ): SearchFacetView[] {
-  return COUNTED.map(([field, label]) => {
+  return LISTED_FILTERS.map(({ name: field, label }) => {
     const options = (facets[field] ?? []).map(({ id, count }) => {
       const isActive = form[field] === id
       const path = toSearchPath(withField(form, field, isActive ? null : id))

@@ -1,0 +1,210 @@
+import { AUTH_TYPES, DISCOVERY_FILES, KIND_LABELS, KINDS, RAILS, RUNS } from '../wire/vocabulary.ts'
+
+export const MAX_TRUST = 100
+
+/** What filters read of a listing as the index holds it. */
+export interface FilterFacts {
+  kind: string
+  rails: readonly string[]
+  has: readonly string[]
+  categories: readonly string[]
+  sources: readonly string[]
+  auth: string
+  runs: readonly string[]
+}
+
+/** Filter values that come from the content, not from the specification. */
+export interface KnownValues {
+  categories: readonly string[]
+  sources: readonly string[]
+}
+
+/** Its list on the search page, and where it stands among the others. */
+interface FilterList {
+  label: string
+  place: number
+}
+
+interface FilterRow {
+  /** One sentence, for the interface's description. */
+  text: string
+  /** A value that may be sent, for the same. */
+  example: unknown
+  /** Words for its values on pages, where they are not names. */
+  words?: Readonly<Record<string, string>> | ((value: string) => string)
+  /** Set where its values are counted beside the results. */
+  list?: FilterList
+}
+
+/** A filter on values: one of them, several that must all hold, or whether the one there is holds. */
+interface ValueFilter extends FilterRow {
+  takes: 'one' | 'some' | 'flag'
+  values: readonly string[] | keyof KnownValues
+  /** The values that hold for a listing. */
+  of: (facts: FilterFacts) => readonly string[]
+}
+
+/** A filter on a number: at most, or at least; those without it are left out. */
+interface NumberFilter extends FilterRow {
+  takes: 'most' | 'least'
+  max: number
+}
+
+export type Filter = ValueFilter | NumberFilter
+
+/**
+ * The filters of the search, each a row: the endpoint's parameters and their checks, the bit sets of
+ * the index, facets, OpenAPI and the search page follow from here. A new filter is a row, and where
+ * the listing's fact is not among `FilterFacts` yet, that fact in `search-document.ts` and
+ * `search-documents.ts`. The order is that of the `query` echo.
+ */
+export const FILTERS = {
+  kind: {
+    takes: 'one',
+    values: KINDS,
+    of: ({ kind }) => [kind],
+    text: 'Only listings of this kind.',
+    example: 'http_api',
+    words: KIND_LABELS,
+    list: { label: 'Kind', place: 1 },
+  },
+  category: {
+    takes: 'one',
+    values: 'categories',
+    of: ({ categories }) => categories,
+    text: 'Only listings in this category; /api/v1/categories has the identifiers.',
+    example: 'llm_inference',
+    list: { label: 'Category', place: 2 },
+  },
+  rail: {
+    takes: 'one',
+    values: RAILS,
+    of: ({ rails }) => rails,
+    text: 'Only listings that take payment on this rail.',
+    example: 'x402',
+    list: { label: 'Pays with', place: 4 },
+  },
+  source: {
+    takes: 'one',
+    values: 'sources',
+    of: ({ sources }) => sources,
+    text: 'Only listings known from this source; /api/v1/sources has the identifiers.',
+    example: 'mcp_registry',
+    list: { label: 'Source', place: 8 },
+  },
+  max_price_usd: {
+    takes: 'most',
+    max: Number.MAX_SAFE_INTEGER,
+    text: 'Only listings whose lowest price is at most this many US dollars; those without a known price are left out.',
+    example: 0.05,
+    words: (value) => (value === '0' ? 'free' : `up to $${value}`),
+    list: { label: 'Price of a call', place: 3 },
+  },
+  min_trust: {
+    takes: 'least',
+    max: MAX_TRUST,
+    text: `Only listings whose trust score, from 0 to ${MAX_TRUST}, is at least this; those without a score are left out.`,
+    example: 30,
+    words: (value) => (value === '0' ? 'scored' : `trust ${value} or more`),
+    list: { label: 'Trust', place: 7 },
+  },
+  paid_only: {
+    takes: 'flag',
+    values: ['true'],
+    of: ({ rails }) => (rails.length > 0 ? ['true'] : []),
+    text: 'If true, only listings that name a payment rail.',
+    example: true,
+    words: () => 'paid',
+  },
+  has: {
+    takes: 'some',
+    values: DISCOVERY_FILES,
+    of: ({ has }) => has,
+    text: 'Only listings whose seller publishes all of these discovery files, separated by commas.',
+    example: ['openapi', 'llms_txt'],
+    words: (value) => `has ${value.replaceAll('_', ' ')}`,
+  },
+  auth: {
+    takes: 'one',
+    values: AUTH_TYPES,
+    of: ({ auth }) => [auth],
+    text: 'Only listings whose callers prove themselves this way; unknown where the listing does not say.',
+    example: 'payment',
+    words: {
+      none: 'open',
+      payment: 'payment only',
+      api_key: 'API key',
+      bearer: 'token',
+      oauth: 'OAuth',
+      other: 'its own way',
+      unknown: 'not declared',
+    },
+    list: { label: 'Access', place: 5 },
+  },
+  runs: {
+    takes: 'one',
+    values: RUNS,
+    of: ({ runs }) => runs,
+    text: 'Only listings that run remote, at the seller, or that come as a package to run in a local process.',
+    example: 'remote',
+    words: { remote: 'hosted', local: 'on your machine' },
+    list: { label: 'Runs', place: 6 },
+  },
+} as const satisfies Record<string, Filter>
+
+export type FilterName = keyof typeof FILTERS
+
+type ValueOf<Row> = Row extends { takes: 'flag' }
+  ? boolean
+  : Row extends { takes: 'most' | 'least' }
+    ? number
+    : Row extends { takes: 'some'; values: readonly (infer Value)[] }
+      ? Value[]
+      : Row extends { values: readonly (infer Value)[] }
+        ? Value
+        : string
+
+/** What each filter is asked for as, once parsed. */
+export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }
+
+/** In the table's order. */
+export const FILTER_ROWS: readonly (readonly [FilterName, Filter])[] = Object.entries(
+  FILTERS,
+  // `Object.entries` widens the names it was given.
+) as [FilterName, Filter][]
+
+/** What a facet is counted by: filters that have a list, and bands of prices. */
+export type SearchFacet =
+  | 'price'
+  | {
+      [Name in FilterName]: (typeof FILTERS)[Name] extends { list: FilterList } ? Name : never
+    }[FilterName]
+
+export const SEARCH_FACETS: readonly SearchFacet[] = [
+  ...FILTER_ROWS.flatMap(([name, filter]) => (hasList(name, filter) ? [name] : [])),
+  'price',
+]
+
+/** The filter a facet is an offer of: it is counted without it. */
+export function filterOf(facet: SearchFacet): FilterName {
+  return facet === 'price' ? 'max_price_usd' : facet
+}
+
+/** Filters with a list on the search page, in its order. */
+export const LISTED_FILTERS = FILTER_ROWS.flatMap(([name, { list }]) =>
+  list === undefined ? [] : [{ name, ...list }],
+).toSorted((a, b) => a.place - b.place)
+
+/** Words for a value of a filter; those of names, and what nobody knows, stand as they are. */
+export function toFilterWords(name: FilterName, value: string): string {
+  const { words }: Filter = FILTERS[name]
+  if (typeof words === 'function') return words(value)
+  return words !== undefined && Object.hasOwn(words, value) ? (words[value] ?? value) : value
+}
+
+function hasList(
+  name: FilterName,
+  { list }: Filter,
+): name is Exclude<SearchFacet, 'price'> & FilterName {
+  return list !== undefined && name in FILTERS
+}

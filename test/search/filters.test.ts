@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { parseSearchForm, toApiQuery } from '../../src/domain/pages/search/search-form.ts'
+import { toSearchView } from '../../src/domain/pages/search/search-view.ts'
+import { FILTER_ROWS, SEARCH_FACETS } from '../../src/domain/search/search-filters.ts'
+import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import { indexOf, sampleDocument } from './search-samples.ts'
+
+const KNOWN = { categories: ['data_weather', 'web_search'], sources: ['mcp_registry', 'x402_list'] }
+const FACTS: Partial<SearchDocument>[] = [
+  { kind: 'http_api', rails: ['x402'], minUsd: 0.01, trustScore: 70, auth: 'payment' },
+  { kind: 'http_api', rails: ['mpp', 'x402'], minUsd: 2, has: ['openapi', 'llms_txt'] },
+  { kind: 'mcp_server', runs: ['local'], auth: 'none', sources: ['mcp_registry'] },
+  { kind: 'mcp_server', runs: ['local', 'remote'], auth: 'oauth', categories: ['web_search'] },
+  { kind: 'a2a_agent', has: ['llms_txt'], minUsd: 0, categories: ['data_weather', 'web_search'] },
+  { kind: 'kit', trustScore: 20, sources: ['mcp_registry', 'x402_list'], auth: 'api_key' },
+]
+const documents = FACTS.map((facts, at) =>
+  sampleDocument({ id: `x402.s${at}`, name: `sample ${at}`, ...facts }),
+)
+const index = indexOf(documents, KNOWN)
+
+function find(rawQuery: string): string[] {
+  const parsed = parseSearchParameters(rawQuery, KNOWN)
+  if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
+  return searchIndex(index, parsed.query)
+    .organic.rows.map(({ row }) => readId(index, 'organic', row))
+    .toSorted()
+}
+
+describe.each(FILTER_ROWS)('filter %s', (name, filter) => {
+  test('keeps the listings for which it holds, and no other', () => {
+    if (!('of' in filter)) return
+    const values = typeof filter.values === 'string' ? KNOWN[filter.values] : filter.values
+    for (const value of values)
+      expect(find(`${name}=${value}`), value).toEqual(
+        documents.filter((facts) => filter.of(facts).includes(value)).map(({ id }) => id),
+      )
+  })
+
+  test('takes its example and no other thing', () => {
+    const text = String(filter.example)
+    const known = { categories: [text], sources: [text] }
+    expect(parseSearchParameters(`${name}=${text}`, known)).toMatchObject({
+      query: { [name]: filter.example },
+    })
+    const parsed = parseSearchParameters(`${name}=no+such`, known)
+    expect(parsed).toMatchObject({ problems: [{ in: 'query', name }] })
+  })
+
+  test('is described, passed on by the page, and a chip there', () => {
+    const { paths } = createOpenApi('https://waypost.example')
+    expect(JSON.stringify(paths)).toContain(JSON.stringify(filter.text))
+    const form = parseSearchForm(new URLSearchParams({ [name]: '1' }))
+    expect(new URLSearchParams(toApiQuery(form)).get(name)).toBe('1')
+    const answer = {
+      kind: 'results' as const,
+      ...{ total: 0, offset: 0, rows: [], own: [], notes: [], facets: {} },
+    }
+    expect(toSearchView(form, answer, new Map()).chips).toHaveLength(1)
+  })
+
+  test('is counted where the page has a list of it', () => {
+    expect(SEARCH_FACETS.some((facet) => facet === name)).toBe(filter.list !== undefined)
+  })
+})
+
+test('several values of one parameter must all hold', () => {
+  expect(find('has=llms_txt')).toEqual(['x402.s1', 'x402.s4'])
+  expect(find('has=openapi,llms_txt')).toEqual(['x402.s1'])
+})
+
+test('numbers leave out what has none', () => {
+  expect(find('max_price_usd=0.5')).toEqual(['x402.s0', 'x402.s4'])
+  expect(find('min_trust=0')).toEqual(['x402.s0', 'x402.s5'])
+  expect(find('paid_only=false')).toHaveLength(documents.length)
+})
