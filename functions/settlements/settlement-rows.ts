@@ -57,14 +57,22 @@ export async function readTransfers({ db }: Store, from: number): Promise<Transf
   }))
 }
 
-/** Payouts (CAIP-10) that the meter has read up to a moment of late. */
+/** Payouts (CAIP-10) that are proved now, and that the meter has read up to a moment of late. */
 export async function readMeteredPayouts({ db }: Store, since: number): Promise<Set<string>> {
   const rows = await db
     .selectFrom('meter_cursor')
     .select(['network', 'payout'])
     .where('read_until', '>=', since)
     .execute()
-  return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
+  const proofs = await db
+    .selectFrom('payout_proof')
+    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
+    .select('payout_proof.payout')
+    .where('claim.state', '=', 'verified')
+    .execute()
+  const proven = new Set(proofs.map(({ payout }) => payout))
+  const read = rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`))
+  return new Set(read.filter((payout) => proven.has(payout)))
 }
 
 /** Wallets the meter saw pay somebody we do not read. */

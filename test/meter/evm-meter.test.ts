@@ -120,6 +120,18 @@ describeStores('the meter', ({ newStore }) => {
     }
   })
 
+  test('a proof that ended ends metering, and its payments count for nobody', async () => {
+    const chain = aChain()
+    chain.mine(payment(buyer(1), SHOP, 1_000))
+    const { meter, store } = await open(chain)
+    await meter.run()
+    expect((await meter.facts([SHOP])).metered.size).toBe(1)
+    await store.db.updateTable('claim').set({ state: 'lapsed' }).execute()
+    const { metered, settlements } = await meter.facts([SHOP])
+    expect([metered.size, settlements.size]).toEqual([0, 0])
+    expect(await meter.start()).toEqual([])
+  })
+
   test('a payment that the relay saw first is one row, whoever comes second', async () => {
     const chain = aChain()
     chain.mine(payment(buyer(1), SHOP, 1_000))

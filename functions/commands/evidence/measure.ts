@@ -1,7 +1,7 @@
 import { type ChainReport, measure } from '../../meter/measure.ts'
 import { MEASURE_HELP, parseMeasureOptions } from '../../meter/measure-options.ts'
 import { runMain } from '../../operations/run-main.ts'
-import { lockState } from '../../operations/state-lock.ts'
+import { lockState, StateError } from '../../operations/state-lock.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createLog } from '../../ports/log.ts'
@@ -44,7 +44,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
   // With PostgreSQL a server may run beside it: the lease in the store keeps the two apart.
-  const lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
+  const lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
   try {
     const store = await openStore(config, log)
     try {
@@ -57,6 +57,15 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
     }
   } finally {
     lock?.release()
+  }
+}
+
+async function lockForUs(stateDir: string) {
+  try {
+    return await lockState(stateDir)
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error
+    throw new StateError(`${error.message} A server meters by itself with MEASURE=on.`)
   }
 }
 
