@@ -48,7 +48,7 @@ function report(
   { root, start }: { root: string; start: number },
 ): void {
   const today = new Date().toISOString().slice(0, 10)
-  const stale = read.content ? findStale(read.content.listings, read.content.evidence, today) : []
+  const stale = findStale(read.seen.listings, read.seen.evidence, today)
   const all = [...read.faults, ...stale, ...unusedWords(read, root)]
   const faults = changes === null ? all : all.filter(({ file }) => changes.files.has(file))
   for (const fault of faults) console.log(formatFault(fault, root))

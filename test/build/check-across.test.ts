@@ -74,6 +74,8 @@ describe('independent faults of one run', () => {
         categories: '[wether]',
         http: '[{ method: GET, url: "https://api.seller.dev/{id}", task: serch }]',
         price: '1',
+        sumary: 'A thing.',
+        prefix: 'x402',
       }),
     }).join('\n')
     for (const part of [
@@ -84,8 +86,32 @@ describe('independent faults of one run', () => {
       'http[0].task: expected a known task, got "serch"; did you mean web_search?',
       'http: expected http endpoints on http_api listings only',
       'price: expected a known key; did you mean pricing?',
+      'sumary: expected a known key; did you mean summary?',
+      'prefix: expected ',
     ])
       expect(faults).toContain(part)
+  })
+
+  test('every unknown key is told at its own line, deep ones too', () => {
+    const text = listingText({
+      url: 'https://api.seller.dev/',
+      http: '\n  - method: GET\n    url: "https://api.seller.dev/a"\n    pricee: 1\n    taks: x',
+    })
+    const faults = check({ 'listings/x402/a.md': text })
+    const lineOf = (key: string) => text.split('\n').findIndex((line) => line.includes(key)) + 1
+    expect(faults).toEqual([
+      `content/listings/x402/a.md:${lineOf('pricee')} http[0].pricee: expected a known key; did you mean price?`,
+      `content/listings/x402/a.md:${lineOf('taks')} http[0].taks: expected a known key; did you mean task?`,
+    ])
+  })
+
+  test('an error hides no listing that nobody has looked at for long', () => {
+    folder = createContentFolder({
+      'listings/x402/a.md': listingText({ added: '2020-01-01', kind: 'nothing' }),
+    })
+    const { content, seen } = readContent(folder.dir, { allowPrivate: false })
+    expect(content).toBeNull()
+    expect(findStale(seen.listings, seen.evidence, '2026-11-22')).toHaveLength(1)
   })
 
   test('a broken table hides no fault of a listing, and blames none for its own', () => {

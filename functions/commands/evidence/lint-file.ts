@@ -41,7 +41,7 @@ export function lintFile(
   const faults = toSchemaFaults(schema, result.issues).map(
     ({ path, field, message, isUnknownKey }) => {
       const line = isUnknownKey
-        ? findYamlKeyLine(parsed.yaml, String(path.at(-1)))
+        ? findYamlKeyLine(parsed.yaml, path)
         : findYamlLine(parsed.yaml, path)
       return toFault(line, message, field)
     },

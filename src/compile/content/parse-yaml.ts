@@ -1,4 +1,4 @@
-import { type Document, LineCounter, parseDocument, visit } from 'yaml'
+import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 
 /**
  * YAML as content may use it: core schema, unique keys, no aliases, no tags, no merge keys. Foreign
@@ -66,10 +66,16 @@ export function findYamlLine(text: string, path: readonly (string | number)[]): 
   return 1
 }
 
-/** Line of a key that no schema knows. */
-export function findYamlKeyLine(text: string, key: string): number {
-  const index = text.split('\n').findIndex((line) => line.trimStart().startsWith(`${key}:`))
-  return index === -1 ? 1 : index + 1
+/** Line of a key that no schema knows; its value may stand on the next one. */
+export function findYamlKeyLine(text: string, path: readonly (string | number)[]): number {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
+  const place = path.slice(0, -1)
+  const map = place.length === 0 ? document.contents : document.getIn(place, true)
+  const pair = isMap(map)
+    ? map.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)))
+    : undefined
+  return isRanged(pair?.key) ? lines.linePos(pair.key.range[0]).line : findYamlLine(text, place)
 }
 
 function toMessage(code: string, message: string): string {

@@ -10,7 +10,7 @@ import { checkAcross } from './check-content.ts'
 import type { Fault } from './fault.ts'
 import { type ComparePage, readCompare } from './read-compare.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
-import { type ListingFile, readListings } from './read-listings.ts'
+import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
 import { readTables } from './read-tables.ts'
 
 export interface Content {
@@ -26,6 +26,8 @@ export interface ContentReport {
   /** Null when anything has an error: a build from half a catalogue would delist the rest. */
   content: Content | null
   faults: Fault[]
+  /** Listings as far as their files are sound, and what machines saw of them, errors or not. */
+  seen: { listings: PartialListing[]; evidence: Map<string, Evidence> }
   counts: { listings: number; evidence: number; pages: number }
 }
 
@@ -66,6 +68,7 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
     faults: faults.sort((a, b) =>
       a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
     ),
+    seen: { listings: all, evidence },
     counts: { listings: listings.length, evidence: evidence.size, pages: pages.length },
   }
 }

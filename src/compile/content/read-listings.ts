@@ -92,9 +92,7 @@ export function createListingParser(rules: UrlRules) {
       }
     const found = toSchemaFaults(schema, result.issues)
     const faults = found.map(({ path, field, message, isUnknownKey }) => {
-      const line = isUnknownKey
-        ? findYamlKeyLine(yaml, String(path.at(-1)))
-        : findYamlLine(yaml, path)
+      const line = isUnknownKey ? findYamlKeyLine(yaml, path) : findYamlLine(yaml, path)
       return toFault(entry.file, { line, message }, field)
     })
     const partial = { ...entry, facts: parseSound(schema, data, found), yaml }

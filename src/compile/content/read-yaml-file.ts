@@ -28,11 +28,7 @@ export function readYamlFile<Schema extends v.GenericSchema>(
   if (result.success) return { value: result.output, faults: [] }
   const faults = toSchemaFaults(schema, result.issues).map(
     ({ path, field, message, isUnknownKey }) =>
-      fail(
-        isUnknownKey ? findYamlKeyLine(text, String(path.at(-1))) : findYamlLine(text, path),
-        message,
-        field,
-      ),
+      fail(isUnknownKey ? findYamlKeyLine(text, path) : findYamlLine(text, path), message, field),
   )
   return { value: null, faults }
 }

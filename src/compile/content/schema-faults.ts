@@ -17,11 +17,28 @@ export function toSchemaFaults(
   schema: unknown,
   issues: readonly v.BaseIssue<unknown>[],
 ): SchemaFault[] {
-  return issues.map((issue) => {
+  return issues.flatMap((issue) => {
     const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
-    const isUnknownKey = issue.type === 'strict_object' && issue.expected === 'never'
-    const message = isUnknownKey ? toUnknownKeyMessage(schema, path) : toMessage(issue)
-    return { path, field: toField(path), message, isUnknownKey }
+    if (issue.type === 'strict_object' && issue.expected === 'never')
+      return unknownKeysAt(schema, path, issue.path?.at(-1)?.input)
+    return [{ path, field: toField(path), message: toMessage(issue), isUnknownKey: false }]
+  })
+}
+
+/** The schema's own issue names the first key alone: every other one is told in the same run. */
+function unknownKeysAt(
+  schema: unknown,
+  path: readonly (string | number)[],
+  object: unknown,
+): SchemaFault[] {
+  const place = path.slice(0, -1)
+  const known = findKnownKeys(schema, place)
+  const first = String(path.at(-1))
+  const others = Object.keys(Object(object)).filter((key) => key !== first && !known.includes(key))
+  return [first, ...others].map((key) => {
+    const whole = [...place, key]
+    const message = toUnknownKeyMessage(key, known)
+    return { path: whole, field: toField(whole), message, isUnknownKey: true }
   })
 }
 
@@ -43,9 +60,8 @@ function toMessage(issue: v.BaseIssue<unknown>): string {
     : `${issue.message}, got ${toShown(issue.input)}`
 }
 
-function toUnknownKeyMessage(schema: unknown, path: readonly (string | number)[]): string {
-  const known = findKnownKeys(schema, path.slice(0, -1))
-  const nearest = findNearestName(String(path.at(-1)), known)
+function toUnknownKeyMessage(key: string, known: readonly string[]): string {
+  const nearest = findNearestName(key, known)
   return nearest === null
     ? `expected one of the known keys (${known.join(', ')})`
     : `expected a known key; did you mean ${nearest}?`
