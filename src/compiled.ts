@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from './domain/derived/tables.ts'
@@ -72,19 +73,77 @@ export interface Compiled {
 /** Set by the build for the pages it renders: the folder of the compiled catalogue. */
 export const COMPILED_DIR_VARIABLE = 'WAYPOST_COMPILED_DIR'
 
+/** What every page may print without saying so in its key. */
+export interface Shared {
+  base_url: string
+  banner: string | undefined
+  /** Where the content can be edited. */
+  edit: Tables['site']['edit']
+}
+
+/** The catalogue of a build that renders in its own process, and which part of it may be read. */
+interface Handed {
+  compiled: Compiled
+  openApi: unknown
+  /** While a page is rendered that is named by its props. */
+  isSealed: boolean
+}
+
+/** Pages are bundled, so they have a copy of this module: the two meet at the global object. */
+const HANDED = Symbol.for('waypost.compiled')
+
 let cached: Compiled | undefined
+
+/** Gives the pages of this process a catalogue that is in memory already. */
+export function handOver(compiled: Compiled, openApi: unknown): void {
+  const handed: Handed = { compiled, openApi, isSealed: false }
+  Reflect.set(globalThis, HANDED, handed)
+}
+
+/**
+ * While sealed, `readCompiled` throws: a page that is left as it was while its props are the same
+ * must be made from its props alone.
+ */
+export function sealCompiled(isSealed: boolean): void {
+  const handed = findHanded()
+  if (handed !== undefined) handed.isSealed = isSealed
+}
 
 /** Reads the catalogue once for each process. @throws when no build has set its folder. */
 export function readCompiled(): Compiled {
+  const handed = findHanded()
+  if (handed?.isSealed === true)
+    throw new Error('this page is named by its props (keyOf), and may print nothing else')
+  if (handed !== undefined) return handed.compiled
   cached ??= readFrom(process.env[COMPILED_DIR_VARIABLE] ?? '')
   return cached
 }
 
+/** The part of the catalogue that is in every key. */
+export function readShared(): Shared {
+  const { site } = findHanded()?.compiled ?? readCompiled()
+  const { banner, edit } = site.texts
+  return { base_url: site.base_url, banner, edit }
+}
+
+/** Names a page by all it is made from: one with the same key is the same page, byte for byte. */
+export function keyOf(props: object): string {
+  const text = JSON.stringify([readShared(), props])
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
 /** The OpenAPI document of this build; parse it with `toApiReference`. */
 export function readOpenApi(): unknown {
+  const handed = findHanded()
+  if (handed !== undefined) return handed.openApi
   return JSON.parse(
     readFileSync(join(process.env[COMPILED_DIR_VARIABLE] ?? '', 'openapi.json'), 'utf8'),
   )
+}
+
+function findHanded(): Handed | undefined {
+  const handed: Handed | undefined = Reflect.get(globalThis, HANDED)
+  return handed
 }
 
 function readFrom(folder: string): Compiled {

@@ -1,8 +1,10 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatFault } from '../../src/compile/content/fault.ts'
+import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { digestCode } from '../../src/compile/files/code-digest.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
 import {
   findRelease,
@@ -12,6 +14,7 @@ import {
 } from '../../src/compile/release/publish-release.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
+import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
@@ -58,7 +61,7 @@ function parseOptions(): BuildOptions {
 async function publish(config: Config, outDir: string, options: BuildOptions): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
   const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
-  const readOnce = once(() => readContent(contentDir, { allowPrivate }))
+  const readOnce = once(() => readRemembered(outDir, contentDir, { allowPrivate }))
   const ledger = await readLedger(config, readOnce)
   const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
   const there = findRelease(outDir, name, options.lengths ? 'lengths' : 'bytes')
@@ -70,18 +73,38 @@ async function publish(config: Config, outDir: string, options: BuildOptions): P
   }
   const onStage = createStageLog()
   const start = performance.now()
-  const { content, faults, counts } = readOnce()
-  for (const fault of faults) console.log(formatFault(fault, contentDir))
-  if (content === null)
-    throw new OperatorError(
-      'The content has errors, so nothing was built; the release before keeps serving.',
-    )
-  onStage(`read ${counts.listings} listings`, performance.now() - start)
-  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, ledger, onStage })
+  const readSound = () => {
+    const { content, faults, counts } = readOnce()
+    for (const fault of faults) console.log(formatFault(fault, contentDir))
+    if (content === null)
+      throw new OperatorError(
+        'The content has errors, so nothing was built; the release before keeps serving.',
+      )
+    onStage(`read ${counts.listings} listings`, performance.now() - start)
+    return content
+  }
+  await buildRelease({
+    name,
+    content: readSound,
+    outDir,
+    baseUrl,
+    allowPrivate,
+    ledger,
+    onStage,
+  })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,
   )
+}
+
+/** Files that are as they were in an earlier build of the same code are not parsed again. */
+function readRemembered(outDir: string, contentDir: string, rules: UrlRules) {
+  const version = `${digestCode()} ${JSON.stringify(rules)}`
+  const memory = openParseMemory(join(outDir, 'cache/listings'), version)
+  const report = readContent(contentDir, rules, memory)
+  memory.save()
+  return report
 }
 
 /** The content is read for it only where the ledger has settlements. */

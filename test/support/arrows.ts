@@ -28,7 +28,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'src/search/query': { ours: ['src/domain', 'src/search'], packages: ['@orama/orama'] },
   // Reading files is all it does beyond naming shapes of the domain.
-  'src/compiled.ts': { ours: ['src/domain'], packages: ['node:fs', 'node:path'] },
+  'src/compiled.ts': { ours: ['src/domain'], packages: ['node:crypto', 'node:fs', 'node:path'] },
   'src/env.d.ts': { ours: ['src/domain'], packages: [] },
   'src/render': { ours: ['src/domain'], packages: [] },
   // Cards for links, drawn in a thread.
@@ -39,9 +39,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/compile/content': {
     ours: ['src/domain'],
     packages: [
+      'node:crypto',
       'node:fs',
       'node:path',
       'node:url',
+      'node:util',
       'gray-matter',
       'yaml',
       'valibot',
@@ -59,8 +61,8 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'src/compile/files': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
   'src/compile/pages': {
-    ours: ['src/domain', 'src/compiled.ts', 'src/compile'],
-    packages: ['node:*', 'valibot', 'astro', 'pagefind'],
+    ours: ['src/domain', 'src/render', 'src/compiled.ts', 'src/compile'],
+    packages: ['node:*', 'valibot', 'astro', 'astro:static-paths', 'pagefind'],
   },
   'src/compile/release': {
     ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts', 'src/compile'],

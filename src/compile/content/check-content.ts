@@ -1,9 +1,8 @@
 import type { Tables } from '../../domain/derived/tables.ts'
 import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
 import { checkListing, toKnownIds } from './check-listing.ts'
-import { checkPayouts } from './check-payouts.ts'
 import type { Fault } from './fault.ts'
-import { findDuplicates } from './listing-warnings.ts'
+import { checkPayouts, findDuplicates } from './listing-warnings.ts'
 import type { ComparePage } from './read-compare.ts'
 import type { PartialListing } from './read-listings.ts'
 

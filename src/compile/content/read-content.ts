@@ -8,6 +8,7 @@ import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
 import type { Fault } from './fault.ts'
+import type { ParseMemory } from './parse-memory.ts'
 import { type ComparePage, readCompare } from './read-compare.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
@@ -34,14 +35,19 @@ export interface ContentReport {
 /**
  * Reads and checks a whole content folder.
  *
+ * @param memory what earlier builds parsed
  * @throws OperatorError when the folder has no `listings`.
  */
-export function readContent(contentDir: string, rules: UrlRules): ContentReport {
+export function readContent(
+  contentDir: string,
+  rules: UrlRules,
+  memory?: ParseMemory,
+): ContentReport {
   if (!existsSync(join(contentDir, 'listings')))
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
     )
-  const { listings, broken, faults: listingFaults } = readListings(contentDir, rules)
+  const { listings, broken, faults: listingFaults } = readListings(contentDir, rules, memory)
   const seen = new Set([
     ...listings.map(({ id }) => id),
     ...listingFaults.map(({ file }) => toId(file)),

@@ -8,6 +8,7 @@ import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 import type { Fault } from './fault.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
+import type { ParseMemory } from './parse-memory.ts'
 import { findYamlKeyLine, findYamlLine, type YamlFault } from './parse-yaml.ts'
 import { type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
@@ -41,7 +42,11 @@ export interface ListingFiles {
 }
 
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
-export function readListings(contentDir: string, rules: UrlRules): ListingFiles {
+export function readListings(
+  contentDir: string,
+  rules: UrlRules,
+  memory?: ParseMemory,
+): ListingFiles {
   const parse = createListingParser(rules)
   const listings: ListingFile[] = []
   const broken: PartialListing[] = []
@@ -54,13 +59,28 @@ export function readListings(contentDir: string, rules: UrlRules): ListingFiles 
       report(entry.file, [text])
       continue
     }
-    const parsed = parse(entry, text)
+    const parsed = recall(entry, text, memory) ?? keep(text, parse(entry, text), memory)
     faults.push(...parsed.faults)
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   return { listings: listings.sort(byId), broken: broken.sort(byId), faults }
+}
+
+/** What an earlier build parsed; only files without faults are kept. */
+function recall(
+  entry: { id: string; file: string },
+  text: string,
+  memory: ParseMemory | undefined,
+): ParsedListing | null {
+  const parts = memory?.recall(text) ?? null
+  return parts === null ? null : { listing: { ...entry, ...parts }, partial: null, faults: [] }
+}
+
+function keep(text: string, parsed: ParsedListing, memory: ParseMemory | undefined): ParsedListing {
+  if (parsed.listing !== null && parsed.faults.length === 0) memory?.keep(text, parsed.listing)
+  return parsed
 }
 
 /** One file: the listing where it is sound, else what of it is. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { findContentType, isCompressible } from '../../domain/wire/content-type.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
-import { type EarlierCopies, linkCopies } from './earlier-copies.ts'
+import type { CarriedFile } from './carry-over.ts'
 import { digestOf } from './release-writer.ts'
 
 /** Smaller files travel as they are. */
@@ -31,22 +31,24 @@ export const COMPRESSION = [
 ].join(' ')
 
 /**
- * Compresses one file beside itself (`.br`, `.gz`), and says what a server must know of it. Copies
- * of the same bytes in an earlier release are linked instead.
+ * Compresses one file beside itself (`.br`, `.gz`), and says what a server must know of it, and what
+ * the copies hash to.
  *
  * Synchronous on purpose: a page takes half a millisecond, and handing it to zlib's thread pool and
  * back took four times that.
  */
-export function compressFile(root: string, file: string, earlier: EarlierCopies): StaticFile {
+export function compressFile(root: string, file: string): CarriedFile {
   const path = join(root, file)
   const bytes = readFileSync(path)
   const entry = toEntry(file, bytes)
   // Whoever wrote it made its copy too.
   const own = statSync(`${path}.gz`, { throwIfNoEntry: false })
-  if (own !== undefined) return { ...entry, gz: own.size }
-  if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type)) return entry
-  const linked = linkCopies(earlier, entry, path, bytes)
-  if (linked !== null) return { ...entry, ...linked }
+  if (own !== undefined) {
+    const copies = { file, br: '', gz: digestOf(readFileSync(`${path}.gz`)) }
+    return { entry: { ...entry, gz: own.size }, copies }
+  }
+  if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type))
+    return { entry, copies: null }
   const br = brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
@@ -59,7 +61,10 @@ export function compressFile(root: string, file: string, earlier: EarlierCopies)
   })
   writeFileSync(`${path}.br`, br)
   writeFileSync(`${path}.gz`, gz)
-  return { ...entry, br: br.length, gz: gz.length }
+  return {
+    entry: { ...entry, br: br.length, gz: gz.length },
+    copies: { file, br: digestOf(br), gz: digestOf(gz) },
+  }
 }
 
 /** The same of a file that is left as it is. */

@@ -2,54 +2,27 @@ import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import * as v from 'valibot'
-import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
-import { COMPRESSION, compressFile, describeFile } from './compress-file.ts'
-import { readEarlierCopies } from './earlier-copies.ts'
+import type { StaticFile } from '../../domain/wire/static-file.ts'
+import type { CarriedFile } from './carry-over.ts'
+import { compressFile, describeFile } from './compress-file.ts'
 
 const MAX_WORKERS = 4
 
 /** Below this a worker takes longer to start than to finish. */
 const FILES_PER_WORKER = 500
 
-export interface Compressing {
-  /** The public folder. */
-  root: string
-  /** Only what lies in this folder of it, such as `pagefind`. */
-  below?: string
-  /** The release before, whose compressed copies serve again where a file is the same. */
-  before: string | null
-}
-
-/**
- * Compresses every file beside itself (`.br`, `.gz`) and returns what a server must know of each,
- * sorted by path.
- */
-export async function compressFiles({
-  root,
-  below = '',
-  before,
-}: Compressing): Promise<StaticFile[]> {
-  const files = listFiles(root, below)
+/** Compresses files beside themselves (`.br`, `.gz`); `files` are paths below `root`. */
+export async function compressFiles(root: string, files: string[]): Promise<CarriedFile[]> {
   const count = Math.min(
     MAX_WORKERS,
     availableParallelism(),
     Math.floor(files.length / FILES_PER_WORKER),
   )
-  if (count < 2) {
-    const earlier = readEarlierCopies(before, COMPRESSION)
-    return files.map((file) => compressFile(root, file, earlier))
-  }
+  if (count < 2) return files.map((file) => compressFile(root, file))
   // Dealt out one by one: pages lie together and are larger than the rest.
   const shares = Array.from({ length: count }, (_, i) => files.filter((_, j) => j % count === i))
-  const described = await Promise.all(
-    shares.map((share) => compressInWorker({ root, files: share, before })),
-  )
-  return sortFiles(described.flat())
-}
-
-export function sortFiles(files: StaticFile[]): StaticFile[] {
-  return files.sort((a, b) => (a.file < b.file ? -1 : 1))
+  const described = await Promise.all(shares.map((share) => compressInWorker(root, share)))
+  return described.flat()
 }
 
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */
@@ -57,23 +30,19 @@ export function describeFiles(root: string): StaticFile[] {
   return listFiles(root).map((file) => describeFile(root, file))
 }
 
-function compressInWorker(share: {
-  root: string
-  files: string[]
-  before: string | null
-}): Promise<StaticFile[]> {
+function compressInWorker(root: string, files: string[]): Promise<CarriedFile[]> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./compress-worker.ts', import.meta.url), {
-      workerData: share,
+      workerData: { root, files },
     })
-    worker.once('message', (message) => resolve(v.parse(v.array(StaticFileSchema), message)))
+    worker.once('message', resolve)
     worker.once('error', reject)
-    worker.once('exit', () => reject(new Error(`${share.root}: a worker ended before its files`)))
+    worker.once('exit', () => reject(new Error(`${root}: a worker ended before its files`)))
   })
 }
 
-function listFiles(root: string, below = ''): string[] {
-  return readdirSync(join(root, below), { recursive: true, withFileTypes: true })
+function listFiles(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) =>
       join(entry.parentPath, entry.name)

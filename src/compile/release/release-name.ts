@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-
-const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
-
-/** What of the project goes into a release beside the content. */
-const CODE = ['src', 'public', 'content/tables', 'astro.config.mjs', 'package-lock.json']
+import { addTree, digestCode, PROJECT } from '../files/code-digest.ts'
 
 export interface ReleaseInputs {
   contentDir: string
@@ -22,7 +15,7 @@ export interface ReleaseInputs {
  */
 export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: ReleaseInputs): string {
   const hash = createHash('sha256')
-  hash.update(JSON.stringify({ baseUrl, allowPrivate, node: process.version.split('.')[0] }))
+  hash.update(JSON.stringify({ baseUrl, allowPrivate }))
   hash.update(
     JSON.stringify([
       sorted(ledger.claimed),
@@ -39,24 +32,9 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
   )
   for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones'])
     addTree(hash, contentDir, folder)
-  for (const path of CODE) addTree(hash, PROJECT, path)
+  hash.update(digestCode())
+  addTree(hash, PROJECT, 'content/tables')
   return hash.digest('hex').slice(0, 20)
-}
-
-function addTree(hash: ReturnType<typeof createHash>, root: string, path: string): void {
-  const full = join(root, path)
-  if (!existsSync(full)) return
-  const files = statSync(full).isDirectory()
-    ? readdirSync(full, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name))
-        .sort()
-    : [full]
-  for (const file of files) {
-    const bytes = readFileSync(file)
-    hash.update(`${file.slice(root.length)}\0${bytes.length}\0`)
-    hash.update(bytes)
-  }
 }
 
 function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -31,6 +39,7 @@ async function runSizes(sizes: readonly (number | null)[]): Promise<void> {
   const costs: string[] = []
   try {
     for (const limit of sizes) costs.push(await runSize(work, limit))
+    costs.push(await buildOneChange(work))
     if (values.twice) await compareBuilds(work)
   } finally {
     if (values.keep) console.log(`kept in ${work}`)
@@ -71,13 +80,24 @@ async function run(script: 'check' | 'build', env: Record<string, string>): Prom
   return measured
 }
 
+/** A release after one listing changed: what is left of the cost when the rest is the same. */
+async function buildOneChange(work: string): Promise<string> {
+  const contentDir = join(work, 'content')
+  const folder = join(contentDir, 'listings/mcp')
+  const names = readdirSync(folder).sort()
+  const file = join(folder, names[names.length >> 1] ?? '')
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^summary: /m, 'summary: Changed. '))
+  const build = await run('build', { CONTENT_DIR: contentDir, OUT_DIR: join(work, 'dist') })
+  return `  one changed listing  build ${build.wallSeconds.toFixed(1)} s wall, ${build.cpuSeconds.toFixed(1)} s CPU`
+}
+
 /** The last size once more, into another folder: the same content must give the same bytes. */
 async function compareBuilds(work: string): Promise<void> {
   const again = join(work, 'again')
   await run('build', { CONTENT_DIR: join(work, 'content'), OUT_DIR: again })
   const differences = findDifferences(
-    hashFolder(releasesOf(join(work, 'dist'))),
-    hashFolder(releasesOf(again)),
+    hashFolder(currentOf(join(work, 'dist'))),
+    hashFolder(currentOf(again)),
   )
   console.log(
     differences.length === 0
@@ -90,6 +110,10 @@ async function compareBuilds(work: string): Promise<void> {
 /** Without `current`, the link that would count every file twice. */
 function releasesOf(outDir: string): string {
   return join(outDir, 'releases')
+}
+
+function currentOf(outDir: string): string {
+  return realpathSync(join(outDir, 'current'))
 }
 
 function describeConversion({ written, refused }: Conversion): string {

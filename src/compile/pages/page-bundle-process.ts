@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'astro'
+import { type AstroIntegration, build } from 'astro'
 import * as v from 'valibot'
-import { COMPILED_DIR_VARIABLE } from '../../compiled.ts'
-import { type RenderOptions, RenderOptionsSchema } from './render-pages.ts'
+import { PROJECT } from '../files/code-digest.ts'
+import { type BundleOptions, BundleOptionsSchema } from './page-bundle.ts'
 
-/** The program that `renderPages` runs; its only argument is the options as JSON. */
-const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
+/** The program that `preparePageBundle` runs; its only argument is the options as JSON. */
 
 /**
  * A server reads all of it at once, when the release is surely there. A hash in the name would be
@@ -19,10 +18,12 @@ const ONE_CHUNK = {
   codeSplitting: { groups: [{ name: 'pages', test: /./ }] },
 }
 
-await render(v.parse(RenderOptionsSchema, JSON.parse(process.argv[2] ?? 'null')))
+const ENTRY = fileURLToPath(new URL('./prerender-entry.ts', import.meta.url))
 
-async function render({ compiledDir, outDir, cacheDir }: RenderOptions): Promise<void> {
-  process.env[COMPILED_DIR_VARIABLE] = compiledDir
+await bundle(v.parse(BundleOptionsSchema, JSON.parse(process.argv[2] ?? 'null')))
+
+/** Leaves `client/`, `server/` and `prerender/` in `outDir`. */
+async function bundle({ outDir, cacheDir }: BundleOptions): Promise<void> {
   // Astro encrypts the props of server islands with it. There are none, and no request reaches
   // their route; a random key would only make each build's bytes differ.
   process.env.ASTRO_KEY = createHash('sha256').update('no server islands').digest('base64')
@@ -31,15 +32,45 @@ async function render({ compiledDir, outDir, cacheDir }: RenderOptions): Promise
     outDir,
     cacheDir,
     logLevel: 'warn',
+    integrations: [keepBundle(outDir)],
     vite: {
       cacheDir: `${cacheDir}/vite`,
       logLevel: 'warn',
       // A release stands alone: its folder may be anywhere, far from node_modules.
       resolve: { noExternal: true },
       environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
+      plugins: [{ name: 'waypost-prerender-entry', configEnvironment: toEntry }],
     },
   })
   forgetFolders(join(outDir, 'server'), [outDir, cacheDir])
+}
+
+/** Who brings a renderer brings its entry too; Astro keeps none of what a config says of it. */
+function toEntry(environment: string) {
+  return environment === 'prerender' ? { build: { rolldownOptions: { input: ENTRY } } } : undefined
+}
+
+/**
+ * Astro bundles the pages, renders them and throws the bundle away. Here it renders none, and the
+ * bundle is kept: a later build renders the pages it needs (`render-pages.ts`) without bundling again.
+ */
+function keepBundle(outDir: string): AstroIntegration {
+  return {
+    name: 'waypost-keep-bundle',
+    hooks: {
+      'astro:build:start': ({ setPrerenderer }) =>
+        setPrerenderer({
+          name: 'waypost:none',
+          getStaticPaths: async () => [],
+          render: () => Promise.reject(new Error('no page was to be rendered')),
+          teardown: async () => {
+            cpSync(join(outDir, 'server/.prerender'), join(outDir, 'prerender'), {
+              recursive: true,
+            })
+          },
+        }),
+    },
+  }
 }
 
 /**

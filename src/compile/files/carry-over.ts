@@ -1,0 +1,114 @@
+import { linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import * as v from 'valibot'
+import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
+import { parseJson } from '../../domain/wire/parse-json.ts'
+import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
+import { digestOf } from './release-writer.ts'
+
+/** What the compressed neighbours of a file hash to: a row of `data/copies.ndjson`. */
+export const CopiesSchema = v.strictObject({ file: v.string(), br: v.string(), gz: v.string() })
+export type Copies = v.InferOutput<typeof CopiesSchema>
+
+/** A file of the release before that stands in the new one already, as a link, copies included. */
+export interface CarriedFile {
+  entry: StaticFile
+  /** Null where it has none. */
+  copies: Copies | null
+}
+
+export interface Carrying {
+  /** The release before; null where there is none. */
+  from: string | null
+  /** The public folder of the new one, not there yet. */
+  to: string
+  /** What must have made the compressed copies, see `COMPRESSION`. */
+  compression: string
+}
+
+/**
+ * Links what the release before publishes into a new one, in a thread of its own, while the content
+ * is still being read: most files of most releases are those of the one before. Each is read first:
+ * what a disk did to a file must not go on into the next release.
+ *
+ * @returns nothing where there is no release, or one that is damaged or of another making
+ */
+export async function carryOver(carrying: Carrying): Promise<CarriedFile[]> {
+  if (carrying.from === null) return []
+  try {
+    return await new Promise((resolve, reject) => {
+      const url = new URL('./carry-worker.ts', import.meta.url)
+      const worker = new Worker(url, { workerData: carrying })
+      worker.once('message', resolve)
+      worker.once('error', reject)
+      worker.once('exit', () =>
+        reject(new Error(`${carrying.to}: a worker ended before its files`)),
+      )
+    })
+  } catch {
+    rmSync(carrying.to, { recursive: true, force: true })
+    return []
+  }
+}
+
+/** The thread's work. @throws where the release before can't be read, or nothing can be linked */
+export function linkEarlier({ from, to, compression }: Carrying & { from: string }): CarriedFile[] {
+  const release = v.parse(ReleaseFileSchema, parseJson(read(from, 'data/release.json').toString()))
+  if (release.compression !== compression) return []
+  const readRows = (file: string) => {
+    const bytes = read(from, file)
+    if (release.files[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
+    return bytes.toString().split('\n').filter(Boolean).map(parseJson)
+  }
+  const copies = v.parse(v.array(CopiesSchema), readRows('data/copies.ndjson'))
+  const copiesOf = new Map(copies.map((row) => [row.file, row]))
+  const made = new Set<string>()
+  return v
+    .parse(v.array(StaticFileSchema), readRows('data/files.ndjson'))
+    .map((entry) => ({ entry, copies: copiesOf.get(entry.file) ?? null }))
+    .filter((file) => isSound(join(from, 'public'), file))
+    .filter((file) => link(join(from, 'public'), to, file, made))
+}
+
+/** A file, its copies, and nothing beside them that the manifest does not know. */
+function isSound(dir: string, { entry, copies }: CarriedFile): boolean {
+  const { file, digest, br, gz } = entry
+  if ((br > 0 || gz > 0) !== (copies !== null)) return false
+  return (
+    hasDigest(dir, file, digest) &&
+    (br === 0 || hasDigest(dir, `${file}.br`, copies?.br ?? '')) &&
+    (gz === 0 || hasDigest(dir, `${file}.gz`, copies?.gz ?? ''))
+  )
+}
+
+function hasDigest(dir: string, file: string, digest: string): boolean {
+  try {
+    return digestOf(readFileSync(join(dir, file)), digest.length) === digest
+  } catch {
+    return false
+  }
+}
+
+/** False on a disk without hard links, or with too many of them. */
+function link(from: string, to: string, { entry }: CarriedFile, made: Set<string>): boolean {
+  const { file, br, gz } = entry
+  const names = [file, ...(br > 0 ? [`${file}.br`] : []), ...(gz > 0 ? [`${file}.gz`] : [])]
+  const folder = dirname(join(to, file))
+  if (!made.has(folder)) {
+    mkdirSync(folder, { recursive: true })
+    made.add(folder)
+  }
+  try {
+    for (const name of names) linkSync(join(from, name), join(to, name))
+    return true
+  } catch {
+    // What was linked must not be written to.
+    for (const name of names) rmSync(join(to, name), { force: true })
+    return false
+  }
+}
+
+function read(dir: string, file: string): Buffer {
+  return readFileSync(join(dir, file))
+}

@@ -1,0 +1,33 @@
+import { createHash, type Hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** What of the project decides what a release is made like, beside its tables and the content. */
+const CODE = ['src', 'public', 'astro.config.mjs', 'package-lock.json']
+
+/** Hex digest of the code that makes a release, packages and Node's version included. */
+export function digestCode(): string {
+  const hash = createHash('sha256').update(process.version)
+  for (const path of CODE) addTree(hash, PROJECT, path)
+  return hash.digest('hex').slice(0, 32)
+}
+
+/** Adds a file, or every file of a folder with its path; nothing where there is none. */
+export function addTree(hash: Hash, root: string, path: string): void {
+  const full = join(root, path)
+  if (!existsSync(full)) return
+  const files = statSync(full).isDirectory()
+    ? readdirSync(full, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .sort()
+    : [full]
+  for (const file of files) {
+    const bytes = readFileSync(file)
+    hash.update(`${file.slice(root.length)}\0${bytes.length}\0`)
+    hash.update(bytes)
+  }
+}
