@@ -18,9 +18,10 @@ import { AcceptSchema, priceOfAccept, pricingOfAccepts } from '../bench/scale/pr
 import { readJsonLines } from '../bench/shared-data.ts'
 
 /**
- * Defects that real lists have. Each kind is refused, or comes out harmless; a kind that nobody
- * thought of here fails the test.
+ * Defects that real lists have, and a small list of them made for this test. Each kind is refused, or
+ * comes out harmless; a kind that nobody thought of here fails the test.
  */
+const OWN = join(import.meta.dirname, '../fixtures/quality/cases.ndjson')
 const FILE = join(
   process.env.SHARED_DIR ?? join(import.meta.dirname, '../../../shared'),
   'data/quality/cases.ndjson',
@@ -129,31 +130,41 @@ const RULE_OF: Readonly<Record<string, (found: Case) => void>> = {
   'url_tunnel host': expectUrlRefused,
 }
 
+describe('defects made for this test are refused or harmless', () => {
+  const byKind = readCases(OWN)
+  testEach(byKind)
+
+  test('every kind has one', () => {
+    expect([...byKind.keys()].toSorted()).toEqual(Object.keys(RULE_OF).toSorted())
+  })
+})
+
 if (!existsSync(FILE)) {
   test.skip(`skipped: no data/quality/cases.ndjson in ../shared (or SHARED_DIR)`, () => {})
   console.log('quality cases skipped: no data/quality/cases.ndjson in ../shared (or SHARED_DIR)')
-} else {
-  const byKind = Map.groupBy(
-    readJsonLines(FILE).map((line) => v.parse(CaseSchema, line)),
-    (found) => found.case,
-  )
-  describe('defects of real lists are refused or harmless', () => {
-    test.each([...byKind].map(([kind, cases]) => [kind, cases.length, cases] as const))(
-      '%s (%i)',
-      (kind, _count, cases) => {
-        const rule = RULE_OF[kind]
-        expect(rule, `expected a rule for ${kind}`).toBeDefined()
-        for (const found of cases) rule?.(found)
-      },
-    )
+} else describe('defects of real lists are refused or harmless', () => testEach(readCases(FILE)))
 
-    test('the 18-decimal amounts of known dollar assets come out as cents', () => {
-      const usd = (byKind.get('18_decimals_amount') ?? []).map(({ value }) =>
-        priceOfAccept(parseAccept(value)),
-      )
-      expect(usd.filter((price) => price !== null).length).toBeGreaterThan(0)
-      for (const price of usd) if (price !== null) expect(price).toBeOneOf([0.01, 0.015, 0.05])
-    })
+function readCases(file: string): Map<string, Case[]> {
+  const cases = readJsonLines(file).map((line) => v.parse(CaseSchema, line))
+  return Map.groupBy(cases, (found) => found.case)
+}
+
+function testEach(byKind: ReadonlyMap<string, Case[]>): void {
+  test.each([...byKind].map(([kind, cases]) => [kind, cases.length, cases] as const))(
+    '%s (%i)',
+    (kind, _count, cases) => {
+      const rule = RULE_OF[kind]
+      expect(rule, `expected a rule for ${kind}`).toBeDefined()
+      for (const found of cases) rule?.(found)
+    },
+  )
+
+  test('the 18-decimal amounts of known dollar assets come out as cents', () => {
+    const usd = (byKind.get('18_decimals_amount') ?? []).map(({ value }) =>
+      priceOfAccept(parseAccept(value)),
+    )
+    expect(usd.filter((price) => price !== null).length).toBeGreaterThan(0)
+    for (const price of usd) if (price !== null) expect(price).toBeOneOf([0.01, 0.015, 0.05])
   })
 }
 
