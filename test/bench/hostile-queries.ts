@@ -1,4 +1,7 @@
+import { SEARCH_FACETS } from '../../src/domain/wire/vocabulary.ts'
+
 const q = (text: string) => `q=${encodeURIComponent(text)}`
+const FACETS = SEARCH_FACETS.join()
 const words = (count: number) => Array.from({ length: count }, (_, at) => `zq${at}x`).join(' ')
 
 /** Raw query strings made to be slow, by what they try. */
@@ -16,6 +19,16 @@ export const HOSTILE_QUERIES: Readonly<Record<string, string>> = {
   'broad words only': q('api mcp server data search ai tool agent '.repeat(8).trim()),
   'deepest offset': `${q('api')}&offset=999999999999999`,
   'every filter': `${q('api')}&kind=http_api&rail=x402&has=openapi,llms_txt,x402_manifest,agent_card&paid_only=true&min_trust=0&max_price_usd=1000&limit=50`,
+  'every facet of broad words, explained': `${q('api mcp server data search ai tool agent '.repeat(8).trim())}&explain=true&facets=${FACETS}&limit=50`,
+  'slips, explained': `${q('wether forcast serch databse imge scren calender emial')}&explain=true&limit=50`,
+  'compact, explained, every facet': `${q('data')}&view=compact&explain=true&facets=${FACETS}&limit=50`,
+  'by price, from the deepest offset': `${q('api')}&sort=price&offset=999999999999999&limit=50`,
+  'by date, broad': `${q('data search')}&sort=newest&limit=50&offset=5000`,
+  'every facet and filter without words': `facets=${FACETS}&auth=unknown&runs=remote&sort=trust&limit=50`,
+  'one facet 1,200 times': `facets=${Array.from({ length: 1200 }, () => 'kind').join(',')}`,
+  'facet, view, order and answer unknown': 'facets=name&view=raw&sort=paid&explain=1',
+  'facets twice': 'facets=kind&facets=rail',
+  'a facet of the prototype': 'facets=__proto__&sort=constructor&view=toString',
   'lone surrogate': 'q=%ED%A0%80',
   'overlong slash': 'q=%C0%AF',
   'NUL and a stray percent': 'q=%00%zz%',

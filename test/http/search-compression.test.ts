@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
+import { HOSTILE_QUERIES } from '../bench/hostile-queries.ts'
 import { indexOf, sampleDocument } from '../search/search-samples.ts'
 
 const SEARCH_ID = '00000000-0000-4000-8000-000000000000'
@@ -65,6 +66,40 @@ describe('a compressed answer unpacks to the plain one', () => {
     expect(answered('q=weather&limit=50', 'gzip').body.length).toBeLessThan(plain * 0.8)
     expect(answered('q=weather&limit=50&view=compact', 'gzip').body.length).toBeLessThan(plain / 8)
   })
+})
+
+test.each(Object.entries(HOSTILE_QUERIES))(
+  '%s is answered the same, compressed or not',
+  (_name, rawQuery) => {
+    const [plain, gzip, brotli] = [undefined, 'gzip', 'br'].map((accepts) =>
+      search(rawQuery, { accepts }),
+    )
+    if (plain?.status !== 200) {
+      expect([gzip, brotli]).toEqual([plain, plain])
+      expect(plain?.problems.length).toBeGreaterThan(0)
+      return
+    }
+    if (gzip?.status !== 200 || brotli?.status !== 200) throw new Error('refused compressed')
+    const text = plain.body.toString()
+    expect(gunzipSync(gzip.body).toString()).toBe(text)
+    expect(brotliDecompressSync(brotli.body).toString()).toBe(text)
+    expect(JSON.parse(text).results.length).toBeLessThanOrEqual(50)
+  },
+)
+
+test.each([
+  'gzip'.repeat(2000),
+  ','.repeat(4000),
+  'gzip;'.repeat(1000),
+  'gzip;q=-1',
+  'GZIP;Q=0',
+  'br;q=0, *;q=0',
+  '\u0000gzip\u0000',
+  '*;q=0',
+])('Accept-Encoding made to confuse: %s', (accepts) => {
+  const { headers, body } = answered('q=weather', accepts)
+  const text = 'Content-Encoding' in headers ? gunzipSync(body) : body
+  expect(JSON.parse(text.toString()).total).toBe(80)
 })
 
 test.each([undefined, '', 'identity', 'gzip;q=0', 'gzip;q=0.000, br;q=0', 'deflate', 'zstd'])(

@@ -66,3 +66,13 @@ export function findIn(index: SearchIndex, q: string, limit = 20) {
   const { organic, notes } = searchIndex(index, { q, limit, offset: 0 })
   return { ids: organic.rows.map(({ row }) => readId(index, 'organic', row)), notes }
 }
+
+/** Texts of a search response where a test has none of its own. */
+export const NO_TEXTS = {
+  featured: [],
+  featured_label: '',
+  sponsored_policy: '',
+  also_search: [],
+  ranking: '',
+  attribution: [],
+}

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createSearch } from '../../functions/search/search.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/derive/search-documents.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
-import { findIn, indexOf } from './search-samples.ts'
+import { findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 
 const rules = { allowPrivate: false }
 const baseUrl = 'https://waypost.example'
@@ -148,4 +149,20 @@ describe('words that say nothing here do not lead', () => {
   test('the price of a coin is no price list of a cloud', () => {
     expect(best('bitcoin price', 5)).not.toContain('mcp.aws-pricing')
   })
+})
+
+test('rows of the compact view take at most 300 bytes in the median', () => {
+  const search = createSearch({
+    index: () => index,
+    texts: () => NO_TEXTS,
+    randomUuid: () => '00000000-0000-4000-8000-000000000000',
+  })
+  const rows = Array.from({ length: Math.ceil(listings.length / 50) }, (_, page) => {
+    const reply = search(`view=compact&limit=50&offset=${page * 50}`)
+    if (reply.status !== 200) throw new Error('refused')
+    return JSON.parse(reply.body.toString()).results
+  }).flat()
+  const sizes = rows.map((row) => Buffer.byteLength(JSON.stringify(row))).sort((a, b) => a - b)
+  expect(sizes.length).toBeGreaterThan(500)
+  expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(300)
 })
