@@ -14,6 +14,10 @@ const ENGINES = ['waypost', 'fts5', 'minisearch', 'orama']
 /** Beyond this the two that keep everything in JavaScript objects need more memory than most have. */
 const OBJECT_ENGINES_UP_TO = 100_000
 
+/** Where ours is held against the others, and where it stands alone. */
+const PEERS_AT = 100_000
+const LARGE = 1_000_000
+
 const BuiltSchema = v.object({
   makeMs: v.number(),
   buildMs: v.number(),
@@ -55,6 +59,31 @@ function benchSize(size: number): void {
   }
   rmSync(folder, { recursive: true })
   printTable(measured)
+  printBounds(size, measured)
+}
+
+/** What the search promises, beside what was measured. */
+function printBounds(size: number, measured: ReadonlyMap<string, Measured>): void {
+  const own = measured.get('waypost')
+  if (own === undefined) return
+  const tell = (what: string, found: number, bound: number, isMost: boolean) => {
+    const holds = isMost ? found <= bound : found >= bound
+    const side = isMost ? 'at most' : 'at least'
+    console.log(`${holds ? 'holds' : 'FAILS'}: ${what} ${found.toFixed(2)}, ${side} ${bound}`)
+  }
+  for (const [engine, times] of [
+    ['fts5', 30],
+    ['orama', 100],
+  ] as const) {
+    const peer = measured.get(engine)
+    if (size === PEERS_AT && peer !== undefined)
+      tell(`p99 of ${engine} over ours`, peer.p99 / own.p99, times, false)
+  }
+  if (size <= PEERS_AT) tell('load, ms', own.loadMs, 50, true)
+  if (size >= LARGE) {
+    tell('p99, ms', own.p99, 20, true)
+    tell('file, GB', own.fileBytes / 1e9, 0.8, true)
+  }
 }
 
 function run(stage: string, engine: string, size: number, file: string): unknown {

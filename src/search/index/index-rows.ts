@@ -4,8 +4,8 @@ import { verifyBytes } from './index-file.ts'
 import type { PartName, SearchIndex, UnpackedBodies } from './index-shape.ts'
 
 const decoder = new TextDecoder()
-/** Unpacked bodies that are kept, in bytes: those of some fifteen thousand listings. */
-const KEPT_BYTES = 24 * 1024 * 1024
+/** Unpacked bodies that are kept, in bytes: those of some eight thousand listings. */
+const KEPT_BYTES = 12 * 1024 * 1024
 
 /** The listing id of a row. */
 export function readId(index: SearchIndex, part: PartName, row: number): string {
