@@ -1,4 +1,4 @@
-import { SEARCH_FACETS } from '../../src/domain/wire/vocabulary.ts'
+import { SEARCH_FACETS } from '../../src/domain/search/search-filters.ts'
 
 const q = (text: string) => `q=${encodeURIComponent(text)}`
 const FACETS = SEARCH_FACETS.join()
