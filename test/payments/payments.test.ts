@@ -219,6 +219,28 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await chain.balanceOf(PAYOUTS.v2)).toBe(before)
   })
 
+  test('through MCP on rail mpp: the official client pays, its credential goes on unchanged', async () => {
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+    const { evm } = await import('mppx/client')
+    const { McpClient } = await import('mppx/mcp/client')
+    const account = lab.accountOf(1)
+    const authorization = { name: 'USDC', version: '2' }
+    const client = new Client(
+      { name: 'buyer', version: '1.0.0' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`)))
+    const payer = McpClient.wrap(client as never, { methods: [evm({ account, authorization })] })
+    const before = await chain.balanceOf(PAYOUTS.mpp)
+    const paid = await payer.callTool({ name: 'call_listing', arguments: { id: 'x402.mpp' } })
+    expect(paid).toMatchObject({
+      structuredContent: { status: 200, body: { sold: 'mpp' } },
+      receipt: { status: 'success' },
+    })
+    expect((await chain.balanceOf(PAYOUTS.mpp)) - before).toBe(3000n)
+    await client.close()
+  })
+
   test('an x402 v1 client pays a v1 seller', async () => {
     const pay = await payV1(1)
     const result = await moved(1, PAYOUTS.v1, () => pay(callUrl('v1'), {}))
@@ -293,11 +315,14 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       settlements_30d: 5,
       volume_usd_30d: 0.005,
     })
-    for (const slug of ['v1', 'mpp'])
+    for (const [slug, settlements_30d] of [
+      ['v1', 1],
+      ['mpp', 2],
+    ] as const)
       expect(await trustOf(slug)).toMatchObject({
         evidence: 'verified_non_wash_payments',
         verified_buyers_30d: 1,
-        settlements_30d: 1,
+        settlements_30d,
       })
     expect(await trustOf('forger')).toMatchObject({ score: null, evidence: 'no_payment_data' })
   })

@@ -2,6 +2,14 @@ import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import {
+  MPP_CREDENTIAL_META,
+  MPP_RECEIPT_META,
+  MPP_REQUIRED_META,
+  readMppReceipt,
+  readMppRequired,
+  toMppHeader,
+} from '../../../src/domain/doors/mpp-call.ts'
+import {
   PAYMENT_META,
   RECEIPT_META,
   readPaymentRequired,
@@ -34,7 +42,7 @@ const output = toStandardJsonSchema(
   }),
 )
 
-/** `call_listing`: x402 over MCP, with what the client signs going on unchanged. */
+/** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
 export function registerCallTool(server: McpServer, call: CallListing): void {
   const config = {
     ...TOOL_TEXTS.call_listing,
@@ -50,20 +58,38 @@ export function registerCallTool(server: McpServer, call: CallListing): void {
   server.registerTool('call_listing', config, async (asked, context) => {
     const fault = findToolHeaderFault(asked.headers ?? {})
     if (fault !== null) return failWith(fault)
-    const payment = context.mcpReq._meta?.[PAYMENT_META]
-    const paid = payment === undefined ? undefined : toPaymentHeader(payment)
-    if (paid === null)
-      return failWith(
-        `_meta["${PAYMENT_META}"] is no x402 payment payload: expected an object with x402Version 1 or 2.`,
-      )
+    const paid = readPayment(context.mcpReq._meta ?? {})
+    if (typeof paid === 'string') return failWith(paid)
     const answer = await call(toCallRequest(asked, paid))
     return answer.status === 402 ? toPaymentRequired(answer) : toAnswer(answer)
   })
 }
 
+/** The payment of the call on either rail, as a header; a sentence about one that is none. */
+function readPayment(meta: Record<string, unknown>): PaidHeader | undefined | string {
+  const { [PAYMENT_META]: payment, [MPP_CREDENTIAL_META]: credential } = meta
+  if (payment !== undefined && credential !== undefined)
+    return 'Pay a call once: by x402 or by MPP, not by both.'
+  if (credential !== undefined)
+    return (
+      toMppHeader(credential) ??
+      `_meta["${MPP_CREDENTIAL_META}"] is no MPP credential: expected an object with the challenge and a payload.`
+    )
+  if (payment === undefined) return undefined
+  return (
+    toPaymentHeader(payment) ??
+    `_meta["${PAYMENT_META}"] is no x402 payment payload: expected an object with x402Version 1 or 2.`
+  )
+}
+
+interface PaidHeader {
+  name: string
+  value: string
+}
+
 function toCallRequest(
   { id, method = 'GET', endpoint, headers = {}, body }: CallToolRequest,
-  paid: { name: string; value: string } | undefined,
+  paid: PaidHeader | undefined,
 ): CallRequest {
   const isText = typeof body === 'string'
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
@@ -82,14 +108,20 @@ function toCallRequest(
   }
 }
 
-/** The unpaid answer, and one whose payment failed: the terms as an error result, exactly twice. */
+/**
+ * The unpaid answer, and one whose payment failed: the terms as an error result. Those of x402 are
+ * its content, exactly twice; those of MPP stand in `_meta`, each where its clients look.
+ */
 function toPaymentRequired(answer: CallAnswer): CallToolResult {
   const terms = readPaymentRequired(answer.headers, answer.body.toString('utf8'))
-  if (terms === null) return { ...toAnswer(answer), isError: true }
+  const mpp = readMppRequired(answer.headers)
+  const meta = mpp !== null && { _meta: { [MPP_REQUIRED_META]: mpp } }
+  if (terms === null) return { ...toAnswer(answer), isError: true, ...meta }
   return {
     isError: true,
     structuredContent: terms,
     content: [{ type: 'text', text: JSON.stringify(terms) }],
+    ...meta,
   }
 }
 
@@ -102,7 +134,10 @@ function toAnswer(answer: CallAnswer): CallToolResult {
   const text = body.toString('utf8')
   const type = headers['content-type'] ?? ''
   const json = /\bjson\b/.test(String(type)) && !isCut ? parseJson(text) : undefined
-  const receipt = readReceipt(headers)
+  const receipts = Object.entries({
+    [RECEIPT_META]: readReceipt(headers),
+    [MPP_RECEIPT_META]: readMppReceipt(headers),
+  }).filter(([, receipt]) => receipt !== undefined)
   return {
     ...answerWith({
       status,
@@ -111,6 +146,6 @@ function toAnswer(answer: CallAnswer): CallToolResult {
       ...(isCut && { truncated: true }),
     }),
     ...(status >= 400 && { isError: true }),
-    ...(receipt !== undefined && { _meta: { [RECEIPT_META]: receipt } }),
+    ...(receipts.length > 0 && { _meta: Object.fromEntries(receipts) }),
   }
 }

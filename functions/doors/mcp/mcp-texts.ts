@@ -32,7 +32,7 @@ export const TOOL_TEXTS = {
   call_listing: {
     title: 'Call a seller through the relay',
     description:
-      'Passes one HTTP call to the seller unchanged. An unpaid call to a paid seller comes back as payment required with its terms; sign them and repeat the call with the payment in _meta["x402/payment"].',
+      'Passes one HTTP call to the seller unchanged. An unpaid call to a paid seller comes back as payment required with its terms; sign them and repeat the call with the payment in _meta["x402/payment"] or, for MPP, _meta["org.paymentauth/credential"].',
   },
 } as const
 

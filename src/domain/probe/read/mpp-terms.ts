@@ -73,7 +73,7 @@ const SCHEME = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?=[\s,]|$)/iy
 const PARAMETER = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/iy
 
 /** RFC 9110 §11.6.1: challenges and their parameters are both separated by commas. */
-function parseChallenges(line: string): Challenge[] {
+export function parseChallenges(line: string): Challenge[] {
   const challenges: Challenge[] = []
   let at = 0
   while (at < line.length) {
