@@ -1,3 +1,4 @@
+import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
 import { afterEach, describe, expect, test } from 'vitest'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
@@ -177,5 +178,83 @@ describe('no 402 with terms', () => {
     })
     expect(saw).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     expect(saw.length).toBeLessThanOrEqual(200)
+  })
+})
+
+describe('what a 402 says a call takes', () => {
+  const operationOf = async (answer: Answer) => (await probe(answer)).sight?.operation
+  const described = (bazaar: unknown) => ({
+    headers: {
+      'payment-required': encode({ x402Version: 2, accepts: [offer], extensions: { bazaar } }),
+    },
+  })
+
+  test('version 2, as the official package declares it', async () => {
+    const city = { type: 'string', description: 'A city.' }
+    const get = declareDiscoveryExtension({
+      input: { city: 'Paris' },
+      inputSchema: { properties: { city }, required: ['city'] },
+    })
+    expect(await operationOf(described(get.bazaar))).toMatchObject({
+      params: [
+        {
+          name: 'city',
+          in: 'query',
+          required: true,
+          description: 'A city.',
+          schema: { type: 'string' },
+          example: 'Paris',
+        },
+      ],
+    })
+    const post = declareDiscoveryExtension({
+      bodyType: 'json',
+      input: { query: 'cats' },
+      inputSchema: { properties: { query: { type: 'string' } }, required: ['query'] },
+    })
+    expect(await operationOf(described(post.bazaar))).toMatchObject({
+      body: {
+        content_type: 'application/json',
+        example: { query: 'cats' },
+        schema: { properties: { query: { type: 'string' } } },
+      },
+    })
+  })
+
+  test('version 1, field by field', async () => {
+    const { amount, ...rest } = offer
+    const outputSchema = {
+      input: {
+        type: 'http',
+        method: 'POST',
+        queryParams: { page: { type: 'integer', required: true } },
+        bodyFields: { text: { type: 'string', required: true, description: 'What to say.' } },
+      },
+    }
+    const old = { ...rest, network: 'base', maxAmountRequired: amount, outputSchema }
+    expect(await operationOf(inBody([old]))).toMatchObject({
+      params: [{ name: 'page', required: true, schema: { type: 'integer' } }],
+      body: {
+        schema: {
+          required: ['text'],
+          properties: { text: { type: 'string', description: 'What to say.' } },
+        },
+      },
+    })
+  })
+
+  test.each([
+    ['no object', 'free text'],
+    ['a schema that runs in circles', { info: { input: { queryParams: { a: 'x' } } }, schema: 5 }],
+    ['names that are no names', { info: { input: { queryParams: { 'a b\n': 'x' } } } }],
+    ['a hostile sentence', { info: { input: { queryParams: { a: 'x' }, body: '\u0000' } } }],
+    ['too much of it', { info: { input: { queryParams: { a: 'x'.repeat(40_000) } } } }],
+    ['a prototype', JSON.parse('{"info":{"input":{"queryParams":{"__proto__":{"a":1}}}}}')],
+  ])('%s costs no more than itself', async (_, bazaar) => {
+    const finding = await probe(described(bazaar))
+    expect(finding).toMatchObject({ outcome: 'spoke', sight: { terms: [term] } })
+    const { params = [], body } = finding.sight?.operation ?? {}
+    expect(params.every(({ name }) => name === 'a')).toBe(true)
+    expect(body).toBeUndefined()
   })
 })

@@ -1,3 +1,4 @@
+import type { Operation } from '../../listing/operation.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
 import type { ProbeFailure } from './probe-answer.ts'
@@ -41,8 +42,8 @@ export interface Sight {
   skills?: SeenSkill[]
   server?: { name: string; version: string; protocol: string }
   terms?: PaymentTerm[]
-  /** The operation that was asked. */
-  operation?: { method: HttpMethod; url: string }
+  /** The operation that was asked, and what it takes where the answer said so. */
+  operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body'>
   /** Something was longer than we keep. */
   truncated?: true
 }

@@ -3,6 +3,7 @@ import { judgeStatus, toWrong } from './common-outcome.ts'
 import { type Finding, toFinding } from './finding.ts'
 import { readMppTerms } from './mpp-terms.ts'
 import { mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { readX402Input } from './x402-input.ts'
 import { readX402Terms } from './x402-terms.ts'
 
 export interface AskedOperation {
@@ -46,7 +47,7 @@ export function judgePayment(
     saw: `402 with ${terms.length} ${terms.length === 1 ? 'offer' : 'offers'}: ${terms.map(toWords).join(', ')}`,
     sight: {
       from: best.rail,
-      operation: { method, url },
+      operation: { method, url, ...(best.rail === 'x402' && readX402Input(answer)) },
       terms,
       ...(decoded.some(({ result }) => result.isCut) && { truncated: true }),
     },

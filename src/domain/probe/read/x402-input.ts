@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+import { type Operation, ParamSchema, PayloadSchema } from '../../listing/operation.ts'
+import { parseBase64Json } from '../../relay/base64-json.ts'
+import { isObject, isWithin } from './bounded-json.ts'
+import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
+
+/**
+ * What a 402 says a call takes: the bazaar extension of x402 version 2, or `outputSchema` of version 1.
+ * Sellers write it in many ways; each part is held against the schema of operations, and what does not
+ * pass is left out.
+ */
+export type SeenInput = Pick<Operation, 'params' | 'body'>
+
+const MAX_PARAMS = 40
+/** A description of an input that is larger is read by nobody. */
+const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
+const MAX_HEADER_LENGTH = 128 * 1024
+
+export function readX402Input(answer: ProbeAnswer): SeenInput {
+  const header = headerOf(answer, 'payment-required')
+  const said = header === undefined ? jsonOf(answer) : parseBase64Json(header, MAX_HEADER_LENGTH)
+  const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
+  const accepts = isObject(said) && Array.isArray(said.accepts) ? said.accepts : []
+  const input = isObject(bazaar)
+    ? memberOf(memberOf(bazaar, 'info'), 'input')
+    : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
+  // Version 2 gives examples, and their schema beside them.
+  const schema = memberOf(memberOf(memberOf(bazaar, 'schema'), 'properties'), 'input')
+  if (!isObject(input) || !isWithin({ input, schema }, BOUNDS)) return {}
+  const params = readParams(input, memberOf(schema, 'properties'))
+  const body = readBody(input, memberOf(schema, 'properties'))
+  return {
+    ...(params.length > 0 && { params }),
+    ...(body !== null && { body }),
+  }
+}
+
+function readParams(input: Record<string, unknown>, schemas: unknown): Operation['params'] & {} {
+  const values = memberOf(input, 'queryParams')
+  const shape = memberOf(schemas, 'queryParams')
+  const described = memberOf(shape, 'properties')
+  const required = isObject(shape) && Array.isArray(shape.required) ? shape.required : []
+  const names = [...Object.keys(toRecord(values)), ...Object.keys(toRecord(described))]
+  // A name that means something else in code is nobody's parameter.
+  const own = [...new Set(names)].filter((name) => name !== '__proto__')
+  return own.slice(0, MAX_PARAMS).flatMap((name) => {
+    const value = toRecord(values)[name]
+    const field = toField(toRecord(described)[name] ?? (isObject(value) ? value : undefined))
+    const isRequired = field.required || required.includes(name)
+    const head = { name, in: 'query', ...(isRequired && { required: true }) }
+    const { schema, description } = field
+    const example = isObject(value) ? undefined : value
+    return firstValid(ParamSchema, [
+      { ...head, ...present({ schema, description, example }) },
+      { ...head, ...present({ example }) },
+      head,
+    ])
+  })
+}
+
+function readBody(input: Record<string, unknown>, schemas: unknown): Operation['body'] | null {
+  const type = input.bodyType
+  if (type !== undefined && type !== 'json') return null
+  const fields = memberOf(input, 'bodyFields')
+  const example = isObject(input.body) ? input.body : undefined
+  const schema = isObject(fields) ? toObjectSchema(fields) : memberOf(schemas, 'body')
+  if (example === undefined && !isObject(schema)) return null
+  const [body] = firstValid(PayloadSchema, [
+    present({ schema: isObject(schema) ? schema : undefined, example }),
+    present({ example }),
+  ])
+  return body ?? null
+}
+
+/** Version 1 describes a field by its type, a sentence and whether it is required. */
+function toField(value: unknown) {
+  if (!isObject(value)) return { required: false }
+  const { required, description, ...schema } = value
+  return {
+    required: required === true,
+    ...(typeof description === 'string' && { description }),
+    ...(Object.keys(schema).length > 0 && { schema }),
+  }
+}
+
+function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(fields).slice(0, MAX_PARAMS)
+  const read = entries.map(([name, value]) => [name, toField(value)] as const)
+  const required = read.filter(([, field]) => field.required).map(([name]) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      read.map(([name, { schema, description }]) => [
+        name,
+        { ...schema, ...present({ description }) },
+      ]),
+    ),
+    ...(required.length > 0 && { required }),
+  }
+}
+
+/** The fullest of several readings that passes. */
+function firstValid<Schema extends v.GenericSchema>(
+  schema: Schema,
+  readings: readonly unknown[],
+): v.InferOutput<Schema>[] {
+  for (const reading of readings) {
+    const parsed = v.safeParse(schema, reading)
+    if (parsed.success) return [parsed.output]
+  }
+  return []
+}
+
+function present(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {}
+}
