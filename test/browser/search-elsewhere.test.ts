@@ -93,5 +93,7 @@ test('where no function stands, the index in the browser answers and says so', a
   await page.locator('[data-status]', { hasText: String(count) }).waitFor()
   expect(await page.locator('[data-results] .hit').count()).toBe(count)
   expect(await page.locator('[data-chips] bdi').allTextContents()).toEqual(['HTTP API'])
+  await page.goto('/compare?ids=x402.weather,mcp.tenki')
+  expect(await page.locator('[data-no-function]').isVisible()).toBe(true)
   await close()
 })
