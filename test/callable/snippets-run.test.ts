@@ -11,7 +11,7 @@ import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { listen } from '../call/relay-world.ts'
+import { aListing, listen, startRelay } from '../call/relay-world.ts'
 import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
 
 const run = promisify(execFile)
@@ -250,6 +250,38 @@ describe('what pays', () => {
     const { python = '' } = snippetsOf({ url: origin, pricing, closed: true, http: http() })
     expect(python).toContain('x402_requests')
     await run('python3', ['-c', 'import sys; compile(sys.argv[1], "snippet", "exec")', python])
+  })
+
+  test('a GET runs through the relay as it stands: its query arrives, and so does the payment', async () => {
+    const relay = await startRelay({ listings: [aListing(`${origin}/`, { id: 'api.example' })] })
+    try {
+      const { curl = '' } = snippetsOf({
+        url: `${origin}/`,
+        pricing,
+        http: [
+          {
+            method: 'GET',
+            url: `${origin}/paid/{id}`,
+            params: [
+              { name: 'id', in: 'path', required: true, example: 'a b' },
+              { name: 'q', in: 'query', required: true, example: NASTY },
+            ],
+            price: { min_usd: 0.01, max_usd: 0.01, per: 'call' },
+          },
+        ],
+      })
+      const here = curl.replaceAll('https://directory.example/api/v1/call', relay.url)
+      expect(here).not.toBe(curl)
+      await run('bash', ['-euc', here], { env: { ...process.env, PAYMENT: 'signed' } })
+      expect(seen.map(({ headers }) => headers['payment-signature'])).toEqual([undefined, 'signed'])
+      for (const { method, url } of seen) {
+        const asked = new URL(url, origin)
+        expect([method, asked.pathname]).toEqual(['GET', '/paid/a%20b'])
+        expect(Object.fromEntries(asked.searchParams)).toEqual({ q: NASTY })
+      }
+    } finally {
+      await relay.close()
+    }
   })
 
   test('goes through the relay where the relay takes it', () => {
