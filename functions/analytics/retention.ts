@@ -76,6 +76,10 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     .execute()
   await dropOldProposals(db, now)
   await db
+    .deleteFrom('wallet_transfer')
+    .where('sent_at', '<', now - RETENTION.transfer_days * DAY_MS)
+    .execute()
+  await db
     .updateTable('claim')
     .set({ state: 'expired' })
     .where('state', '=', 'pending')

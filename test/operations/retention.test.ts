@@ -13,6 +13,20 @@ const DAY = 24 * HOUR
 const NOW = Date.UTC(2026, 10, 20, 12)
 
 describeStores('keeping and forgetting', ({ newStore }) => {
+  test('transfers between wallets are dropped once no rule looks back to them', async () => {
+    const store = await newStore()
+    const limit = NOW - RETENTION.transfer_days * DAY
+    const row = { network: 'eip155:1', transaction_id: '0x1', sender: '0x2', receiver: '0x3' }
+    const rest = { ...row, amount: '1', block_number: null, from_contract: null }
+    await store.db
+      .insertInto('wallet_transfer')
+      .values([limit - 1, limit].map((sent_at, log_index) => ({ ...rest, log_index, sent_at })))
+      .execute()
+    await applyRetention(store, NOW)
+    const left = await store.db.selectFrom('wallet_transfer').select('sent_at').execute()
+    expect(left).toEqual([{ sent_at: limit }])
+  })
+
   const clickAt = (moment: number, fields: Partial<Click> = {}): Click => ({
     hour: toHour(moment),
     listing_id: 'x402.a',
