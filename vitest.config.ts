@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/payments/node_modules/**'],
+    exclude: ['test/{payments,bench/lighthouse}/node_modules/**'],
     globalSetup: 'test/support/build-fixture.ts',
     // A release's page code is Node's to import, as in production.
     server: { deps: { external: [/\/server\/[0-9a-f]{32}\//] } },

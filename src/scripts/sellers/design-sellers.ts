@@ -1,3 +1,4 @@
+import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { ClaimCheckResult, ClaimView, KnownPayout } from '../../domain/views/seller-views.ts'
 import { CLAIM_METHODS, CLAIM_STATES } from '../../domain/wire/vocabulary.ts'
 import { createClaimCard, showInstructions } from './claim-card.ts'
@@ -8,10 +9,12 @@ import { createOwnedListing } from './owned-listing.ts'
 const AT = '2026-01-02T03:04:05.000Z'
 const ADDRESS = '0x1111111111111111111111111111111111111111'
 const place = partOf(document, 'design-sellers')
+const view = await readListing(place.dataset.designSellers ?? '')
 
 for (const state of CLAIM_STATES.filter((each) => each !== 'verified')) {
   const claim = toClaim({ state })
-  place.append(createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} }))
+  const card = createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} })
+  place.append(make('ul', 'claim-list', card))
 }
 for (const method of CLAIM_METHODS) place.append(createStarted(method))
 for (const payouts of [[], toPayouts()])
@@ -19,11 +22,16 @@ for (const payouts of [[], toPayouts()])
     place.append(
       createOwnedListing({
         claim: toClaim({ state: 'verified', last_check: toCheck(verified) }),
-        view: null,
+        view: payouts.length === 0 && !verified ? null : view,
         payouts,
         numbers: toNumbers(verified ? 7 : 0),
       }),
     )
+
+async function readListing(id: string): Promise<ListingView> {
+  const listing: ListingView = await (await fetch(`/api/v1/listings/${id}`)).json()
+  return listing
+}
 
 function createStarted(method: ClaimView['method']): HTMLElement {
   const claim = toClaim({ method, last_check: toCheck(false) })
@@ -38,7 +46,7 @@ function createStarted(method: ClaimView['method']): HTMLElement {
     token: 'token',
     instructions: { method, value: 'token', steps: [], guide },
   })
-  return make('div', '', card)
+  return make('ul', 'claim-list', card)
 }
 
 function toClaim(change: Partial<ClaimView>): ClaimView {
