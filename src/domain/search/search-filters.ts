@@ -1,3 +1,4 @@
+import { toUsd } from '../operation/price-text.ts'
 import { AUTH_TYPES, DISCOVERY_FILES, KIND_LABELS, KINDS, RAILS, RUNS } from '../wire/vocabulary.ts'
 
 export const MAX_TRUST = 100
@@ -52,6 +53,11 @@ interface NumberFilter extends FilterRow {
 
 export type Filter = ValueFilter | NumberFilter
 
+function toPriceWords(value: string): string {
+  if (value === '0') return 'free'
+  return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
+}
+
 /**
  * The filters of the search, each a row: the endpoint's parameters and their checks, the bit sets of
  * the index, facets, OpenAPI and the search page follow from here. A new filter is a row, and where
@@ -97,7 +103,7 @@ export const FILTERS = {
     max: Number.MAX_SAFE_INTEGER,
     text: 'Only listings whose lowest price is at most this many US dollars; those without a known price are left out.',
     example: 0.05,
-    words: (value) => (value === '0' ? 'free' : `up to $${value}`),
+    words: toPriceWords,
     list: { label: 'Price of a call', place: 3 },
   },
   min_trust: {
