@@ -4,7 +4,6 @@ import type { Finding } from '../read/finding.ts'
 import { type LintProblem, toAdvice } from './advice.ts'
 
 export const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
-export type LintVerdict = (typeof LINT_VERDICTS)[number]
 
 /** One request of ours and what came back, as a seller can compare it with its own log. */
 const AskedStepSchema = v.object({
