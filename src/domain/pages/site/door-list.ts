@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
     example: (base) => `curl -s '${base}/discovery/search?query=web+search&limit=5'`,
   },
   ARD: {
-    note: 'Agentic Resource Discovery: the manifest names this directory, a search finds listings by text with filters by kind, category, rail, tag and type.',
+    note: 'The manifest names this directory, a search finds listings by text with filters by kind, category, rail, tag and type.',
     example: (base) =>
       `curl -s '${base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
   },
