@@ -109,18 +109,7 @@ async function send(
   { file, status, read, report }: Sending,
 ): Promise<void> {
   const variant = chooseVariant(file, req.headers['accept-encoding'])
-  const isCompressed = file.br > 0 || file.gz > 0
-  const fixed = fileHeaders(file)
-  const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
-    (name) => name !== undefined,
-  )
-  const headers = {
-    ...fixed,
-    // What is wrong now may be right in a moment.
-    ...(status !== 200 && { 'cache-control': 'no-store' }),
-    etag: variant.etag,
-    ...(vary.length > 0 && { vary: vary.join(', ') }),
-  }
+  const headers = headersOf(file, variant, status)
   if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
     res.writeHead(304, headers).end()
     return
@@ -136,12 +125,53 @@ async function send(
   }
 }
 
+/** What a file is sent as, by coding: the same for every request of a release. */
+interface Prepared {
+  plain: Variant
+  br: Variant | null
+  gz: Variant | null
+  /** Of a plain 200, by the name of the variant. */
+  headers: Map<string, Record<string, string>>
+}
+
+const prepared = new WeakMap<StaticFile, Prepared>()
+
+function prepare(file: StaticFile): Prepared {
+  const known = prepared.get(file)
+  if (known !== undefined) return known
+  const { file: name, digest, size, br, gz } = file
+  const made: Prepared = {
+    plain: { name, etag: `"${digest}"`, size, coding: null },
+    br: br > 0 ? { name: `${name}.br`, etag: `"${digest}-br"`, size: br, coding: 'br' } : null,
+    gz: gz > 0 ? { name: `${name}.gz`, etag: `"${digest}-gz"`, size: gz, coding: 'gzip' } : null,
+    headers: new Map(),
+  }
+  prepared.set(file, made)
+  return made
+}
+
+function headersOf(file: StaticFile, variant: Variant, status: number): Record<string, string> {
+  const { headers } = prepare(file)
+  const known = headers.get(variant.name) ?? toHeaders(file, variant)
+  headers.set(variant.name, known)
+  // What is wrong now may be right in a moment.
+  return status === 200 ? known : { ...known, 'cache-control': 'no-store' }
+}
+
+function toHeaders(file: StaticFile, { etag }: Variant): Record<string, string> {
+  const fixed = fileHeaders(file)
+  const isCompressed = file.br > 0 || file.gz > 0
+  const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
+    (name) => name !== undefined,
+  )
+  return { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
+}
+
 function chooseVariant(file: StaticFile, accepted: string | undefined): Variant {
-  if (file.br > 0 && acceptsEncoding(accepted, 'br'))
-    return { name: `${file.file}.br`, etag: `"${file.digest}-br"`, size: file.br, coding: 'br' }
-  if (file.gz > 0 && acceptsEncoding(accepted, 'gzip'))
-    return { name: `${file.file}.gz`, etag: `"${file.digest}-gz"`, size: file.gz, coding: 'gzip' }
-  return { name: file.file, etag: `"${file.digest}"`, size: file.size, coding: null }
+  const { plain, br, gz } = prepare(file)
+  if (br !== null && acceptsEncoding(accepted, 'br')) return br
+  if (gz !== null && acceptsEncoding(accepted, 'gzip')) return gz
+  return plain
 }
 
 /** `If-None-Match` compares weakly (RFC 9110 §13.1.2). */
