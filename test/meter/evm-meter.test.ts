@@ -96,7 +96,7 @@ describeStores('the meter', ({ newStore }) => {
       if (left < 0) throw new Error('killed')
     }
     let kills = 0
-    for (let patience = 2; ; patience += 6) {
+    for (let patience = 2; ; patience += 3) {
       left = patience
       const died = await broken.meter.start().then(
         () => false,
