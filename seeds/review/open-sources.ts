@@ -6,6 +6,7 @@ import type { ReviewPlace } from './accept-file.ts'
 import { createContentQueue } from './content-queue.ts'
 import { createDisputeQueue } from './disputes.ts'
 import { openProposals } from './proposals.ts'
+import { createTagQueue } from './proposed-tags.ts'
 import type { ReviewSource } from './review-source.ts'
 
 /**
@@ -20,6 +21,7 @@ export function reviewSources(
   const log = createLog((line) => process.stderr.write(line), Date.now)
   return [
     { kind: 'content', open: async () => createContentQueue(place, now) },
+    { kind: 'tags', open: async () => createTagQueue(place, now) },
     {
       kind: 'proposals',
       open: async () =>
