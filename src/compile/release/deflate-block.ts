@@ -4,6 +4,6 @@ import { constants, deflateRawSync } from 'node:zlib'
 const OPTIONS = { level: 9, windowBits: 12, memLevel: 6, finishFlush: constants.Z_SYNC_FLUSH }
 
 /** Compresses a listing's body for the index file: raw deflate that ends on a byte. */
-export function deflateBlock(bytes: Uint8Array): Uint8Array {
-  return deflateRawSync(bytes, OPTIONS)
+export function deflateBlock(bytes: Uint8Array, before: Uint8Array): Uint8Array {
+  return deflateRawSync(bytes, { ...OPTIONS, dictionary: before })
 }

@@ -13,8 +13,11 @@ import { inflateSync } from 'fflate'
 import { crc32 } from '../numbers/crc32.ts'
 import { BODY_START } from './search-document.ts'
 
-/** Compresses bytes to raw deflate blocks of which none is marked as the last. */
-export type Deflate = (bytes: Uint8Array) => Uint8Array
+/**
+ * Compresses bytes to raw deflate blocks of which none is marked as the last.
+ * @param before what stands before them wherever they are read, to be referred to
+ */
+export type Deflate = (bytes: Uint8Array, before: Uint8Array) => Uint8Array
 
 /** Every body ends with the closing brackets of `links` and of the summary. */
 export const BODY_ENDING = new TextEncoder().encode('}}')
@@ -30,7 +33,7 @@ export function packBody(id: string, body: Uint8Array, deflate: Deflate): Uint8A
   const idBytes = new TextEncoder().encode(id)
   const start = BODY_PREFIX.length + idBytes.length
   const middle = body.subarray(start, body.length - BODY_ENDING.length)
-  const blocks = deflate(middle)
+  const blocks = deflate(middle, body.subarray(0, start))
   const record = new Uint8Array(ID_AT + idBytes.length + blocks.length + LAST_BLOCK.length)
   const view = new DataView(record.buffer)
   view.setUint32(0, body.length, true)
@@ -52,9 +55,11 @@ export function unpackBody(record: Uint8Array, body: Uint8Array): void {
   const id = idOf(record)
   body.set(BODY_PREFIX)
   body.set(id, BODY_PREFIX.length)
+  const start = BODY_PREFIX.length + id.length
   const end = body.length - BODY_ENDING.length
   inflateSync(record.subarray(ID_AT + id.length), {
-    out: body.subarray(BODY_PREFIX.length + id.length, end),
+    out: body.subarray(start, end),
+    dictionary: body.subarray(0, start),
   })
   body.set(BODY_ENDING, end)
 }

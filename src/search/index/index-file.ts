@@ -17,7 +17,7 @@
 import * as v from 'valibot'
 import { checksum } from '../numbers/checksum.ts'
 
-export const INDEX_FORMAT_VERSION = 8
+export const INDEX_FORMAT_VERSION = 9
 export const INDEX_HEADER_BYTES = 40
 const HEADER_CHECKSUM_AT = 36
 const MAGIC = 'WAYPOSTX'
