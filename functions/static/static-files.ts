@@ -36,13 +36,15 @@ export function createStaticFiles(
     ({ file, variant }) => readVerified(dir, file, variant),
   )
   return {
-    has: (path) => files.has(path),
+    has: (path) => files.has(path) || findDownload(files, path) !== undefined,
     serve(req, res, path) {
-      const file = files.get(path)
+      const download = findDownload(files, path)
+      const file = files.get(path) ?? download
       if (file === undefined) return redirectSlash(res, path, files)
       if (req.method === 'OPTIONS') return answerPreflight(res)
       if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      void send(req, res, { file, status: 200, read: cache.read, report })
+      const isDownload = file === download
+      void send(req, res, { file, status: 200, read: cache.read, report, isDownload })
       return true
     },
     serveAs(req, res, path, status) {
@@ -58,6 +60,15 @@ export function createStaticFiles(
         : cache.read({ file, variant: chooseVariant(file, undefined) })
     },
   }
+}
+
+/** The file whose compressed copy has an address of its own: a dump is kept as it is fetched. */
+function findDownload(
+  files: ReadonlyMap<string, StaticFile>,
+  path: string,
+): StaticFile | undefined {
+  const file = path.endsWith('.ndjson.gz') ? files.get(path.slice(0, -'.gz'.length)) : undefined
+  return file !== undefined && file.gz > 0 ? file : undefined
 }
 
 /** Canonical addresses have no trailing slash; only a known address is ever redirected to. */
@@ -101,22 +112,28 @@ interface Sending {
   status: number
   read: (wanted: Wanted) => Promise<Buffer>
   report: ReportFailure
+  /** The compressed copy itself is what was asked for. */
+  isDownload?: boolean
 }
 
 async function send(
   req: IncomingMessage,
   res: ServerResponse,
-  { file, status, read, report }: Sending,
+  { file, status, read, report, isDownload = false }: Sending,
 ): Promise<void> {
-  const variant = chooseVariant(file, req.headers['accept-encoding'])
-  const headers = headersOf(file, variant, status)
+  const variant = chooseVariant(file, isDownload ? 'gzip' : req.headers['accept-encoding'])
+  const headers = {
+    ...headersOf(file, variant, status),
+    ...(isDownload && { 'content-type': 'application/gzip' }),
+  }
   if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
     res.writeHead(304, headers).end()
     return
   }
   try {
     const bytes = await read({ file, variant })
-    const coding = variant.coding === null ? {} : { 'content-encoding': variant.coding }
+    const isPlain = variant.coding === null || isDownload
+    const coding = isPlain ? {} : { 'content-encoding': variant.coding ?? 'identity' }
     res
       .writeHead(status, { ...headers, ...coding, 'content-length': bytes.length })
       .end(req.method === 'HEAD' ? undefined : bytes)
