@@ -34,7 +34,7 @@ server {
   gzip_vary on;
   default_type application/octet-stream;
   charset utf-8;
-  charset_types text/html text/css text/javascript text/plain text/markdown;
+  charset_types text/css text/javascript text/plain text/markdown;
   types { ${toTypes(files)} }
   # A body that is too large is refused by the functions, in their words.
   client_max_body_size 12m;

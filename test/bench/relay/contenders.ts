@@ -60,7 +60,7 @@ export async function startNginx(sellerPort: number): Promise<Contender | null> 
   return toContender('nginx proxy_pass', port, master, Number(worker))
 }
 
-function toContender(
+export function toContender(
   name: string,
   port: number,
   child: ChildProcess,
@@ -79,11 +79,19 @@ function toContender(
   }
 }
 
-function spawnOn(core: number, command: string, args: string[]): ChildProcess {
+export function spawnOn(
+  core: number,
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+): ChildProcess {
   const [run = '', ...rest] = hasTaskset
     ? ['taskset', '-c', String(core), command, ...args]
     : [command, ...args]
-  return spawn(run, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawn(run, rest, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
 }
 
 const TICKS_A_SECOND = 100

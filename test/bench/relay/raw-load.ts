@@ -25,11 +25,13 @@ export async function load(
 }
 
 /** @returns bytes of body received. */
-export function drain(port: number, path: string): Promise<number> {
+export function drain(port: number, path: string, client = 1): Promise<number> {
   return new Promise((resolve, reject) => {
     let received = 0
     const socket = connect(port, '127.0.0.1', () =>
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n`),
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: bench\r\nX-Forwarded-For: 192.0.2.${client}\r\nConnection: close\r\n\r\n`,
+      ),
     )
     socket.on('data', (bytes) => {
       received += bytes.length

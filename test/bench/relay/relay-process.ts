@@ -15,6 +15,8 @@ const [sellerUrl = ''] = process.argv.slice(2)
 const config = parseConfig({
   BASE_URL: 'https://waypost.example',
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+  // Each stream of the memory test is another client's, as named by its proxy.
+  TRUST_PROXY: '1',
   RATE_LIMITS: '{"call":"999999999/60"}',
 })
 const listings = new Map([['x402.seller', aListing(sellerUrl)]])
