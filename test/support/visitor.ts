@@ -1,12 +1,12 @@
 import { expect, vi } from 'vitest'
 import type { World } from './world.ts'
 
-/** A client of the seller endpoints that keeps its cookie, as a browser or a cookie jar would. */
+/** A client of the seller endpoints that keeps its session, as a browser or a cookie jar would. */
 export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Response>
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
   send(method: string, path: string, init?: RequestInit): Promise<Response>
-  /** @returns the `Set-Cookie` line */
+  /** @returns the `Set-Cookie` line of the session */
   signIn(email: string): Promise<string>
 }
 
@@ -20,8 +20,8 @@ export function createVisitor(world: World, url = world.url): Visitor {
       ...init,
       headers,
     })
-    const given = answer.headers.get('set-cookie')
-    if (given !== null) cookie = given.split(';')[0] ?? ''
+    const given = sessionLine(answer)
+    if (given !== undefined) cookie = given.split(';')[0] ?? ''
     return answer
   }
   const post: Visitor['post'] = (path, body, headers = {}) =>
@@ -39,9 +39,13 @@ export function createVisitor(world: World, url = world.url): Visitor {
       const token = await tokenOf(world, email, before + 1)
       const answer = await post('/session', { token })
       expect(answer.status).toBe(200)
-      return answer.headers.get('set-cookie') ?? ''
+      return sessionLine(answer) ?? ''
     },
   }
+}
+
+function sessionLine({ headers }: Response): string | undefined {
+  return headers.getSetCookie().find((line) => /^(__Host-)?session=/.test(line))
 }
 
 /** The token of the newest link mailed to the address, once at least `count` such mails are out. */

@@ -6,6 +6,7 @@ import type { Parts } from '../../parts/parts.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
 import { isCrossSite } from './cross-site.ts'
 import { createSessions, type Sessions, type SignedIn } from './session.ts'
+import { blankSignedInMark } from './session-cookie.ts'
 
 export type SellerRoute = (event: H3Event) => Promise<Response>
 
@@ -44,13 +45,13 @@ export function createSignedInRoute(
   return createSellerRoute(parts, async (event) => {
     const seller = await sessions.read(event.req.headers.get('cookie'))
     if (seller === null) {
-      return parts.problem('not-signed-in', {
+      const refusal = parts.problem('not-signed-in', {
         detail: 'Sign in first: POST your address to /api/v1/sellers/login and open the link.',
       })
+      // A session that ended here took no cookie along: its pages need not ask again.
+      return setCookies(refusal, [blankSignedInMark(isSecure(parts))])
     }
-    const response = await answer(event, seller)
-    if (seller.renewedCookie !== null) response.headers.append('Set-Cookie', seller.renewedCookie)
-    return response
+    return setCookies(await answer(event, seller), seller.renewedCookies)
   })
 }
 
@@ -58,9 +59,12 @@ export function sessionsOf({ config, ledger, clock }: Parts): Sessions {
   return createSessions({
     db: ledger.store.db,
     clock,
-    isSecure: config.BASE_URL.startsWith('https:'),
+    isSecure: isSecure({ config }),
   })
 }
+
+/** Whether browsers come by https. */
+export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
 /** The 429 of a limit counted by client, or null. */
 export async function limitClient(
@@ -74,6 +78,12 @@ export async function limitClient(
 /** Whom limits count: see `clientKey`. */
 export function clientOf({ config }: Pick<Parts, 'config'>, { req }: H3Event): string {
   return clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
+}
+
+/** The response, with a `Set-Cookie` line for each. */
+export function setCookies(response: Response, cookies: readonly string[]): Response {
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+  return response
 }
 
 /** JSON that no cache keeps. */

@@ -1,3 +1,6 @@
+import { SIGNED_IN_MARK } from '../../../src/domain/pages/sellers/signed-in-mark.ts'
+import { RETENTION } from '../../../src/domain/wire/retention.ts'
+
 /** More than any browser sends for one cookie; parsing longer headers helps nobody. */
 const MAX_HEADER_LENGTH = 8_192
 
@@ -17,4 +20,20 @@ export function readSessionCookie(header: string | null, name: string): string |
     .filter((pair) => pair.startsWith(prefix))
     .map((pair) => pair.slice(prefix.length))
   return values.length === 1 ? (values[0] ?? null) : null
+}
+
+/**
+ * `Set-Cookie` of the mark that tells the sellers' pages whether asking who is signed in is worth a
+ * request. It comes, lives and goes with the session, says nothing but "yes", and is sent back with no
+ * request to the API. Nothing is decided by it: a forged one costs its forger one answer of 401.
+ */
+export const signedInMark = (isSecure: boolean) =>
+  toMark(`${SIGNED_IN_MARK.value}; Max-Age=${RETENTION.session_days * 24 * 60 * 60}`, isSecure)
+
+/** `Set-Cookie` that removes the mark. */
+export const blankSignedInMark = (isSecure: boolean) => toMark('; Max-Age=0', isSecure)
+
+function toMark(value: string, isSecure: boolean): string {
+  const { name, path } = SIGNED_IN_MARK
+  return `${name}=${value}; Path=${path}; SameSite=Lax${isSecure ? '; Secure' : ''}`
 }

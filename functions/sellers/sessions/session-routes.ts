@@ -5,10 +5,12 @@ import { redeemLoginToken } from './login-token.ts'
 import { findOrCreateSeller, toSellerView } from './seller-record.ts'
 import {
   createSellerRoute,
+  isSecure,
   jsonAnswer,
   limitClient,
   type SellerRoute,
   sessionsOf,
+  setCookies,
 } from './seller-route.ts'
 import { createSessions } from './session.ts'
 
@@ -17,8 +19,7 @@ import { createSessions } from './session.ts'
  * opening the session are one transaction: a crash between them leaves both or neither.
  */
 export function createSessionStart(parts: Parts): SellerRoute {
-  const { problem, ledger, clock, config } = parts
-  const isSecure = config.BASE_URL.startsWith('https:')
+  const { problem, ledger, clock } = parts
   return createSellerRoute(parts, async (event) => {
     const refused = await limitClient(parts, 'session', event)
     if (refused !== null) return refused
@@ -29,19 +30,19 @@ export function createSessionStart(parts: Parts): SellerRoute {
       const email = await redeemLoginToken(trx, token, clock.now())
       if (email === null) return null
       const seller = await findOrCreateSeller(trx, email, clock.now())
-      const sessions = createSessions({ db: trx, clock, isSecure })
+      const sessions = createSessions({ db: trx, clock, isSecure: isSecure(parts) })
       // Whatever session the browser brought ends here: the new one gets a new id.
       await sessions.end(event.req.headers.get('cookie'))
-      return { seller, cookie: await sessions.start(seller.id) }
+      return { seller, cookies: await sessions.start(seller.id) }
     })
     if (started === null) {
       return problem('token-invalid', {
         detail: 'The link was used, has expired, or a newer one was sent. Ask for a new link.',
       })
     }
-    const { seller, cookie } = started
+    const { seller, cookies } = started
     const view = { seller: toSellerView(seller.email, seller.created_at) }
-    return jsonAnswer(view, { 'Set-Cookie': cookie })
+    return setCookies(jsonAnswer(view), cookies)
   })
 }
 
@@ -50,9 +51,7 @@ export function createSessionEnd(parts: Parts): SellerRoute {
   const sessions = sessionsOf(parts)
   return createSellerRoute(parts, async (event) => {
     await sessions.end(event.req.headers.get('cookie'))
-    return new Response(null, {
-      status: 204,
-      headers: { 'Cache-Control': 'no-store', 'Set-Cookie': sessions.blankCookie() },
-    })
+    const headers = { 'Cache-Control': 'no-store' }
+    return setCookies(new Response(null, { status: 204, headers }), sessions.blankCookies())
   })
 }

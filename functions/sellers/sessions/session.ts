@@ -4,7 +4,7 @@ import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Tables } from '../../store/schema/tables.ts'
 import { createSecret, hashSecret, SECRET_PATTERN } from './secret.ts'
-import { readSessionCookie } from './session-cookie.ts'
+import { blankSignedInMark, readSessionCookie, signedInMark } from './session-cookie.ts'
 
 /**
  * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
@@ -12,24 +12,24 @@ import { readSessionCookie } from './session-cookie.ts'
  * clock and lucia's.
  */
 export interface Sessions {
-  /** A new session under a new id. @returns the `Set-Cookie` value */
-  start(sellerId: string): Promise<string>
+  /** A new session under a new id. @returns the `Set-Cookie` values: the session, and the mark for scripts */
+  start(sellerId: string): Promise<string[]>
   /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
   read(cookieHeader: string | null): Promise<SignedIn | null>
   /** Ends the session of a `Cookie` header, if there is one. */
   end(cookieHeader: string | null): Promise<void>
   /** Ends every session of a seller. */
   endAll(sellerId: string): Promise<void>
-  /** `Set-Cookie` that removes the cookie. */
-  blankCookie(): string
+  /** `Set-Cookie` values that remove both cookies. */
+  blankCookies(): string[]
 }
 
 export interface SignedIn {
   sellerId: string
   email: string
   createdAt: number
-  /** `Set-Cookie` of a session whose time was extended. */
-  renewedCookie: string | null
+  /** `Set-Cookie` values of a session whose time was extended; else none. */
+  renewedCookies: string[]
 }
 
 export interface SessionParts {
@@ -48,6 +48,10 @@ export function createSessions({ db, clock, isSecure }: SessionParts): Sessions 
     sessionCookie: { name, attributes: { secure: isSecure, sameSite: 'lax', path: '/' } },
     getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
   })
+  const cookiesOf = (id: string) => [
+    lucia.createSessionCookie(id).serialize(),
+    signedInMark(isSecure),
+  ]
   const readId = (header: string | null) => {
     const value = readSessionCookie(header, name)
     return value !== null && SECRET_PATTERN.test(value) ? value : null
@@ -55,22 +59,22 @@ export function createSessions({ db, clock, isSecure }: SessionParts): Sessions 
   return {
     start: async (sellerId) => {
       const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
-      return lucia.createSessionCookie(session.id).serialize()
+      return cookiesOf(session.id)
     },
     read: async (header) => {
       const id = readId(header)
       if (id === null) return null
       const { session, user } = await lucia.validateSession(id)
       if (session === null) return null
-      const renewedCookie = session.fresh ? lucia.createSessionCookie(id).serialize() : null
-      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewedCookie }
+      const renewedCookies = session.fresh ? cookiesOf(id) : []
+      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewedCookies }
     },
     end: async (header) => {
       const id = readId(header)
       if (id !== null) await lucia.invalidateSession(id)
     },
     endAll: (sellerId) => lucia.invalidateUserSessions(sellerId),
-    blankCookie: () => lucia.createBlankSessionCookie().serialize(),
+    blankCookies: () => [lucia.createBlankSessionCookie().serialize(), blankSignedInMark(isSecure)],
   }
 }
 

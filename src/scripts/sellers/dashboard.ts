@@ -6,14 +6,15 @@ import { createOwnedListing } from './owned-listing.ts'
 import {
   type Answer,
   callSellers,
+  mayBeSignedIn,
   recallListing,
   rememberListing,
-  rememberSession,
 } from './seller-api.ts'
 
 /** The seller's own page: everything on it comes from the JSON endpoints. */
 const form = partOf<HTMLFormElement>(document, 'claim-form')
-void show()
+if (mayBeSignedIn()) void show()
+else showSignedOut()
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   void submitClaim()
@@ -22,7 +23,7 @@ partOf(document, 'sign-out').addEventListener('click', () => void signOut())
 
 async function show(): Promise<void> {
   const me = await callSellers<Me>('GET', 'me')
-  if (!me.ok) return showProblem(me.status, me.detail)
+  if (!me.ok) return me.status === 401 ? showSignedOut() : showProblem(me.detail)
   const { seller, claims, stats } = me.body
   const listings = `${stats.listings} ${stats.listings === 1 ? 'listing' : 'listings'}`
   partOf(document, 'account').textContent =
@@ -107,18 +108,17 @@ async function readListing(id: string): Promise<ListingView | null> {
 
 async function signOut(): Promise<void> {
   await callSellers('DELETE', 'session')
-  rememberSession(false)
   location.assign('/sellers')
 }
 
-function showProblem(status: number, detail: string): void {
+function showProblem(detail: string): void {
   partOf(document, 'account').textContent = ''
-  if (status === 401) {
-    rememberSession(false)
-    partOf(document, 'signed-out').hidden = false
-    return
-  }
   const problem = partOf(document, 'problem')
   problem.textContent = detail
   problem.hidden = false
+}
+
+function showSignedOut(): void {
+  partOf(document, 'account').textContent = ''
+  partOf(document, 'signed-out').hidden = false
 }

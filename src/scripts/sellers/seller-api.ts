@@ -1,3 +1,5 @@
+import { hasSignedInMark } from '../../domain/pages/sellers/signed-in-mark.ts'
+
 /** Calls of the seller endpoints from the pages: JSON in, JSON or a problem out. */
 export type Answer<Body> =
   | { ok: true; body: Body }
@@ -31,19 +33,17 @@ export async function callSellers<Body>(
 /** The listing somebody wanted to claim, kept until the link in the mail brings them back. */
 const WANTED = 'waypost-wanted-listing'
 
-/** The cookie is not readable here; without this mark no page asks who is signed in. */
-const SIGNED_IN = 'waypost-signed-in'
-
 export const rememberListing = (id: string) => write(WANTED, id)
 export const recallListing = () => read(WANTED)
-export const rememberSession = (isSignedIn: boolean) => write(SIGNED_IN, isSignedIn ? 'yes' : '')
-export const mayBeSignedIn = () => read(SIGNED_IN) === 'yes'
+
+/** The session itself is not readable here; without its mark no page asks who is signed in. */
+export const mayBeSignedIn = () => hasSignedInMark(document.cookie)
 
 function write(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // Storage may be switched off: the id can be typed, the dashboard can be opened.
+    // Storage may be switched off: the id can be typed.
   }
 }
 

@@ -1,4 +1,4 @@
-import { callSellers, rememberSession } from './seller-api.ts'
+import { callSellers } from './seller-api.ts'
 
 /** The button that uses the link up. The token leaves the address bar before anything else runs. */
 const token = new URLSearchParams(location.search).get('token') ?? ''
@@ -12,7 +12,6 @@ async function signIn(button: HTMLButtonElement): Promise<void> {
   button.disabled = true
   const answer = await callSellers('POST', 'session', { token })
   if (answer.ok) {
-    rememberSession(true)
     location.assign('/sellers/dashboard')
     return
   }
