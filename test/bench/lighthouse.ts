@@ -24,6 +24,7 @@ const NOT_INDEXED = new Set([
   '/compare?ids=x402.brightwell-search,mcp.tenki',
   '/sellers/sign-in',
   '/sellers/dashboard',
+  '/dispute?listing=x402.brightwell-search',
 ])
 const PAGES = [
   '/',
@@ -46,6 +47,7 @@ const PAGES = [
   '/problems/rate-limited',
   '/sellers',
   '/sellers/check',
+  '/propose',
   ...NOT_INDEXED,
 ]
 
