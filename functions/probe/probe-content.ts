@@ -11,6 +11,7 @@ import type { Resolver } from '../ports/resolver.ts'
 import type { Asker } from './ask.ts'
 import type { ProbeOptions } from './probe-options.ts'
 import { runProbes } from './run-probes.ts'
+import type { PackageProber } from './shake-hands.ts'
 
 /** Where what was seen is kept: files of the content, or a server's ledger. */
 export interface EvidenceKeeper {
@@ -20,11 +21,13 @@ export interface EvidenceKeeper {
   write(id: string, evidence: Evidence): Promise<void>
 }
 
-export interface ProbeContentOptions extends Omit<ProbeOptions, 'ids' | 'isJson'> {
+export interface ProbeContentOptions extends Omit<ProbeOptions, 'ids' | 'isJson' | 'withPackages'> {
   evidence: EvidenceKeeper
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
+  /** Runs packages; without it none is run. */
+  probePackage?: PackageProber
   now: () => number
   /** Told each result once it is on the disk. */
   onProbe: (id: string, finding: Finding, at: string) => void

@@ -9,18 +9,22 @@ export interface ProbeOptions {
   limit: number
   concurrency: number
   isJson: boolean
+  /** Runs packages in containers. */
+  withPackages: boolean
 }
 
-export const PROBE_HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--json]
+export const PROBE_HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--packages] [--json]
 
 Asks listings whether they speak their protocol, and writes what was seen to content/evidence.
   ids               listings to probe; without any, all of them
   --stale <time>    leaves out what was probed less than so long ago: 90m, 24h, 7d
   --limit <n>       probes at most n listings
   --concurrency <n> probes under way at once (16); a host gets one at a time, an address four
+  --packages        also runs MCP packages of npm, PyPI and image registries, each in a container
+                    of docker or podman that is removed afterwards; else they are unprobeable
   --json            one JSON object a line: each probe, then {"summary": …}
 
-Never pays, never sends a message to an agent, never follows a redirect. Packages are not run.`
+Never pays, never sends a message to an agent, never follows a redirect.`
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const DEFAULT_CONCURRENCY = 16
@@ -44,11 +48,6 @@ export function parseProbeOptions(
       },
     })
     if (values.help) return { help: true }
-    if (values.packages)
-      return {
-        fault:
-          '--packages is not available: running a stranger’s package needs a sandbox, and this prober has none. Listings that are packages are recorded as unprobeable.',
-      }
     const odd = positionals.find((id) => !isListingId(id))
     if (odd !== undefined)
       return { fault: `expected a listing id such as mcp.harbour, got ${JSON.stringify(odd)}` }
@@ -62,6 +61,7 @@ export function parseProbeOptions(
         MOST_CONCURRENCY,
       ),
       isJson: values.json ?? false,
+      withPackages: values.packages ?? false,
     }
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) }

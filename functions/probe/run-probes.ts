@@ -3,7 +3,7 @@ import type { Finding } from '../../src/domain/probe/read/finding.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Asker } from './ask.ts'
 import { createHostQueue, type HostQueue } from './host-queue.ts'
-import { shakeHands } from './shake-hands.ts'
+import { type PackageProber, shakeHands } from './shake-hands.ts'
 import { createWitness } from './witness.ts'
 
 export interface ProbeRunOptions {
@@ -11,6 +11,8 @@ export interface ProbeRunOptions {
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
+  /** Runs packages; without it none is run. */
+  probePackage?: PackageProber
   /** Probes under way at once, over all hosts. */
   concurrency: number
   /** Milliseconds since the epoch. */
@@ -41,13 +43,21 @@ export async function runProbes(options: ProbeRunOptions): Promise<ProbeRunTally
   const work = async () => {
     for (let turn = await queue.next(); turn !== null; turn = await queue.next()) {
       if (signal?.aborted) return queue.close()
-      const finding = await probe(turn.plan, queue, options)
-      probed += 1
-      await witness.hear(turn.plan, finding, options.now())
-      queue.done(turn, (finding.retryAfterS ?? 0) > 0)
+      try {
+        const finding = await probe(turn.plan, queue, options)
+        probed += 1
+        await witness.hear(turn.plan, finding, options.now())
+        queue.done(turn, (finding.retryAfterS ?? 0) > 0)
+      } catch (error) {
+        queue.close()
+        throw error
+      }
     }
   }
-  await Promise.all(Array.from({ length: Math.max(1, concurrency) }, work))
+  // What is under way ends before a fault does: nothing may be asked or written behind its back.
+  const ends = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work))
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
   const isOffline = await witness.end()
   return { probed, heldBack: queue.dropped(), isOffline }
 }
@@ -55,11 +65,11 @@ export async function runProbes(options: ProbeRunOptions): Promise<ProbeRunTally
 async function probe(
   plan: ProbePlan,
   queue: HostQueue,
-  { asker, resolver, now }: ProbeRunOptions,
+  { asker, resolver, now, probePackage }: ProbeRunOptions,
 ): Promise<Finding> {
   const leave = await queue.enterAddress(await addressKeyOf(plan, resolver))
   try {
-    return await shakeHands(plan.handshake, asker, now)
+    return await shakeHands(plan.handshake, asker, now, probePackage)
   } finally {
     leave()
   }

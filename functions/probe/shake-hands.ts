@@ -1,5 +1,5 @@
 import { parse } from 'tldts'
-import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { Handshake, PackagePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { judgeCard } from '../../src/domain/probe/read/agent-card.ts'
 import { toFailureFinding } from '../../src/domain/probe/read/common-outcome.ts'
 import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
@@ -12,6 +12,9 @@ import { probeMcpSse } from './probe-mcp-sse.ts'
 /** What a handshake may do: ask. */
 type OneAsker = Pick<Asker, 'ask'>
 
+/** Runs one package in a container and says what came of it. */
+export type PackageProber = (plan: PackagePlan) => Promise<Finding>
+
 /** A whole handshake, however many requests it takes, ends after this many milliseconds. */
 export const HANDSHAKE_MS = 45_000
 
@@ -20,12 +23,16 @@ export const HANDSHAKE_MS = 45_000
  * agent, follows no redirect and calls nothing that was not declared safe. Never rejects.
  *
  * @param now milliseconds since the epoch
+ * @param probePackage runs packages, with bounds of its own; without it none is run
  */
 export function shakeHands(
   handshake: Handshake,
   { ask }: Pick<Asker, 'ask'>,
   now: () => number,
+  probePackage?: PackageProber,
 ): Promise<Finding> {
+  if (handshake.kind === 'package' && probePackage !== undefined)
+    return probePackage(handshake.package)
   const deadline = AbortSignal.timeout(HANDSHAKE_MS)
   return begin(
     handshake,
@@ -52,6 +59,12 @@ async function begin(handshake: Handshake, asker: OneAsker, now: () => number): 
       return probeMcpSse(asker, handshake.url, now)
     case 'a2a':
       return probeCard(handshake.urls, asker, now)
+    case 'package':
+      return toFinding({
+        protocol: 'mcp',
+        outcome: 'unprobeable',
+        saw: 'packages are not run here',
+      })
     case 'none': {
       const { protocol, reason: saw } = handshake
       return toFinding({ protocol, outcome: 'unprobeable', saw })

@@ -25,6 +25,7 @@ export function createWitness<Plan>(
   }
   return {
     async hear(plan: Plan, finding: Finding, at: number): Promise<void> {
+      if (finding.isLocal) return keep(plan, finding, at)
       held.push({ plan, finding, at })
       if (finding.failure !== undefined && SILENT.has(finding.failure)) return
       // A listing that nobody asked says nothing about the network.

@@ -10,21 +10,33 @@ import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { createAsker, toUserAgent } from '../../probe/ask.ts'
 import { createEvidenceFiles } from '../../probe/evidence-files.ts'
+import { type Engine, findEngine } from '../../probe/package/engine.ts'
+import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { PROBE_HELP, type ProbeOptions, parseProbeOptions } from '../../probe/probe-options.ts'
 
-/** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong. */
+const NO_ENGINE = { engine: null, fault: null }
+
+/** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong, or
+ * `--packages` found no engine. */
 await runMain(async () => {
   const options = parseProbeOptions(process.argv.slice(2))
   if ('help' in options) console.log(PROBE_HELP)
   else if ('fault' in options) {
     console.error(`${options.fault}\n\n${PROBE_HELP}`)
     process.exitCode = 2
-  } else await probe(options, parseConfig(process.env))
+  } else {
+    const { engine, fault } = options.withPackages ? await findEngine(process.env) : NO_ENGINE
+    if (fault === null) await probe(options, parseConfig(process.env), engine)
+    else {
+      console.error(fault)
+      process.exitCode = 2
+    }
+  }
 })
 
-async function probe(options: ProbeOptions, config: Config): Promise<void> {
-  const plans = readPlans(options.ids, config)
+async function probe(options: ProbeOptions, config: Config, engine: Engine | null): Promise<void> {
+  const plans = readPlans(options, config)
   const lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
   const asker = createAsker({
@@ -41,6 +53,7 @@ async function probe(options: ProbeOptions, config: Config): Promise<void> {
       plans,
       asker,
       resolver,
+      ...(engine !== null && { probePackage: createPackageProber(engine) }),
       now: Date.now,
       signal: stop.signal,
       onProbe: (id, { outcome, protocol, saw, status, ms }, at) =>
@@ -57,7 +70,7 @@ async function probe(options: ProbeOptions, config: Config): Promise<void> {
   }
 }
 
-function readPlans(ids: readonly string[], config: Config): ProbePlan[] {
+function readPlans({ ids, withPackages }: ProbeOptions, config: Config): ProbePlan[] {
   const { content } = readContent(config.CONTENT_DIR, {
     allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
   })
@@ -69,7 +82,7 @@ function readPlans(ids: readonly string[], config: Config): ProbePlan[] {
   const wanted = ids.length === 0 ? [...known.keys()] : ids
   return wanted.flatMap((id) => {
     const facts = known.get(id)
-    const plan = facts === undefined ? null : planProbe(id, facts)
+    const plan = facts === undefined ? null : planProbe(id, facts, { withPackages })
     return plan === null ? [] : [plan]
   })
 }

@@ -3,22 +3,27 @@ import type { Operation } from '../../listing/operation.ts'
 import { railsOf } from '../../listing/pricing.ts'
 import { encodeBody, toExampleRequest } from '../../operation/example-request.ts'
 import { CARD_PATHS } from '../read/agent-card.ts'
-import type { Handshake, PlannedRequest, ProbePlan } from './probe-plan.ts'
+import type { Handshake, PackagePlan, PlannedRequest, ProbePlan } from './probe-plan.ts'
 
 /**
  * How a listing is probed. Only what changes nothing is ever asked: GET, a paid POST with the
  * example that was declared for it (an unpaid call is answered with the price), and whatever the
  * listing marks `safe`.
  *
+ * @param withPackages packages may be run in a container; else nothing can be asked of them
  * @returns null for kits, which are ours and have no endpoint, and where `probe: false` asks us to
  *   stay away
  */
-export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
+export function planProbe(
+  id: string,
+  facts: ListingFacts,
+  { withPackages = false }: { withPackages?: boolean } = {},
+): ProbePlan | null {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
   const operation = facts.kind === 'http_api' ? chooseOperation(facts) : undefined
   return {
     id,
-    handshake: toHandshake(facts, operation),
+    handshake: toHandshake(facts, operation, withPackages),
     declared: {
       max_usd: toHighestPrice(facts, operation),
       networks: facts.pricing.model === 'per_call' ? facts.pricing.networks : [],
@@ -27,8 +32,12 @@ export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
   }
 }
 
-function toHandshake(facts: ListingFacts, operation: Operation | undefined): Handshake {
-  if (facts.kind === 'mcp_server') return toMcpHandshake(facts)
+function toHandshake(
+  facts: ListingFacts,
+  operation: Operation | undefined,
+  withPackages: boolean,
+): Handshake {
+  if (facts.kind === 'mcp_server') return toMcpHandshake(facts, withPackages)
   if (facts.kind === 'a2a_agent') {
     const card = facts.discovery.agent_card
     const places = CARD_PATHS.map((path) => new URL(path, facts.url).href)
@@ -42,15 +51,43 @@ function toHandshake(facts: ListingFacts, operation: Operation | undefined): Han
   return { kind: 'http', request, expected }
 }
 
-/** Remote endpoints only: running a stranger's package needs a sandbox this prober has not. */
-function toMcpHandshake({ invoke }: ListingFacts): Handshake {
+/** A remote endpoint where there is one: nothing has to be run to ask it. */
+function toMcpHandshake(facts: ListingFacts, withPackages: boolean): Handshake {
+  const { invoke } = facts
   const remotes = invoke.flatMap((entry) => (entry.kind === 'mcp' ? [entry] : []))
   const modern = remotes.find(({ transport }) => transport === 'streamable-http')
   const [first] = remotes
   if (modern !== undefined) return { kind: 'mcp', url: modern.url }
-  return first === undefined
-    ? none('mcp', 'a package: there is no endpoint to ask')
-    : { kind: 'mcp_sse', url: first.url }
+  if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
+  if (!withPackages) return none('mcp', 'a package: there is no endpoint to ask')
+  const plan = planPackage(facts)
+  return plan === null
+    ? none('mcp', 'no package of npm, PyPI or an image registry that speaks over stdio')
+    : { kind: 'package', package: plan }
+}
+
+/** The first package that a container can run and that speaks over stdio. */
+function planPackage({ invoke, version }: ListingFacts): PackagePlan | null {
+  for (const entry of invoke) {
+    if (entry.kind !== 'mcp_package' || entry.transport !== 'stdio') continue
+    const { registry, identifier, env = [], args = [] } = entry
+    if (registry !== 'npm' && registry !== 'pypi' && registry !== 'oci') continue
+    const required = env.filter((setting) => setting.required)
+    return {
+      registry,
+      identifier,
+      // An image names its version itself, in its tag or digest.
+      version: registry === 'oci' ? null : (version ?? null),
+      env: Object.fromEntries(
+        required.map(({ name, secret, example }) => [
+          name,
+          secret ? 'placeholder' : (example ?? 'placeholder'),
+        ]),
+      ),
+      args,
+    }
+  }
+  return null
 }
 
 function toPaymentHandshake(

@@ -8,6 +8,18 @@ const RequestSchema = v.strictObject({
   body: v.optional(v.string()),
 })
 
+/** A package that speaks MCP over stdio, and what it must be started with. */
+const PackagePlanSchema = v.strictObject({
+  registry: v.picklist(['npm', 'pypi', 'oci']),
+  identifier: v.string(),
+  /** The one version that the listing names; null for whatever the registry gives. */
+  version: v.nullable(v.string()),
+  /** Placeholders for what is required: whoever probes has no account with the seller. */
+  env: v.record(v.string(), v.string()),
+  /** The server's own. */
+  args: v.array(v.string()),
+})
+
 /** How one listing is asked. `none` is a listing that no handshake fits, and why. */
 export const HandshakeSchema = v.variant('kind', [
   v.strictObject({
@@ -21,6 +33,8 @@ export const HandshakeSchema = v.variant('kind', [
   }),
   v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
+  /** Planned only where packages may be run (`npm run probe -- --packages`). */
+  v.strictObject({ kind: v.literal('package'), package: PackagePlanSchema }),
   /** Addresses of the card, the next one where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
   v.strictObject({
@@ -52,6 +66,7 @@ export const ProbePlanSchema = v.strictObject({
 
 export type Handshake = v.InferOutput<typeof HandshakeSchema>
 export type PlannedRequest = v.InferOutput<typeof RequestSchema>
+export type PackagePlan = v.InferOutput<typeof PackagePlanSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 
 /** The address that is asked first; null where none is. */
@@ -65,6 +80,7 @@ export function addressOf(handshake: Handshake): string | null {
       return handshake.url
     case 'a2a':
       return handshake.urls[0] ?? null
+    case 'package':
     case 'none':
       return null
   }

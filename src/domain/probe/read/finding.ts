@@ -63,6 +63,8 @@ export interface Finding {
   sight?: Sight
   /** Seconds for which the seller asked to be left alone. */
   retryAfterS?: number
+  /** A package was run here: that says nothing about whether the network can be reached. */
+  isLocal?: true
   /** Why there was no answer, where there was none. */
   failure?: ProbeFailure
 }

@@ -34,19 +34,22 @@ function toPaidDoor(answer: ProbeAnswer): Finding {
   })
 }
 
-/** `tools/list` was answered, or the server said it has no tools. */
+/**
+ * `tools/list` was answered, or the server said it has no tools.
+ *
+ * @param answer null for a package: it has no status, and its first answer waits for its download
+ */
 export function toMcpFinding(
   info: McpServerInfo,
   tools: { values: readonly unknown[]; isCut: boolean },
-  answer: Pick<ProbeAnswer, 'status' | 'ms'>,
+  answer: Pick<ProbeAnswer, 'status' | 'ms'> | null,
 ): Finding {
   const { items, isCut } = readTools(tools.values)
   const name = toInertLine(info.name, 120)
   return toFinding({
     protocol: 'mcp',
     outcome: 'spoke',
-    status: answer.status,
-    ms: Math.round(answer.ms),
+    ...(answer !== null && { status: answer.status, ms: Math.round(answer.ms) }),
     version: info.protocol,
     saw: `MCP ${info.protocol}, ${name || 'a server without a name'}, ${items.length} ${items.length === 1 ? 'tool' : 'tools'}`,
     sight: {

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { toInertLine } from '../../../src/domain/probe/read/inert-text.ts'
+
+/** A container engine's command line, docker's own or podman's, which takes the same words. */
+export interface Engine {
+  name: (typeof ENGINES)[number]
+  path: string
+  /** What the engine itself needs to reach its daemon. No container sees it. */
+  env: Record<string, string>
+}
+
+const ENGINES = ['docker', 'podman'] as const
+
+/** Where an engine finds its daemon and its files; secrets of this process are not among them. */
+const ENGINE_ENV =
+  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|XDG_\w+|DOCKER_\w+|CONTAINERS?_\w+|https?_proxy|no_proxy)$/i
+
+const ANSWER_MS = 20_000
+
+/** An engine says little; a registry behind it could say anything. */
+const MAX_OUTPUT = 64 * 1024
+
+/**
+ * The first engine on PATH that answers.
+ *
+ * @returns the engine, or one sentence that says what is missing
+ */
+export async function findEngine(
+  env: NodeJS.ProcessEnv,
+): Promise<{ engine: Engine; fault: null } | { engine: null; fault: string }> {
+  let silent = ''
+  for (const name of ENGINES) {
+    const path = findOnPath(name, env.PATH ?? '')
+    if (path === null) continue
+    const engine: Engine = { name, path, env: pickEngineEnv(env) }
+    const answer = await askEngine(engine, ['version'], ANSWER_MS)
+    if (answer.code === 0) return { engine, fault: null }
+    silent ||= `${name} is on PATH, but its engine does not answer (${lastLineOf(answer.output)}).`
+  }
+  const missing = silent || 'Neither docker nor podman is on PATH.'
+  const fault = `--packages runs packages in containers. ${missing} Install or start one, or leave --packages out.`
+  return { engine: null, fault }
+}
+
+export interface EngineAnswer {
+  /** Exit code; null where it was killed, or could not be started. */
+  code: number | null
+  /** What it wrote to both outputs, cut. */
+  output: string
+}
+
+/** One command of the engine, as a list of words that no shell reads. Never rejects. */
+export function askEngine(engine: Engine, args: string[], ms: number): Promise<EngineAnswer> {
+  return new Promise((resolve) => {
+    // A group of its own: Ctrl-C is for us, and we end what we began.
+    const child = spawn(engine.path, args, {
+      env: engine.env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+    let output = ''
+    const hear = (chunk: Buffer) => {
+      if (output.length < MAX_OUTPUT) output += chunk.toString('utf8')
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    const end = (code: number | null, words = output) => {
+      clearTimeout(timer)
+      resolve({ code, output: words.slice(0, MAX_OUTPUT) })
+    }
+    child.on('error', (error) => end(null, error.message))
+    child.on('close', (code) => end(code))
+  })
+}
+
+/** The last line that says something; engines put the reason there. */
+export function lastLineOf(text: string): string {
+  const line = text.trim().split('\n').at(-1) ?? ''
+  return toInertLine(line, 120) || 'no reason given'
+}
+
+/** Absolute folders only: an empty or relative entry would be whatever folder we stand in. */
+function findOnPath(name: string, path: string): string | null {
+  const places = path.split(delimiter).filter((folder) => isAbsolute(folder))
+  return places.map((folder) => join(folder, name)).find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+function pickEngineEnv(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && ENGINE_ENV.test(name) ? [[name, value]] : [],
+    ),
+  )
+}

@@ -1,0 +1,114 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { StdioEnd } from '../../../src/domain/probe/package/judge-package.ts'
+import { isObject } from '../../../src/domain/probe/read/bounded-json.ts'
+import { parseRpcReply, type RpcReply } from '../../../src/domain/probe/read/json-rpc.ts'
+import type { McpMessage } from '../../../src/domain/probe/read/mcp-messages.ts'
+
+export interface StdioBounds {
+  /** Milliseconds from the start until everything must be said. */
+  ms: number
+  /** Of each output. */
+  bytes: number
+}
+
+/** MCP over a program's stdin and stdout: one JSON-RPC message a line. */
+export interface StdioSession {
+  /** One request; null where the session ended before its answer. */
+  ask(message: McpMessage): Promise<RpcReply | null>
+  /** A notification. */
+  tell(message: McpMessage): void
+  /** How it ended; `time` while it has not, as nobody asks earlier. */
+  end(): StdioEnd
+  close(): void
+}
+
+const TAIL = 4096
+
+/** Opens the session; whoever opened it ends the program. */
+export function openStdio(
+  child: ChildProcessWithoutNullStreams,
+  { ms, bytes }: StdioBounds,
+): StdioSession {
+  const seen: Omit<StdioEnd, 'why'> = { code: null, noise: '', log: '' }
+  let why: StdioEnd['why'] | null = null
+  let waiting: { id: number; answer: (reply: RpcReply | null) => void } | null = null
+  const finish = (reason: StdioEnd['why']) => {
+    why ??= reason
+    clearTimeout(timer)
+    waiting?.answer(null)
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+  const timer = setTimeout(() => finish('time'), ms)
+  const readLines = createLineReader((line) => {
+    if (!isMessage(line)) seen.noise ||= line.trim().slice(0, TAIL)
+    const reply = waiting === null ? null : parseRpcReply(line, waiting.id)
+    if (reply !== null) waiting?.answer(reply)
+  })
+  listen(child.stdout, bytes, readLines, () => finish('size'))
+  const keepTail = (piece: string) => {
+    seen.log = `${seen.log}${piece}`.slice(-TAIL)
+  }
+  listen(child.stderr, bytes, keepTail, () => finish('log_size'))
+  // Writing to a program that is gone is no news: its end is.
+  child.stdin.on('error', () => {})
+  child.on('error', () => finish('engine'))
+  child.on('close', (code) => {
+    if (why === null) seen.code = code
+    finish('exit')
+  })
+  const tell = ({ body }: McpMessage) => void child.stdin.write(`${body}\n`)
+  return {
+    tell,
+    ask(message) {
+      const { id } = message
+      if (why !== null || id === null) return Promise.resolve(null)
+      const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
+      waiting = { id, answer: resolve }
+      tell(message)
+      return promise
+    },
+    end: () => ({ why: why ?? 'time', ...seen }),
+    close: () => finish('time'),
+  }
+}
+
+function listen(
+  stream: NodeJS.ReadableStream,
+  most: number,
+  onPiece: (piece: string) => void,
+  onTooMuch: () => void,
+): void {
+  const decoder = new TextDecoder()
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > most) onTooMuch()
+    else onPiece(decoder.decode(chunk, { stream: true }))
+  })
+  stream.on('error', () => {})
+}
+
+/** Looks at each character once, however the program cuts its output. */
+function createLineReader(onLine: (line: string) => void): (piece: string) => void {
+  let rest: string[] = []
+  return (piece) => {
+    const [first = '', ...others] = piece.split('\n')
+    rest.push(first)
+    const last = others.pop()
+    if (last === undefined) return
+    for (const line of [rest.join(''), ...others]) onLine(line)
+    rest = [last]
+  }
+}
+
+/** A JSON-RPC message, or an empty line; anything else does not belong on stdout. */
+function isMessage(line: string): boolean {
+  if (line.trim() === '') return true
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) && value.jsonrpc === '2.0'
+  } catch {
+    return false
+  }
+}
