@@ -41,6 +41,40 @@ const PAID = {
 const URL = 'https://api.weather.example/v1'
 
 describe('a plan', () => {
+  test('runs the first package that speaks over stdio, where packages may be run', () => {
+    const npm = { kind: 'mcp_package', registry: 'npm', identifier: '@harbour/mcp' }
+    const invoke = [
+      { ...npm, transport: 'sse' },
+      {
+        ...npm,
+        transport: 'stdio',
+        env: [
+          { name: 'HARBOUR_URL', required: true, example: 'https://harbour.example' },
+          { name: 'HARBOUR_KEY', required: true, secret: true, example: 'sk_live' },
+          { name: 'HARBOUR_TZ', example: 'UTC' },
+        ],
+        args: ['--read-only'],
+      },
+    ]
+    const planFor = (more: object, withPackages = true) =>
+      planProbe('mcp.a', factsOf({ kind: 'mcp_server', invoke, ...more }), { withPackages })
+        ?.handshake
+    expect(planFor({ version: '2.1.0' })).toEqual({
+      kind: 'package',
+      package: {
+        registry: 'npm',
+        identifier: '@harbour/mcp',
+        version: '2.1.0',
+        env: { HARBOUR_URL: 'https://harbour.example', HARBOUR_KEY: 'placeholder' },
+        args: ['--read-only'],
+      },
+    })
+    expect(planFor({}, false)).toMatchObject({ kind: 'none' })
+    expect(planFor({ invoke: invoke.slice(0, 1) })).toMatchObject({ kind: 'none' })
+    const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://a.harbour.example/m' }
+    expect(planFor({ invoke: [...invoke, remote] })).toMatchObject({ kind: 'mcp' })
+  })
+
   const handshakeOf = (fields: Record<string, unknown>) =>
     planProbe('x402.a', factsOf(fields))?.handshake
 

@@ -15,7 +15,7 @@ const ENGINES = ['docker', 'podman'] as const
 
 /** Where an engine finds its daemon and its files; secrets of this process are not among them. */
 const ENGINE_ENV =
-  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|XDG_\w+|DOCKER_\w+|CONTAINERS?_\w+|https?_proxy|no_proxy)$/i
+  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|SSH_AUTH_SOCK|XDG_\w+|DOCKER_\w+|CONTAINERS_\w+|CONTAINER_(?:HOST|CONNECTION|SSHKEY|TLS_\w+)|https?_proxy|no_proxy)$/i
 
 const ANSWER_MS = 20_000
 
