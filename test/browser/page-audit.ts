@@ -23,6 +23,11 @@ export async function auditPage(page: Page): Promise<PageAudit> {
   return { accessibility, overflow: await readOverflow(page), layoutShift, headings }
 }
 
+/** What other colours can change on a page that `auditPage` has looked at. */
+export async function auditColours(page: Page) {
+  return { accessibility: await page.evaluate(runAxe), overflow: await readOverflow(page) }
+}
+
 /** Pixels the page is wider than its window. */
 export function readOverflow(page: Page): Promise<number> {
   return page.evaluate(

@@ -4,13 +4,13 @@ import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
-import { auditKeyboard, auditPage, FINE, readOverflow } from './page-audit.ts'
+import { auditColours, auditKeyboard, auditPage, FINE, readOverflow } from './page-audit.ts'
 
 /**
- * Every page type on the demonstration, whose content has every state and hostile text: on a phone
- * in the dark, on a desktop in the light, enlarged twice, by keyboard, and without JavaScript. Colours
- * come from tokens and widths from rules that know no colour, so that either pair shows its own faults
- * on each page. The pages are walked once, several at a time; each has a test.
+ * Every page type on the demonstration, whose content has every state and hostile text: on a phone and
+ * on a desktop, each in the light and in the dark; enlarged twice, by keyboard, and without JavaScript.
+ * Each width is loaded once and turns to its other colours where it stands, as a system does at dusk.
+ * The pages are walked once, several at a time; each has a test.
  */
 const PAGES: readonly [path: string, status?: number][] = [
   ['/'],
@@ -50,9 +50,13 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/sellers/dashboard'],
   ['/sellers/check'],
   ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
+  ['/propose'],
+  ['/dispute?listing=x402.brightwell-search'],
   ['/nothing-here', 404],
 ]
 const AT_ONCE = 2
+/** A page that is well in its other colours too. */
+const FINE_TURNED = { accessibility: [], overflow: 0 }
 /** A window of 1280 pixels enlarged to 200 %. */
 const ENLARGED = { width: 640, height: 450 }
 
@@ -71,8 +75,8 @@ beforeAll(async () => {
     const open = (options: BrowserContextOptions) =>
       openPage(browser, demo.url, { ...common, ...options })
     const views = {
-      phone: await open({ viewport: PHONE, colorScheme: 'dark' }),
-      desktop: await open({ colorScheme: 'light' }),
+      phone: await open({ viewport: PHONE }),
+      desktop: await open({}),
       noScript: await open({ javaScriptEnabled: false }),
     }
     for (let next = left.shift(); next !== undefined; next = left.shift())
@@ -90,8 +94,8 @@ test.each(PAGES)(
   '%s is accessible, fits, stands still and needs nothing from elsewhere',
   (path, status = 200) => {
     expect(outcomes.get(path)).toEqual({
-      phone: { ...FINE, status, csp: PAGE_CSP, faults: [] },
-      desktop: { ...FINE, status, csp: PAGE_CSP, faults: [] },
+      phone: { ...FINE, turned: FINE_TURNED, status, csp: PAGE_CSP, faults: [] },
+      desktop: { ...FINE, turned: FINE_TURNED, status, csp: PAGE_CSP, faults: [] },
       enlarged: 0,
       keyboard: [],
       noScript: { overflow: 0, headings: 1, offered: [], forms: [], faults: [] },
@@ -186,8 +190,8 @@ async function walk(
   status = 200,
 ) {
   const [onPhone, onDesktop, without] = await Promise.all([
-    look(phone, path, status),
-    look(desktop, path, status),
+    look(phone, path, status, ['dark', 'light']),
+    look(desktop, path, status, ['light', 'dark']),
     lookWithoutScript(noScript, path, status),
   ])
   await desktop.page.setViewportSize(ENLARGED)
@@ -197,12 +201,22 @@ async function walk(
   return { phone: onPhone, desktop: onDesktop, enlarged, keyboard, noScript: without }
 }
 
-async function look({ page, faults }: WatchedPage, path: string, status: number) {
+/** @param schemes the one it is loaded in, and the one it turns to. */
+async function look(
+  { page, faults }: WatchedPage,
+  path: string,
+  status: number,
+  [first, other]: readonly ['light' | 'dark', 'light' | 'dark'],
+) {
   faults.length = 0
+  await page.emulateMedia({ colorScheme: first })
   const response = await page.goto(path, { waitUntil: 'load' })
   if (path === '/sellers/dashboard') await page.locator('[data-content]').waitFor()
+  const audit = await auditPage(page)
+  await page.emulateMedia({ colorScheme: other })
   return {
-    ...(await auditPage(page)),
+    ...audit,
+    turned: await auditColours(page),
     status: response?.status(),
     csp: response?.headers()['content-security-policy'],
     faults: faults.filter((fault) => !isOwnStatus(fault, status)),
