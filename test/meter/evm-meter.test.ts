@@ -154,20 +154,23 @@ describeStores('the meter', ({ newStore }) => {
     let now = chain.now()
     const [one, other] = [1, 2].map(() => createMeter(store, node.rpc, () => now))
     const held = Promise.withResolvers<void>()
-    const entered = Promise.withResolvers<void>()
+    const entered = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const answer = node.rpc.call
+    let calls = 0
     node.rpc.call = async (...call) => {
-      entered.resolve()
+      entered[calls]?.resolve()
+      calls += 1
       await held.promise
       return answer(...call)
     }
     const first = one?.start()
-    await entered.promise
+    await entered[0]?.promise
     expect(await other?.start()).toBeNull()
     now += 11 * 60_000
-    held.resolve()
-    // The one that was silent for so long finds out at its next step.
     const second = other?.start()
+    await entered[1]?.promise
+    // The lease is the second one's now: the first finds out at its next step.
+    held.resolve()
     const reports = [await first, await second].flat()
     expect(reports.map((report) => report?.stopped).sort()).toEqual(
       [null, 'another process took over'].sort(),
