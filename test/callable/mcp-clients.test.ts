@@ -28,7 +28,13 @@ const RULES = {
   claude_desktop: under('mcpServers', servers([v.strictObject(stdio)])),
   cursor: under('mcpServers', servers([v.strictObject(stdio), reached('url')])),
   vscode: under('servers', typed),
-  windsurf: under('mcpServers', servers([v.strictObject(stdio), reached('serverUrl')])),
+  devin_desktop: under(
+    'mcpServers',
+    servers([
+      v.strictObject(stdio),
+      v.strictObject({ ...reached('url').entries, transport: v.optional(v.literal('sse')) }),
+    ]),
+  ),
   gemini_cli: under(
     'mcpServers',
     servers([v.strictObject(stdio), reached('httpUrl'), reached('url')]),
@@ -112,13 +118,21 @@ describe('what a caller must bring', () => {
   ])('by %j goes into the headers; clients sign in by OAuth themselves', (auth, headers) => {
     const { cursor, claude_desktop } = snippetsOf([REMOTE], auth)
     expect(server(cursor)).toEqual({ url: REMOTE.url, ...(headers && { headers }) })
-    const passed = Object.entries(headers ?? {}).flatMap(([name, value]) => [
-      '--header',
-      `${name}: ${value}`,
-    ])
+    const [[name, value] = []] = Object.entries(headers ?? {})
+    const variable = name === 'Authorization' ? 'AUTHORIZATION_HEADER' : 'X_API_KEY_HEADER'
+    const passed = name === undefined ? [] : ['--header', `${name}:\${${variable}}`]
     expect(server(claude_desktop)).toEqual({
       command: 'npx',
       args: ['-y', 'mcp-remote', REMOTE.url, ...passed],
+      ...(headers && { env: { [variable]: value } }),
     })
+  })
+
+  test('goes through a program where a client starts programs alone or knows no SSE', async () => {
+    const snippets = snippetsOf([{ ...REMOTE, transport: 'sse' }])
+    const bridge = { command: 'npx', args: ['-y', 'mcp-remote', REMOTE.url] }
+    expect(server(snippets.claude_desktop)).toEqual(bridge)
+    expect(await parse('codex', snippets.codex ?? '')).toEqual({ mcp_servers: { example: bridge } })
+    expect(server(snippets.devin_desktop)).toEqual({ url: REMOTE.url, transport: 'sse' })
   })
 })

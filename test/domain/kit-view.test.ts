@@ -254,7 +254,7 @@ describe('MCP client configuration', () => {
     expect(json(snippets.claude_code)).toEqual(only('mcpServers', typed))
     expect(json(snippets.vscode)).toEqual(only('servers', typed))
     expect(json(snippets.cursor)).toEqual(only('mcpServers', { url: HTTP.url }))
-    expect(json(snippets.windsurf)).toEqual(only('mcpServers', { serverUrl: HTTP.url }))
+    expect(json(snippets.devin_desktop)).toEqual(only('mcpServers', { url: HTTP.url }))
     expect(json(snippets.gemini_cli)).toEqual(only('mcpServers', { httpUrl: HTTP.url }))
     expect(json(snippets.claude_desktop)).toEqual(
       only('mcpServers', { command: 'npx', args: ['-y', 'mcp-remote', HTTP.url] }),
@@ -278,7 +278,7 @@ describe('MCP client configuration', () => {
     [packaged('nuget', 'Example.Mcp'), { command: 'dnx', args: ['Example.Mcp', '--yes'] }],
   ])('of a package: %j', (entry, started) => {
     const snippets = snippetsOf(entry)
-    for (const client of ['claude_desktop', 'cursor', 'windsurf', 'gemini_cli'])
+    for (const client of ['claude_desktop', 'cursor', 'devin_desktop', 'gemini_cli'])
       expect(json(snippets[client])).toEqual(only('mcpServers', started))
     expect(json(snippets.vscode)).toEqual(only('servers', { type: 'stdio', ...started }))
     expect(json(snippets.claude_code)).toEqual(only('mcpServers', { type: 'stdio', ...started }))

@@ -3,7 +3,8 @@ import type { KitInvoke } from './kit-invoke.ts'
 /**
  * Ready configuration for MCP clients, one text a client, in the shape each documents: JSON for
  * all but Codex, which reads TOML. The best way in is used for all: a remote over HTTP, then over
- * SSE, then a package started over stdio.
+ * SSE, then a package started over stdio. Claude Desktop starts programs alone and Codex knows no
+ * SSE: those reach a remote through `mcp-remote`.
  *
  * Required settings stand in it, with a `<PLACEHOLDER>` where only the caller can know; optional
  * ones are listed in `invoke`.
@@ -18,13 +19,9 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
     claude_desktop: toJson('mcpServers', name, started),
     cursor: toJson('mcpServers', name, 'url' in way ? { url: way.url, ...headersIn(way) } : way),
     vscode: toJson('servers', name, toTyped(way)),
-    windsurf: toJson(
-      'mcpServers',
-      name,
-      'url' in way ? { serverUrl: way.url, ...headersIn(way) } : way,
-    ),
+    devin_desktop: toJson('mcpServers', name, toDevin(way)),
     gemini_cli: toJson('mcpServers', name, toGemini(way)),
-    codex: toCodexToml(name, way),
+    codex: toCodexToml(name, 'url' in way && way.transport === 'sse' ? started : way),
   }
 }
 
@@ -38,7 +35,11 @@ export const MCP_CLIENTS = {
   },
   cursor: { label: 'Cursor', file: '.cursor/mcp.json', language: 'json' },
   vscode: { label: 'VS Code', file: '.vscode/mcp.json', language: 'json' },
-  windsurf: { label: 'Windsurf', file: '~/.codeium/windsurf/mcp_config.json', language: 'json' },
+  devin_desktop: {
+    label: 'Devin Desktop',
+    file: '~/.config/devin/mcp_config.json',
+    language: 'json',
+  },
   gemini_cli: { label: 'Gemini CLI', file: '.gemini/settings.json', language: 'json' },
   codex: { label: 'Codex', file: '~/.codex/config.toml', language: 'toml' },
 } as const
@@ -104,13 +105,22 @@ function toCommand(entry: Packaged): Started | null {
   }
 }
 
-/** A client that only starts programs reaches a remote through one. */
+/**
+ * A client that only starts programs reaches a remote through one. Values of headers go by the
+ * environment: some clients break an argument at its spaces, and other users can read arguments.
+ */
 function toBridge({ url, headers }: Remote): Started {
-  const passed = Object.entries(headers).flatMap(([name, value]) => [
-    '--header',
-    `${name}: ${value}`,
-  ])
-  return { command: 'npx', args: ['-y', 'mcp-remote', url, ...passed] }
+  const passed = Object.entries(headers).map(([name, value]) => {
+    const variable = `${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_HEADER`
+    return { argument: `${name}:\${${variable}}`, variable, value }
+  })
+  return {
+    command: 'npx',
+    args: ['-y', 'mcp-remote', url, ...passed.flatMap(({ argument }) => ['--header', argument])],
+    ...(passed.length > 0 && {
+      env: Object.fromEntries(passed.map(({ variable, value }) => [variable, value])),
+    }),
+  }
 }
 
 function headersIn({ headers }: Remote): { headers?: Named } {
@@ -129,6 +139,13 @@ function toDownload(invoke: readonly KitInvoke[]): Record<string, string> {
 function toTyped(way: Way): object {
   if (!('url' in way)) return { type: 'stdio', ...way }
   return { type: way.transport === 'sse' ? 'sse' : 'http', url: way.url, ...headersIn(way) }
+}
+
+/** Devin Desktop, which Windsurf became, takes a remote for HTTP unless told. */
+function toDevin(way: Way): object {
+  if (!('url' in way)) return way
+  const { url, transport } = way
+  return { url, ...(transport === 'sse' && { transport }), ...headersIn(way) }
 }
 
 /** Gemini CLI tells the transports apart by the key. */
