@@ -1,5 +1,10 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recordChanges } from '../../src/compile/release/record-changes.ts'
+import { copyRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService
@@ -144,5 +149,49 @@ describe('the MCP registry’s read API', () => {
   test('nothing can be published here', async () => {
     const response = await fetch(`${running.url}/v0.1/servers`, { method: 'POST' })
     expect(response.status).toBe(405)
+  })
+})
+
+describe('updated_since', () => {
+  const outDir = mkdtempSync(join(tmpdir(), 'waypost-out-'))
+  let waypost: RunningService
+  let edited: string | undefined
+  /** Two publications; the second edits one server. */
+  beforeAll(async () => {
+    mkdirSync(join(outDir, 'releases'))
+    const first = 'a'.repeat(20)
+    const second = 'b'.repeat(20)
+    copyRelease(join(outDir, 'releases'), first)
+    const path = join(copyRelease(join(outDir, 'releases'), second), 'data/content-hashes.ndjson')
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+    const at = lines.findIndex((line) => JSON.parse(line).id.startsWith('mcp.'))
+    edited = JSON.parse(lines[at] ?? '').id
+    lines[at] = JSON.stringify({ ...JSON.parse(lines[at] ?? ''), hash: '0' })
+    writeFileSync(path, `${lines.join('\n')}\n`)
+    recordChanges(outDir, first, new Date('2027-11-01T10:00:00Z'))
+    recordChanges(outDir, second, new Date('2027-11-02T10:00:00Z'))
+    symlinkSync(`releases/${second}`, join(outDir, 'current'))
+    waypost = await startService({ OUT_DIR: outDir })
+  })
+  afterAll(async () => {
+    await waypost.close()
+    rmSync(outDir, { recursive: true, force: true })
+  })
+
+  test.each([
+    ['2027-11-01T10:00:00Z', 'all that were first published then'],
+    ['2027-11-01T10:00:01Z', 'the one that a later release changed'],
+    ['2027-11-02T10:00:01Z', 'none'],
+  ])('%s: %s', async (since, what) => {
+    const listed = async (query: string) => {
+      const answer = await fetch(`${waypost.url}/v0.1/servers?limit=100${query}`)
+      return v.parse(ServerList, await answer.json()).servers.map((row) => JSON.stringify(row))
+    }
+    const every = await listed('')
+    const changed = await listed(`&updated_since=${since}`)
+    if (what === 'none') return expect(changed).toEqual([])
+    if (what.startsWith('all')) return expect(changed).toEqual(every)
+    expect(changed).toHaveLength(1)
+    expect(changed[0]).toContain(`/${edited}`)
   })
 })

@@ -1,5 +1,8 @@
+import { resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
+import { type ChangeDates, createChangeDates } from '../../changes/change-dates.ts'
+import { createChangeLog } from '../../changes/change-log.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { toPlainAnswer, toPlainError } from '../entry/plain-error.ts'
@@ -9,19 +12,18 @@ const DEFAULT_PAGE = 30
 const MOST_PAGE = 100
 const NOT_FOUND = 'Server not found'
 
-type RegistryParts = DoorLimits & Pick<Parts, 'release'>
-type Answer = (
-  servers: readonly RegistryRow[],
-  url: URL,
-) => { body: unknown } | { status: number; error: string }
+type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
+type Answered = { body: unknown } | { status: number; error: string }
+type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
 
 /**
  * The read API of the MCP registry (its OpenAPI of 2025-12-01) over our MCP listings, so that its
  * clients can look here. Each server has one version: the one that was looked at.
  */
 export function createRegistryDoors(parts: RegistryParts) {
+  const readDates = createChangeDates(createChangeLog(resolve(parts.config.OUT_DIR)))
   return {
-    registry_servers: createDoor(parts, listServers),
+    registry_servers: createDoor(parts, (servers, url) => listServers(servers, url, readDates)),
     registry_versions: createDoor(parts, listVersions),
     registry_version: createDoor(parts, readVersion),
   }
@@ -35,7 +37,7 @@ function createDoor(parts: RegistryParts, answer: Answer) {
     if (!allowed) return toPlainError(429, 'Too many requests', taken)
     try {
       // The path as it was sent: a name holds a slash, encoded.
-      const answered = answer(await parts.release().doorData.servers(), new URL(req.url, url))
+      const answered = await answer(await parts.release().doorData.servers(), new URL(req.url, url))
       return 'body' in answered
         ? toPlainAnswer(answered.body, taken)
         : toPlainError(answered.status, answered.error, taken)
@@ -49,7 +51,11 @@ function createDoor(parts: RegistryParts, answer: Answer) {
 const LIST_PARAMETERS = ['cursor', 'limit', 'search', 'updated_since', 'version', 'include_deleted']
 
 /** `GET /v0.1/servers`, by name; the cursor is the last name of the page before. */
-function listServers(servers: readonly RegistryRow[], { search }: URL): { body: unknown } {
+async function listServers(
+  servers: readonly RegistryRow[],
+  { search }: URL,
+  readDates: () => Promise<ChangeDates>,
+): Promise<Answered> {
   const query = readQuery(search, LIST_PARAMETERS)
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
   const after = query.text('cursor')
@@ -58,11 +64,12 @@ function listServers(servers: readonly RegistryRow[], { search }: URL): { body: 
   const withDeleted = query.flag('include_deleted') ?? since !== undefined
   const words = query.text('search')?.toLowerCase()
   const version = query.text('version')
+  const dates = since === undefined ? undefined : await readDates()
   const fitting = servers.filter(
     (row) =>
       (after === undefined || row.name > after) &&
       (withDeleted || !row.deleted) &&
-      (since === undefined || changedAt(row) >= since) &&
+      (since === undefined || changedAt(row, dates) >= since) &&
       (words === undefined || isAbout(row, words)) &&
       (version === undefined || version === 'latest' || version === row.version),
   )
@@ -79,9 +86,11 @@ function listServers(servers: readonly RegistryRow[], { search }: URL): { body: 
   }
 }
 
-/** Whose time nobody knows may have changed just now. */
-function changedAt({ changed }: RegistryRow): number {
-  return changed === null ? Number.POSITIVE_INFINITY : Date.parse(changed)
+/** The day it was added or left, or a later change; whose time nobody knows may have changed just now. */
+function changedAt({ id, changed }: RegistryRow, dates: ChangeDates | undefined): number {
+  const published = dates?.get(id)
+  if (changed === null && published === undefined) return Number.POSITIVE_INFINITY
+  return Math.max(...[changed, published].flatMap((text) => (text ? [Date.parse(text)] : [])))
 }
 
 function isAbout({ name, entry }: RegistryRow, words: string): boolean {

@@ -19,7 +19,7 @@ export const RegistryRowSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
   version: v.string(),
-  /** When it was added here or left, the only changes of it we can date; null where none is known. */
+  /** When it was added here or left; null where that is not known. Later changes stand in the log of changes. */
   changed: v.nullable(v.string()),
   deleted: v.boolean(),
   entry: v.looseObject({ server: v.looseObject({}), _meta: v.looseObject({}) }),
