@@ -20,8 +20,7 @@ export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): st
   try {
     writeFileSync(file, text, { mode: 0o600 })
     // As git does: the variable may hold arguments of its own.
-    const { status } = spawnSync(`${editor} "$1"`, ['sh', file], {
-      shell: '/bin/sh',
+    const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], {
       stdio: 'inherit',
     })
     if (status !== 0) throw new OperatorError(`${editor} ended with a fault: nothing was changed`)
