@@ -7,10 +7,10 @@ export default defineConfig({
     globalSetup: 'test/support/build-fixture.ts',
     // A release's page code is Node's to import, as in production.
     server: { deps: { external: [/\/server\/[0-9a-f]{32}\//] } },
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
-    // Guards against a hang; the second that is the default is a measurement on a busy machine.
-    expect: { poll: { timeout: 20_000 } },
+    // All three guard against a hang; what is short is a measurement on a busy machine.
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 45_000 } },
     // One module graph a worker: loading it anew for each file took as long as a third of the tests.
     isolate: false,
     // Two cores: more workers only fight each other.

@@ -35,7 +35,12 @@ interface Group {
   settle: () => void
 }
 
-export function createClickWriter(store: Pick<Store, 'appendClicks'>, log: Log): ClickWriter {
+/** @param patienceMs how long a redirect waits for its click (milliseconds) */
+export function createClickWriter(
+  store: Pick<Store, 'appendClicks'>,
+  log: Log,
+  patienceMs: number = PATIENCE_MS,
+): ClickWriter {
   const groups: Group[] = []
   const tally: ClickTally = { written: 0, lost: 0, waiting: 0 }
   let lastGroupSize = 0
@@ -79,7 +84,7 @@ export function createClickWriter(store: Pick<Store, 'appendClicks'>, log: Log):
     const patience = setTimeout(() => {
       isStuck = true
       for (const late of [group, ...groups]) late.settle()
-    }, PATIENCE_MS)
+    }, patienceMs)
     try {
       await store.appendClicks(group.clicks)
       tally.written += size

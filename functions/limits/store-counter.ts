@@ -5,8 +5,13 @@ import type { Counter, CreateCounter, LimitName } from './counter.ts'
 import { createMemoryCounter } from './memory-counter.ts'
 
 /** A single machine counts in memory; with PostgreSQL all instances share one budget. */
-export function createSharedCounters(store: Store, clock: Clock): CreateCounter {
-  return store.dialect === 'sqlite' ? createMemoryCounter : createStoreCounters(store, clock)
+export function createSharedCounters(
+  store: Store,
+  clock: Clock,
+  patienceMs: number = PATIENCE_MS,
+): CreateCounter {
+  if (store.dialect === 'sqlite') return createMemoryCounter
+  return createStoreCounters(store, clock, patienceMs)
 }
 
 /** A store slower than this must not hold up a search or a redirect (milliseconds). */
@@ -16,14 +21,20 @@ const PATIENCE_MS = 1_000
  * Fixed windows counted in the store. Keys are hashed: the table holds no address. Requests that
  * arrive while a statement is under way share the next one, so that a busy instance costs the store
  * a few statements a second. A store that is down or slow leaves each instance to its own count.
+ *
+ * @param patienceMs milliseconds after which a store is slow
  */
-export function createStoreCounters(store: Store, clock: Clock): CreateCounter {
+export function createStoreCounters(
+  store: Store,
+  clock: Clock,
+  patienceMs: number = PATIENCE_MS,
+): CreateCounter {
   return (limit) => {
     const own = createMemoryCounter(limit)
     const shared = createBatchedCounter(store, clock, limit)
     return {
-      count: async (key) => (await within(PATIENCE_MS, shared.count(key))) ?? own.count(key),
-      peek: async (key) => (await within(PATIENCE_MS, shared.peek(key))) ?? own.peek(key),
+      count: async (key) => (await within(patienceMs, shared.count(key))) ?? own.count(key),
+      peek: async (key) => (await within(patienceMs, shared.peek(key))) ?? own.peek(key),
     }
   }
 }

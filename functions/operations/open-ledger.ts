@@ -20,6 +20,8 @@ export interface LedgerOptions {
   clock: Clock
   /** Instead of what the environment asks for. */
   mailer?: Mailer
+  /** How long a redirect waits for a slow store (milliseconds), where it is not the usual second. */
+  clickPatienceMs?: number
 }
 
 /**
@@ -49,10 +51,10 @@ function unreachable(error: unknown): StateError {
 /** The ledger over a store that is open already. */
 export function createLedger(
   store: Store,
-  { config, log, clock, mailer = openMailer(config) }: LedgerOptions,
+  { config, log, clock, clickPatienceMs, mailer = openMailer(config) }: LedgerOptions,
   onClosed: () => void = () => {},
 ): Ledger {
-  const clicks = createClickWriter(store, log)
+  const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
   const writeMail = createMailWriter(store, clock, config.BASE_URL)
   const mail = createMailQueue({ store, mailer, clock, log, writeMail })

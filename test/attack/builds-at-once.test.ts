@@ -27,12 +27,12 @@ async function build(): Promise<{ code: unknown; said: string }> {
   child.stdout.on('data', (chunk) => {
     said += String(chunk)
   })
-  const [code] = await once(child, 'exit')
+  const [code] = await once(child, 'close')
   return { code, said }
 }
 
 test('of two builds at once one waits, finds the release there, and pages stay up', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const builds = await Promise.all([build(), build()])
   expect(builds.map(({ code }) => code)).toEqual([0, 0])

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { RELAY_LIMITS } from '../../functions/call/relay-limits.ts'
 import {
   aListing,
@@ -21,6 +22,7 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
+  vi.useRealTimers()
   for (const socket of sockets) socket.destroy()
   sockets = []
   await world.close()
@@ -90,19 +92,36 @@ test('an upload that is fast enough but takes too long in all is ended, too', as
 })
 
 test('an upload that the seller is slow to take is no fault of its caller', async () => {
+  const asked = Promise.withResolvers<IncomingMessage>()
   const slow = await startSeller((req, res) => {
     req.pause()
-    setTimeout(() => req.resume(), 900)
+    asked.resolve(req)
     req.on('end', () => res.end('done'))
   })
+  const upload = Promise.withResolvers<IncomingMessage>()
   world = await startRelay({
     listings: [aListing(slow.origin)],
     limits: { upload: { graceMs: 300, bytesPerSecond: 1024 * 1024 * 1024, totalMs: 60_000 } },
+    onRequest: upload.resolve,
   })
-  const answer = await request(`${world.url}/x402.seller`, {
+  // Time goes on while the seller is waited for, and only then.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const answered = request(`${world.url}/x402.seller`, {
     method: 'POST',
     body: Buffer.alloc(10 * 1024 * 1024),
   })
+  const [stopped, held] = await Promise.all([asked.promise, upload.promise])
+  let waitedMs = 0
+  const wait = () => {
+    if (held.isPaused()) {
+      vi.advanceTimersByTime(100)
+      waitedMs += 100
+    }
+    return waitedMs
+  }
+  await expect.poll(wait).toBe(900)
+  stopped.resume()
+  const answer = await answered
   expect([answer.statusCode, await answer.body.text()]).toEqual([200, 'done'])
   await slow.close()
 })

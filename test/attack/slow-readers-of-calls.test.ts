@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createWaypostServer } from '../../functions/app/server.ts'
 import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
@@ -16,6 +15,7 @@ const PATIENT = { graceMs: 3_600_000, bytesPerSecond: 1, everyMs: 50 }
 
 let open: (() => unknown)[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const close of open.reverse()) await close()
   open = []
 })
@@ -126,29 +126,37 @@ test('a client that reads none of its answers holds an eighth of the places at m
 
 test('a reader below the least rate is cut, and its place and the seller are free again', async () => {
   const seller = await bigSeller()
+  // Time goes on for the reader that takes nothing alone: how fast the other can read is no matter.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const inFlight = { perListing: 1, perClientAndListing: 1, perClient: 1, inAll: 1 }
   const { url, port } = await startWaypost(seller.origin, { readers: STRICT, limits: { inFlight } })
   neverRead(port, '198.51.100.1')
   await expect.poll(seller.asked).toBe(1)
-  await expect.poll(seller.torn, { timeout: 5000 }).toBe(1)
+  const wait = () => {
+    vi.advanceTimersByTime(STRICT.everyMs)
+    return seller.torn()
+  }
+  await expect.poll(wait).toBe(1)
   expect(await callAs(url, '198.51.100.9')).toEqual([200, 32 * MIB])
 })
 
 test('while a reader takes nothing its seller is not the one that is late', async () => {
   const seller = await bigSeller()
   const { port } = await startWaypost(seller.origin, { limits: { idleBodyMs: 200 } })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const socket = neverRead(port, '198.51.100.1')
   await expect.poll(seller.asked).toBe(1)
-  // Several times the idle limit of a seller; then the reader goes on.
-  await sleep(900)
-  expect(seller.torn()).toBe(0)
+  // The seller's clock stands still once it is the reader that is waited for.
+  await expect.poll(vi.getTimerCount).toBe(0)
+  vi.advanceTimersByTime(900)
   let length = 0
   socket.on('data', (chunk) => {
     length += chunk.length
   })
   socket.resume()
-  await expect.poll(() => length, { timeout: 5000 }).toBeGreaterThan(32 * MIB)
+  await expect.poll(() => length).toBeGreaterThan(32 * MIB)
   await expect.poll(seller.whole).toBe(1)
+  expect(seller.torn()).toBe(0)
 })
 
 test('a paid call whose reader takes nothing is read to its end for its settlement', async () => {
@@ -157,8 +165,15 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
     readers: STRICT,
     limits: { idleBodyMs: 100 },
   })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   neverRead(waypost.port, '198.51.100.1', 'X-PAYMENT: p\r\n')
-  await expect.poll(seller.whole, { timeout: 5000 }).toBe(1)
+  await expect.poll(seller.asked).toBe(1)
+  const wait = () => {
+    // Only the look at readers is due: nothing is waited for but the reader.
+    if (vi.getTimerCount() === 1) vi.advanceTimersByTime(STRICT.everyMs)
+    return seller.whole()
+  }
+  await expect.poll(wait).toBe(1)
   expect(seller.torn()).toBe(0)
   expect(waypost.settled.join()).toContain('PAYMENT-RESPONSE settled')
 })
@@ -176,7 +191,7 @@ test('a paid call whose reader is gone is given up when its answer has no end', 
   const socket = neverRead(port, '198.51.100.1', 'X-PAYMENT: p\r\n')
   await expect.poll(() => asked.length).toBe(1)
   socket.destroy()
-  await expect.poll(() => asked[0]?.destroyed, { timeout: 5000 }).toBe(true)
+  await expect.poll(() => asked[0]?.destroyed).toBe(true)
 })
 
 test('a seller may think longer than a connection of ours may stand still', async () => {

@@ -77,7 +77,7 @@ const editAll = (seed: number, names: readonly string[]) => {
 const isLinked = (file: string) => statSync(join(currentOf(stepwise), file)).nlink > 1
 
 test('a build upon another, with listings changed, added and removed and evidence changed, gives the bytes of one from nothing', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   const before = hashFolder(currentOf(stepwise))
   editAll(1, [
@@ -99,7 +99,7 @@ test('a build upon another, with listings changed, added and removed and evidenc
 })
 
 test('a build upon another gives the bytes of one from nothing, whatever table changed and whatever of the caches and the release before is damaged', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, () => {
   for (const [file, at] of [
     ['current/public/listing/x402.weather/index.html', 0.5],
@@ -113,7 +113,7 @@ test('a build upon another gives the bytes of one from nothing, whatever table c
   expectSame()
 })
 
-test('so it does after any small edits', { timeout: 180_000 * ROUNDS }, () => {
+test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
   for (let round = 1; round <= ROUNDS; round++) {
     const random = createRandom(100 + round)
     const names = Array.from({ length: 1 + random.below(4) }, () => random.pick(Object.keys(EDITS)))

@@ -70,7 +70,7 @@ function cloneProject(): string {
 
 describe('a build', () => {
   test('of the same content gives the same bytes, file by file, in another folder too', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     expect(build('one').status).toBe(0)
     const clone = cloneProject()
@@ -84,7 +84,7 @@ describe('a build', () => {
   })
 
   test('is left alone while nothing changed, and made again when something did', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const before = readlinkSync(join(outDirOf('one'), 'current'))
     expect(build('one').stdout).toContain('is current')
@@ -98,7 +98,7 @@ describe('a build', () => {
   })
 
   test('over an earlier release takes what did not change from it, and gives the same bytes as one from nothing', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     expect(build('afresh').status).toBe(0)
     expect(filesOf('one')).toEqual(filesOf('afresh'))
@@ -108,7 +108,7 @@ describe('a build', () => {
   })
 
   test('makes a release again whose bytes changed, though not how many, and links no damaged copy', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const before = readlinkSync(join(outDirOf('one'), 'current'))
     const whole = filesOf('one')
@@ -123,7 +123,7 @@ describe('a build', () => {
   })
 
   test('of bad content fails, says why, and leaves the release before it in place', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const before = readlinkSync(join(outDirOf('one'), 'current'))
     const bad = join(content, 'listings/api/bad.md')
@@ -138,7 +138,7 @@ describe('a build', () => {
 
 describe('a running server', () => {
   test('takes a new release without failing a request, and refuses a damaged one', {
-    timeout: 180_000,
+    timeout: 300_000,
   }, async () => {
     build('served')
     const waypost = await startService({ OUT_DIR: outDirOf('served'), CONTENT_DIR: content })

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
@@ -27,6 +27,8 @@ export interface RelayWorldOptions {
   limits?: Partial<RelayLimits>
   resolver?: Resolver
   ledger?: RelayParts['ledger']
+  /** Shown each request before the relay is. */
+  onRequest?: (req: IncomingMessage) => void
 }
 
 export const BASE_URL = 'https://waypost.example'
@@ -51,7 +53,10 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     release: () => ({ listings, gone: new Map() }),
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
-  const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => void relay(req, res))
+  const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => {
+    options.onRequest?.(req)
+    void relay(req, res)
+  })
   server.maxHeadersCount = 0
   const port = await listen(server)
   return {

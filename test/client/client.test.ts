@@ -101,7 +101,7 @@ describe('a service that fails for a moment', () => {
   ): Promise<Result | WaypostError> => {
     answers = given
     asked = 0
-    const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 5000 })
+    const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 60_000 })
     return work(client).catch((error) => error)
   }
 

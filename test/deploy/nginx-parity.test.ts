@@ -224,7 +224,7 @@ ${rules} }`,
     rmSync(dir, { recursive: true, force: true })
   }
   try {
-    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 20_000)
+    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 60_000)
   } catch {
     const said = readFileSync(join(dir, 'error.log'), 'utf8')
     await stop()

@@ -108,7 +108,7 @@ async function start(stage: Stage | undefined): Promise<void> {
   try {
     const [check = '', ...checkWords] = wordsOf('HEALTHCHECK')
     let isHealthy = false
-    for (let tries = 0; tries < 50 && !isHealthy; tries += 1) {
+    for (let tries = 0; tries < 200 && !isHealthy; tries += 1) {
       await sleep(200)
       isHealthy = spawnSync(check, checkWords, options).status === 0
     }

@@ -43,7 +43,7 @@ const search :Workerd.Worker = (
     if (child.exitCode === null && child.kill('SIGKILL')) await ended
     rmSync(dir, { recursive: true, force: true })
   }
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 900; tries += 1) {
     // Another path than the search's: the index is read with the first search.
     const answered = await fetch(`${url}/`).catch(() => null)
     if (answered !== null) return { url, stop }

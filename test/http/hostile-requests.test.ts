@@ -15,7 +15,7 @@ function sendRaw(text: string): Promise<{ status: number; head: string; body: st
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(waypost.url).port), '127.0.0.1')
     let answer = ''
-    socket.setTimeout(5000, () => reject(new Error('no answer in 5 s')))
+    socket.setTimeout(30_000, () => reject(new Error('no answer in 30 s')))
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1')
     })

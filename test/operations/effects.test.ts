@@ -8,7 +8,7 @@ import { type RunningService, startService } from '../support/running-service.ts
 
 const LISTING = 'x402.weather'
 
-describe('what the ledger does to the next build', { timeout: 120_000 }, () => {
+describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
   let root: string
   let waypost: RunningService
   let withoutLedger: string

@@ -87,7 +87,7 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
       const token = /sign-in\?token=([\w-]{43})/.exec(plain)?.[1]
       if (token === undefined) throw new Error(`no mail for ${email} yet`)
       return token
-    }, 10_000)
+    }, 30_000)
 
   test('ask on one, redeem on the other; claim on one, check on the other', async () => {
     await send(one.url, '/login', { email: 'ann@shop.example' })
@@ -124,7 +124,7 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
     await vi.waitFor(() => {
       expect(mail.received.filter(({ to }) => to.includes('bob@shop.example'))).toHaveLength(5)
-    }, 10_000)
+    }, 30_000)
   })
 
   test('a client that clicks fast is always redirected, and counted within one budget by both', async () => {

@@ -33,7 +33,7 @@ describe('a database that goes away and comes back', () => {
     const visitor = createVisitor(world)
     await visitor.signIn('ann@shop.example')
     expect((await go()).status).toBe(302)
-    expect(await readyz()).toBe(200)
+    await expect.poll(readyz).toBe(200)
 
     wire.cut()
     expect((await go()).status).toBe(302)
@@ -52,7 +52,7 @@ describe('a database that goes away and comes back', () => {
     expect([written, lost]).toEqual([1, 2])
 
     wire.mend()
-    expect(await readyz()).toBe(200)
+    await expect.poll(readyz).toBe(200)
     expect((await visitor.get('/me')).status).toBe(200)
     expect((await go()).status).toBe(302)
     expect(world.parts.ledger.clicks.tally()).toEqual({ written: 2, lost: 2, waiting: 0 })

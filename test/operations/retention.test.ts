@@ -146,7 +146,7 @@ describeStores('keeping and forgetting', ({ newStore }) => {
     const store = await newStore()
     let now = NOW
     const options = { name: 'check', requests: 10, seconds: 3600 } as const
-    const counter = createStoreCounters(store, { now: () => now })(options)
+    const counter = createStoreCounters(store, { now: () => now }, 60_000)(options)
     const tries = await Promise.all(Array.from({ length: 30 }, () => counter.count('claim')))
     expect(tries.map(({ used }) => used).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 30 }, (_, n) => n + 1),

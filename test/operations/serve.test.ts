@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { findFreePort } from '../support/free-port.ts'
 
 /** `npm run serve` where nothing is but a release, production dependencies and an empty folder. */
 let folder: string
@@ -40,7 +41,7 @@ function serve(env: Record<string, string>) {
 }
 
 test('a release is served without content and without what compiles it', async () => {
-  const port = String(20_000 + (process.pid % 20_000))
+  const port = String(await findFreePort())
   const { child, said } = serve({ PORT: port })
   await expect.poll(said).toContain('Waypost is ready')
   const statuses = await Promise.all(
@@ -54,7 +55,7 @@ test('a release is served without content and without what compiles it', async (
 })
 
 test('the packages of a protocol are loaded by the first who speaks it, not by a start', async () => {
-  const port = String(20_000 + (process.pid % 20_000))
+  const port = String(await findFreePort())
   const { said } = serve({
     PORT: port,
     ALSO_ABSENT: '^(?:@modelcontextprotocol|@a2a-js|light-my-request)(?:/|$)',
@@ -69,7 +70,7 @@ test('the packages of a protocol are loaded by the first who speaks it, not by a
 
 test('without a release it says how to get one, without a stack', async () => {
   const { child, said } = serve({ OUT_DIR: folder })
-  expect((await once(child, 'exit'))[0]).toBe(1)
+  expect((await once(child, 'close'))[0]).toBe(1)
   expect(said()).toMatch(/holds no release: build one with "npm run build"/)
   expect(said()).not.toMatch(/\n\s+at /)
 })

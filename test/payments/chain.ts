@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import solc from 'solc'
 import {
@@ -16,6 +15,7 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { baseSepolia } from 'viem/chains'
+import { findFreePort } from '../support/free-port.ts'
 
 /** Where every package expects USDC, and Multicall3, on this chain id. */
 export const USDC: Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
@@ -51,7 +51,7 @@ const ABI = parseAbi([
 
 /** A chain of its own with the token in place. */
 export async function startChain(): Promise<Chain> {
-  const port = await freePort()
+  const port = await findFreePort()
   const binary = fileURLToPath(
     new URL('node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil', import.meta.url),
   )
@@ -134,7 +134,7 @@ function compile(): Record<'TestUsdc' | 'TestMulticall', Hex> {
 }
 
 async function waitFor(isReady: () => Promise<unknown>): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 450; tries += 1) {
     try {
       await isReady()
       return
@@ -142,15 +142,5 @@ async function waitFor(isReady: () => Promise<unknown>): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  throw new Error('anvil did not answer within 10 s')
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    }),
-  )
+  throw new Error('anvil did not answer within 45 s')
 }

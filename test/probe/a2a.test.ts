@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 function probe(site: Site) {
-  const asker = createTestAsker({ answerMs: 3000 })
+  const asker = createTestAsker()
   closing.push(site.close, asker.close)
   const urls = CARD_PATHS.map((path) => site.url + path)
   return shakeHands({ kind: 'a2a', urls }, asker, Date.now)

@@ -5,15 +5,18 @@ import { gzipSync } from 'node:zlib'
 export interface HostileSite {
   name: string
   answer: RequestListener
+  /** Only a deadline ends it. */
+  isEndless?: true
 }
 
 const json = { 'content-type': 'application/json' }
 
 /** Sellers that answer anything but what was asked, in HTTP all the same. */
 export const HOSTILE_SITES: HostileSite[] = [
-  { name: 'answers nothing for ever', answer: () => {} },
+  { name: 'answers nothing for ever', isEndless: true, answer: () => {} },
   {
     name: 'sends interim answers for ever',
+    isEndless: true,
     answer: (_req, res) => {
       const timer = setInterval(() => res.writeEarlyHints({ link: '</a>; rel=preload' }), 5)
       res.on('close', () => clearInterval(timer))
@@ -21,6 +24,7 @@ export const HOSTILE_SITES: HostileSite[] = [
   },
   {
     name: 'drips a body byte by byte',
+    isEndless: true,
     answer: (_req, res) => {
       res.writeHead(200, json)
       const timer = setInterval(() => res.write(' '), 5)

@@ -34,7 +34,7 @@ async function startSeller(accepts: unknown[] = [offer]): Promise<Site> {
 }
 
 function lint(url: string, as?: 'mcp' | 'x402' | 'a2a' | 'http') {
-  const asker = createTestAsker({ answerMs: 2000 })
+  const asker = createTestAsker()
   closing.push(asker.close)
   return lintUrl(url, as, asker, Date.now)
 }

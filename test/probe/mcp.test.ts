@@ -9,7 +9,7 @@ afterEach(async () => {
 })
 
 function probe(site: Site, kind: 'mcp' | 'mcp_sse' = 'mcp') {
-  const asker = createTestAsker({ answerMs: 4000 })
+  const asker = createTestAsker()
   closing.push(site.close, asker.close)
   return shakeHands({ kind, url: `${site.url}/mcp` }, asker, Date.now)
 }

@@ -24,7 +24,7 @@ async function probe(
     sent.push(Object.keys(req.headers))
     res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   })
-  const asker = createTestAsker({ answerMs: 3000 })
+  const asker = createTestAsker()
   closing.push(site.close, asker.close)
   const request = { method: 'GET', url: `${site.url}/paid`, headers: {} } as const
   const operation = { method: 'GET', url: request.url } as const

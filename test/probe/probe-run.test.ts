@@ -2,18 +2,20 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
-import { createResolver } from '../../functions/ports/resolver.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { AskLimits } from '../../functions/probe/ask.ts'
 import { createEvidenceFiles } from '../../functions/probe/evidence-files.ts'
-import { probeContent } from '../../functions/probe/probe-content.ts'
+import { type ProbeContentOptions, probeContent } from '../../functions/probe/probe-content.ts'
 import { parseProbeOptions } from '../../functions/probe/probe-options.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import type { Finding } from '../../src/domain/probe/read/finding.ts'
+import { loopbackResolver } from '../call/relay-world.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { createTestAsker, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const close of closing.splice(0).reverse()) await close()
 })
 
@@ -56,24 +58,24 @@ function planFor(id: string, url: string): ProbePlan {
 async function run(
   contentDir: string,
   plans: ProbePlan[],
-  options: { staleMs?: number; limit?: number; concurrency?: number; now?: () => number } = {},
+  options: Partial<Pick<ProbeContentOptions, 'staleMs' | 'limit' | 'now' | 'onProbe'>> = {},
+  limits: Partial<AskLimits> = {},
 ) {
-  const asker = createTestAsker({ answerMs: 600, connectMs: 600 })
+  const asker = createTestAsker(limits)
   closing.push(asker.close)
-  const heard: [string, Finding['outcome']][] = []
   const summary = await probeContent({
     staleMs: 0,
     limit: 1000,
     concurrency: 16,
     now: Date.now,
+    onProbe: () => {},
     ...options,
     evidence: createEvidenceFiles(contentDir),
     plans,
     asker,
-    resolver: createResolver(undefined),
-    onProbe: (id, { outcome }) => heard.push([id, outcome]),
+    resolver: loopbackResolver,
   })
-  return { summary, heard }
+  return { summary }
 }
 
 const readEvidence = (dir: string, id: string) =>
@@ -84,6 +86,7 @@ describe('a probe run', () => {
     const content = createContent()
     let most = 0
     let inAll = 0
+    const four = Promise.withResolvers<void>()
     const sites = await Promise.all(
       Array.from({ length: 8 }, async () => {
         let here = 0
@@ -92,11 +95,15 @@ describe('a probe run', () => {
           inAll += 1
           expect(here).toBe(1)
           most = Math.max(most, inAll)
-          setTimeout(() => {
-            here -= 1
-            inAll -= 1
-            res.writeHead(402, { 'payment-required': TERMS }).end('{}')
-          }, 15)
+          if (inAll === 4) four.resolve()
+          // Nobody is answered before four ask at once; a moment later a fifth would have come.
+          void four.promise
+            .then(() => sleep(15))
+            .then(() => {
+              here -= 1
+              inAll -= 1
+              res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+            })
         })
         closing.push(site.close)
         return site
@@ -162,10 +169,18 @@ describe('a probe run', () => {
     const silent = await Promise.all([1, 2, 3, 4].map(() => startSite(() => {})))
     for (const site of silent) closing.push(site.close)
     const plans = silent.map(({ url }, at) => planFor(`x402.s${at}`, url))
-    const alone = await run(content.dir, plans)
+    const alone = await run(content.dir, plans, {}, { answerMs: 300 })
     expect(alone.summary).toMatchObject({ is_offline: true, outcomes: { unknown: 4 } })
     const { url } = await startSeller()
-    const among = await run(content.dir, [...plans, planFor('x402.well', url)])
+    // Here the others' time is over once the one that answers was heard, not when a clock says so.
+    const over = new AbortController()
+    const endOthers = (id: string) => {
+      if (id === 'x402.well') over.abort(new DOMException('over', 'TimeoutError'))
+    }
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(over.signal)
+    const among = await run(content.dir, [planFor('x402.well', url), ...plans], {
+      onProbe: endOthers,
+    })
     expect(among.summary).toMatchObject({ is_offline: false, outcomes: { dead: 4, spoke: 1 } })
   })
 

@@ -46,7 +46,7 @@ describeStores('mails on their way', ({ newPlace }) => {
     server = await startMailServer()
     const opened = await open({ SMTP_URL: server.url, MAIL_FROM: 'hello@waypost.example' })
     await login(opened.world, 'ann@shop.example')
-    await vi.waitFor(() => expect(server?.received).toHaveLength(1), 5000)
+    await vi.waitFor(() => expect(server?.received).toHaveLength(1), 30_000)
     const [mail] = server.received
     expect(mail?.from).toBe('hello@waypost.example')
     expect(mail?.to).toEqual(['ann@shop.example'])
@@ -64,9 +64,9 @@ describeStores('mails on their way', ({ newPlace }) => {
       const names = (await readdir(outbox)).filter((name) => name.endsWith('.eml'))
       expect(names).toHaveLength(1)
       return names
-    }, 5000)
+    }, 30_000)
     const token = tokenIn(await readFile(join(outbox, files[0] ?? ''), 'utf8'))
-    await vi.waitFor(() => expect(printed.mock.calls.flat().join()).toContain(token), 5000)
+    await vi.waitFor(() => expect(printed.mock.calls.flat().join()).toContain(token), 30_000)
     printed.mockRestore()
     expect(at.logLines.join('')).not.toContain(token)
     expect((await redeem(at, token)).status).toBe(200)

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { findFreePort } from '../support/free-port.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-dev-'))
 const contentDir = join(folder, 'content')
@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
     stdio: 'ignore',
   })
-  await vi.waitFor(async () => expect(await read('/healthz')).toContain('ok'), { timeout: 60_000 })
+  await vi.waitFor(async () => expect(await read('/healthz')).toContain('ok'), { timeout: 150_000 })
 })
 afterAll(async () => {
   if (server?.exitCode === null) {
@@ -74,14 +74,4 @@ async function read(path: string): Promise<string> {
   } catch {
     return ''
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('expected a port')
-  return address.port
 }

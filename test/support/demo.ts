@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from './free-port.ts'
 
 export interface Demo {
   url: string
@@ -15,7 +15,7 @@ export interface Demo {
 /** Starts what `npm run demo` starts, from a state of its own; its release is built once for all runs. */
 export async function startDemo(): Promise<Demo> {
   const stateDir = mkdtempSync(join(tmpdir(), 'waypost-demo-'))
-  const port = await findPort()
+  const port = await findFreePort()
   const url = `http://localhost:${port}`
   const env = {
     ...process.env,
@@ -52,7 +52,7 @@ export async function startDemo(): Promise<Demo> {
 
 /** Path and token of the newest sign-in link mailed to an address; the link's host may be another. */
 export async function readSignInPath(outbox: string, address: string): Promise<string> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 300; tries++) {
     const mails = listFiles(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'))
     const text = mails.find((mail) => mail.includes(address)) ?? ''
     // Quoted-printable breaks long lines with "=" and writes "=" as "=3D".
@@ -70,15 +70,4 @@ function listFiles(folder: string): string[] {
   } catch {
     return []
   }
-}
-
-/** One that was free a moment ago: the address of the service must be known before it starts. */
-async function findPort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('expected a port')
-  return address.port
 }

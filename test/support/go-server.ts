@@ -23,7 +23,8 @@ import { liveListing } from './live-listing.ts'
 const config = parseConfig({ RATE_LIMITS: '{"go":"off"}', ...process.env })
 const log = createLog((line) => process.stderr.write(line), Date.now)
 const store = await openStore(config, log)
-const clicks = createClickWriter(store, log)
+// A busy machine must not look like a store that hangs.
+const clicks = createClickWriter(store, log, 60_000)
 const listing = liveListing('x402.weather', 'https://api.example.com/weather')
 const listings = new Map([[listing.id, listing]])
 // The parts `/go` looks at; the rest is not there.

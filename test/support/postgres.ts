@@ -21,11 +21,11 @@ const START_DEADLINE = 60_000
 /** `flags` go to the server; tests of durability across a power cut may not turn fsync off. */
 export async function startPostgres(flags = ['-c', 'fsync=off']): Promise<Postgres> {
   const programs = findPostgresPrograms()
-  const port = await findFreePort()
   const dir = mkdtempSync(join(tmpdir(), 'waypost-pg-'))
   const { uid, gid } = POSTGRES_ACCOUNT
   if (uid !== undefined && gid !== undefined) chownSync(dir, uid, gid)
   initialise(join(programs, 'initdb'), dir)
+  const port = await findFreePort()
   const server = spawn(
     join(programs, 'postgres'),
     [

@@ -54,7 +54,7 @@ export async function tokenOf(world: World, email: string, count = 1): Promise<s
     const sent = linksTo(world, email)
     expect(sent.length).toBeGreaterThanOrEqual(count)
     return sent
-  }, 5000)
+  }, 30_000)
   return new URL(links.at(-1) ?? 'about:blank').searchParams.get('token') ?? ''
 }
 

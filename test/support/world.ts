@@ -54,6 +54,9 @@ export const ALL_LIMITS_OFF = JSON.stringify({
   dispute: 'off',
 })
 
+/** Here a slow store is waited for: how busy the machine is must decide nothing. */
+const STORE_PATIENCE_MS = 60_000
+
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { env, listings = [] } = options
   const server = createServer((req, res) => void handle(req, res))
@@ -70,6 +73,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     config,
     log,
     clock,
+    clickPatienceMs: STORE_PATIENCE_MS,
     ...(options.realMailer !== true && { mailer }),
   })
   const byId = new Map(listings.map((listing) => [listing.id, listing]))
@@ -81,7 +85,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     ledger,
     problem: createProblems(url),
     resolver: options.resolver ?? createResolver(config.DNS_SERVERS),
-    limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
+    limits: createRateLimits(config, createSharedCounters(ledger.store, clock, STORE_PATIENCE_MS)),
     // The ledger's routes look at nothing of a release but its listings and who shares hosts.
     release: () =>
       ({
