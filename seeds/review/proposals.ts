@@ -28,7 +28,11 @@ export async function openProposals(
   store: Store,
   now: () => string,
 ): Promise<ReviewSource> {
-  const tables = await readTables(place.contentDir)
+  const tables = await readTables(place.contentDir).catch(async (error) => {
+    // An open store keeps the command from ending.
+    await store.close()
+    throw error
+  })
   const rulesAt = (at: string): MapRules => ({
     ...tables,
     allowPlaceholders: place.allowPrivate,

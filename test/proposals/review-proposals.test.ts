@@ -101,6 +101,19 @@ describe('a proposal in the review queue', () => {
     })
   })
 
+  test('that cannot be opened leaves no ledger open, which would keep the command from ending', async () => {
+    const nowhere = { contentDir: join(content.root, 'nowhere'), allowPrivate: false }
+    let closed = 0
+    const watched = {
+      ...store,
+      close: async () => {
+        closed += 1
+      },
+    }
+    await expect(openProposals(nowhere, watched, () => '2026-11-21')).rejects.toThrow('nowhere')
+    expect(closed).toBe(1)
+  })
+
   test('killed after the file was written is accepted by the same command', async () => {
     const item = await propose()
     content.write(item.file?.path ?? '', item.file?.text ?? '')
