@@ -6,7 +6,7 @@ import {
   PricingSchema,
   railsOf,
 } from '../../src/domain/listing/pricing.ts'
-import { toPriceText, toUsd } from '../../src/domain/operation/price-text.ts'
+import { toPriceText, toSumText, toUsd } from '../../src/domain/operation/price-text.ts'
 import { findFaults } from './listing-samples.ts'
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
@@ -93,6 +93,16 @@ describe('pricing', () => {
 })
 
 describe('prices as people read them', () => {
+  test.each([
+    [0, '$0'],
+    [0.002, '$0.002'],
+    [0.01, '$0.01'],
+    [12.345, '$12.35'],
+    [412, '$412'],
+  ])('a sum of %d is %s: small is not nothing', (usd, text) => {
+    expect(toSumText(usd)).toBe(text)
+  })
+
   test.each([
     [0, '$0'],
     [3, '$3'],

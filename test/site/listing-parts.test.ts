@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toProbeBars, toSettlementBars } from '../../src/domain/pages/listing/evidence-bars.ts'
+import { toHeard } from '../../src/domain/pages/listing/known-facts.ts'
 import { toScoreParts } from '../../src/domain/pages/listing/score-parts.ts'
 import { toHue, toMonogram } from '../../src/domain/pages/rows/tile.ts'
 import { toTaskPrices } from '../../src/domain/pages/site/task-prices.ts'
@@ -41,6 +42,26 @@ describe('why a score is what it is', () => {
 
   test('without a score there is nothing to explain', () => {
     expect(toScoreParts(judgeTrust(undefined, 1))).toEqual([])
+  })
+})
+
+describe('whether a listing was heard', () => {
+  test.each([
+    [[], 'Not heard yet: no probe has spoken with it'],
+    [['unknown'], 'Not heard yet: no probe has spoken with it'],
+    [['spoke'], 'Speaks MCP: we asked it'],
+    [['dead', 'spoke', 'unknown'], 'Speaks MCP: we asked it'],
+    [['gated'], 'Answers, and asks for a key first'],
+    [['dead'], 'Not heard: asked 1 time, it has not spoken its protocol'],
+    [['dead', 'wrong_protocol'], 'Not heard: asked 2 times, it has not spoken its protocol'],
+    [['spoke', 'dead'], 'Last spoke MCP on 2026-11-01, not since'],
+  ] as const)('after %j: %s', (outcomes, text) => {
+    const probes = outcomes.map(
+      (outcome, day) =>
+        ({ at: `2026-11-0${day + 1}T08:00:00Z`, protocol: 'mcp', outcome }) as const,
+    )
+    const isKnown = ['spoke', 'gated'].includes(outcomes.findLast((one) => one !== 'unknown') ?? '')
+    expect(toHeard(probes)).toEqual({ isKnown, text })
   })
 })
 

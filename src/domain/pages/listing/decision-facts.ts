@@ -123,10 +123,19 @@ function toTrust({ trust }: ListingView): DecisionFact {
   }
 }
 
+/** Protocols as people write them. */
+export const PROTOCOL_NAMES: Readonly<Record<Probe['protocol'], string>> = {
+  x402: 'x402',
+  mpp: 'MPP',
+  mcp: 'MCP',
+  a2a: 'A2A',
+  http: 'HTTP',
+}
+
 export const OUTCOME_WORDS = {
   spoke: 'Spoke',
   gated: 'Asked for a key',
-  wrong_protocol: 'Spoke something else:',
+  wrong_protocol: 'Spoke something else',
   dead: 'Did not answer',
   unprobeable: 'Cannot be probed',
   unknown: 'No result',
@@ -138,7 +147,7 @@ function toProbe(probe: Parameters<typeof toDecisionFacts>[1][number] | undefine
   const spoke = probe.outcome === 'spoke'
   return {
     label: 'Last probed',
-    value: spoke ? `Spoke ${probe.protocol}` : OUTCOME_WORDS[probe.outcome].replace(/:$/, ''),
+    value: spoke ? `Spoke ${PROTOCOL_NAMES[probe.protocol]}` : OUTCOME_WORDS[probe.outcome],
     note: `${probe.at.slice(0, 10)}${probe.ms === undefined ? '' : `, ${probe.ms} ms`}`,
     tone: spoke || probe.outcome === 'gated' ? 'plain' : 'missing',
   }

@@ -1,4 +1,6 @@
+import type { Probe } from '../../trust/evidence.ts'
 import type { ListingView } from '../../views/listing-view.ts'
+import { PROTOCOL_NAMES } from './decision-facts.ts'
 
 /** A line of the ledger of what is known of a listing, and what is not yet. */
 export interface KnownFact {
@@ -7,26 +9,22 @@ export interface KnownFact {
 }
 
 interface Seen {
-  probes: readonly { outcome: string; protocol: string }[]
+  /** Oldest first. */
+  probes: readonly Pick<Probe, 'at' | 'outcome' | 'protocol'>[]
   calls: { title: string; rows: readonly unknown[] } | null
 }
 
 /** For listings without a score: a page that is complete without one. */
 export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownFact[] {
-  const spoke = probes.findLast(({ outcome }) => outcome === 'spoke')
   const known = (isKnown: boolean, yes: string, no: string): KnownFact => ({
     isKnown,
     text: isKnown ? yes : no,
   })
   return [
-    known(
-      spoke !== undefined,
-      `Speaks ${spoke?.protocol ?? ''}: we asked it`,
-      'Not heard yet: no probe has spoken with it',
-    ),
+    toHeard(probes),
     known(
       calls !== null,
-      `${calls?.rows.length ?? 0} ${(calls?.title ?? '').toLowerCase()} described`,
+      `${toCount(calls?.rows.length ?? 0, (calls?.title ?? '').toLowerCase())} described`,
       'What it offers, one by one: not described yet',
     ),
     known(
@@ -46,4 +44,32 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     ),
     known(view.status === 'claimed', 'Owner proved the domain', 'Owner: nobody has claimed it'),
   ]
+}
+
+/**
+ * Whether it was heard at the last probe that says something about it.
+ *
+ * @param probes oldest first
+ */
+export function toHeard(probes: Seen['probes']): KnownFact {
+  const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const last = judged.at(-1)
+  if (last === undefined)
+    return { isKnown: false, text: 'Not heard yet: no probe has spoken with it' }
+  if (last.outcome === 'spoke')
+    return { isKnown: true, text: `Speaks ${PROTOCOL_NAMES[last.protocol]}: we asked it` }
+  if (last.outcome === 'gated') return { isKnown: true, text: 'Answers, and asks for a key first' }
+  const spoke = judged.findLast(({ outcome }) => outcome === 'spoke')
+  return {
+    isKnown: false,
+    text:
+      spoke === undefined
+        ? `Not heard: asked ${toCount(judged.length, 'times')}, it has not spoken its protocol`
+        : `Last spoke ${PROTOCOL_NAMES[spoke.protocol]} on ${spoke.at.slice(0, 10)}, not since`,
+  }
+}
+
+/** @example toCount(1, 'tools') → '1 tool' */
+function toCount(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`
 }

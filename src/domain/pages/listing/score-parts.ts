@@ -1,3 +1,4 @@
+import { toSumText } from '../../operation/price-text.ts'
 import {
   recencyOf,
   scoreTrust,
@@ -41,7 +42,7 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
       label: `${countOf(input.settlements, 'settlement')}${among}`,
       points: settlements,
     },
-    { rule: 'volume', label: `$${input.volumeUsd.toFixed(2)} volume${among}`, points: volume },
+    { rule: 'volume', label: `${toSumText(input.volumeUsd)} volume${among}`, points: volume },
     {
       rule: 'share',
       label: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,

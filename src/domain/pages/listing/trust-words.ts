@@ -1,5 +1,4 @@
-import { toUsd } from '../../operation/price-text.ts'
-import type { Measured } from '../../trust/evidence.ts'
+import { toSumText, toUsd } from '../../operation/price-text.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 
 /** Less than this is fees alone. */
@@ -38,7 +37,7 @@ export function toTrustWords(trust: Trust): TrustWords {
       explanation:
         'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.',
       numbers: toNumbers(trust),
-      volume: toVolume(trust),
+      volume: toSumText(trust.volume_usd_30d),
       costToFake: null,
       notes: toNotes(trust.wash_flags, []),
     }
@@ -49,7 +48,7 @@ export function toTrustWords(trust: Trust): TrustWords {
         ? 'Independent buyers paid this seller on-chain in the last 30 days, but only few of them: read the score as a first sign.'
         : 'Independent buyers paid this seller on-chain in the last 30 days. Wash trades are left out.',
     numbers: toNumbers(trust),
-    volume: toVolume(trust),
+    volume: toSumText(trust.volume_usd_30d),
     costToFake: toCostToFake(trust.cost_to_fake_usd),
     notes: toNotes(trust.wash_flags, trust.watch),
   }
@@ -58,13 +57,12 @@ export function toTrustWords(trust: Trust): TrustWords {
 function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   const last = trust.last_settlement_at
   const { raw } = trust
-  const toCents = (usd: number) => toUsd(Math.round(usd * 100) / 100)
   // Counted and before exclusions, side by side, where both are known.
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
     ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && `${raw.payers} payers`)}`],
     ['Settlements', `${trust.settlements_30d}${of(raw && String(raw.settlements))}`],
-    ['Volume', `${toCents(trust.volume_usd_30d)}${of(raw && toCents(raw.volume_usd))}`],
+    ['Volume', `${toSumText(trust.volume_usd_30d)}${of(raw && toSumText(raw.volume_usd))}`],
     ['Largest buyer', `${Math.round(trust.top_buyer_share_30d * 100)} % of it`],
     ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
     ...toNext(trust.v02),
@@ -76,10 +74,6 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
 function toNext(next: { method: string; score: number | null } | undefined) {
   if (next === undefined) return []
   return [[next.method, next.score === null ? 'no score yet' : `${next.score} of 100`]] as const
-}
-
-function toVolume({ volume_usd_30d }: Pick<Measured, 'volume_usd_30d'>): string {
-  return toUsd(Math.round(volume_usd_30d * 100) / 100)
 }
 
 /** Rounded down: "at least" must stay true. */
