@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startUnpaidSellers } from './evidence-sellers.ts'
+import { testPages, testProbing, type Watched } from './evidence-shown.ts'
 import { preparePaymentPackages } from './prepare.ts'
 import type { World } from './world.ts'
 
@@ -20,7 +22,17 @@ const PAYOUTS = {
   mpp: '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
   forger: '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
   direct: '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720',
+  known: '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
 } as const
+
+/** The fickle seller's terms; its listing publishes no payout. */
+const FICKLE = {
+  before: { price: '$0.001', payTo: `0x${'1a'.repeat(20)}` },
+  after: { price: '$0.005', payTo: `0x${'2b'.repeat(20)}` },
+} as const
+
+/** Whoever is at 127.0.0.1 is nobody's front here. */
+const KNOWN = '- { domain: 127.0.0.1, name: Loopback, why: Everybody has one. }\n'
 
 describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_000 }, () => {
   let world: World
@@ -28,6 +40,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   let lab: typeof import('./chain.ts')
   let oldTransaction = ''
   let running: Record<keyof typeof PAYOUTS, import('./sellers.ts').Running>
+  let lookedAt: Watched
   const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
@@ -36,16 +49,23 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     const { startWorld } = await import('./world.ts')
     chain = await lab.startChain()
     closing.push(chain.stop)
-    for (const buyer of [1, 2]) await chain.mint(lab.accountOf(buyer).address, 1_000_000n)
+    for (const buyer of [1, 2]) await chain.mint(lab.accountOf(buyer).address, 10_000_000n)
     const facilitator = await sellers.startFacilitator(chain)
     running = {
       v2: await sellers.startSellerV2(facilitator.url, PAYOUTS.v2),
       v1: await sellers.startSellerV1(facilitator.url, PAYOUTS.v1),
       mpp: await sellers.startSellerMpp(facilitator.url, PAYOUTS.mpp),
       direct: await sellers.startSellerV2(facilitator.url, PAYOUTS.direct),
+      known: await sellers.startFickleSeller(facilitator.url, {
+        price: '$4.50',
+        payTo: PAYOUTS.known,
+      }),
       forger: await sellers.startForger(PAYOUTS.forger, () => oldTransaction),
     }
-    closing.push(facilitator.close, ...Object.values(running).map(({ close }) => close))
+    const fickle = await sellers.startFickleSeller(facilitator.url, FICKLE.before)
+    const unpaid = await startUnpaidSellers()
+    const open = [facilitator, fickle, unpaid, ...Object.values(running)]
+    closing.push(...open.map(({ close }) => close))
     const listing = (slug: keyof typeof running, rails = '[x402]') => ({
       slug,
       url: `${running[slug].url}/paid`,
@@ -53,16 +73,26 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       rails,
     })
     world = await startWorld(
-      [
-        listing('v2'),
-        listing('v1'),
-        listing('mpp', '[x402, mpp]'),
-        listing('forger'),
-        listing('direct'),
-      ],
+      {
+        listings: [
+          listing('v2'),
+          listing('v1'),
+          listing('mpp', '[x402, mpp]'),
+          listing('forger'),
+          // Another owner than all the rest, which are at 127.0.0.1.
+          {
+            ...listing('direct'),
+            url: `${running.direct.url.replace('127.0.0.1', 'localhost')}/paid`,
+          },
+          { ...listing('known'), maxUsd: 4.5 },
+          { slug: 'fickle', url: `${fickle.url}/paid`, rails: '[x402]', maxUsd: 0.001 },
+        ],
+        files: { ...unpaid.files, 'tables/independent_operators.yaml': KNOWN },
+      },
       { [lab.NETWORK]: chain.url },
     )
     closing.push(world.close)
+    lookedAt = { world, changeTerms: () => fickle.change(FICKLE.after) }
   }, 400_000)
 
   afterAll(async () => {
@@ -92,7 +122,11 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     const { ExactEvmScheme } = await import('@x402/evm')
     const { wrapFetchWithPaymentFromConfig } = await import('@x402/fetch')
     const client = new ExactEvmScheme(lab.accountOf(buyer))
-    return wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network: 'eip155:*', client }] })
+    return wrapFetchWithPaymentFromConfig(fetch, {
+      schemes: [{ network: 'eip155:*', client }],
+      // Else it pays at most a dollar a call.
+      spendControls: false,
+    })
   }
 
   async function payV1(buyer: number) {
@@ -141,6 +175,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       expect(await chain.balanceOf(PAYOUTS[slug])).toBe(before)
     },
   )
+
+  testProbing(() => lookedAt)
 
   test('an x402 v2 client pays a v2 seller', async () => {
     const pay = await payV2(1)
@@ -285,11 +321,11 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   })
 
   test('what is paid straight to a proven payout is read from the chain', async () => {
-    const { measure } = await import('../../functions/meter/measure.ts')
     const { proveByWallet } = await import('./prove-payout.ts')
-    const { ledger, config, clock, log } = world.service.parts
+    const { db } = world.service().parts.ledger.store
     const payout = `${lab.NETWORK}:${PAYOUTS.direct}`
-    await proveByWallet(ledger.store.db, { listingId: 'x402.direct', payout, baseUrl: world.url })
+    const owner = { listingId: 'x402.direct', host: 'localhost' }
+    await proveByWallet(db, { ...owner, payout, baseUrl: world.url })
     for (const buyer of [1, 2]) {
       const pay = await payV2(buyer)
       const result = await moved(buyer, PAYOUTS.direct, () => pay(`${running.direct.url}/paid`))
@@ -298,16 +334,21 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     // Money that nobody authorised as a payment.
     await chain.transfer(1, PAYOUTS.direct, 5000n)
     expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
-    const options = { since: null, signal: new AbortController().signal }
-    const read = () =>
-      measure({ store: ledger.store, config, clock, log, wait: async () => {} }, options)
-    expect(await read()).toMatchObject([{ network: lab.NETWORK, payments: 2, stopped: null }])
-    expect(await read()).toMatchObject([{ payments: 0, stopped: null }])
+    const measured = await world.whileDown(() => world.run('measure', ['--json']))
+    expect(JSON.parse(measured)).toMatchObject({ network: lab.NETWORK, payments: 2, stopped: null })
+  })
+
+  test('its buyers also pay somebody who is known to be independent', async () => {
+    for (const buyer of [1, 2]) {
+      const pay = await payV2(buyer)
+      const result = await moved(buyer, PAYOUTS.known, () => pay(callUrl('known')))
+      expect(result).toMatchObject({ status: 200, paid: 4_500_000n, earned: 4_500_000n })
+    }
   })
 
   test('what was settled becomes trust at the next build; what was forged does not', async () => {
     expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
-    await world.service.parts.ledger.settlements.verify()
+    await world.service().parts.ledger.settlements.verify()
     await world.rebuild()
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
@@ -337,12 +378,14 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     })
   })
 
+  testPages(() => lookedAt)
+
   test('money sent back makes it a round trip', async () => {
     await chain.mint(PAYOUTS.v1, 10_000n)
     await chain.transferAs(PAYOUTS.v1, lab.accountOf(1).address, 4000n)
     const pay = await payV1(1)
     expect((await pay(callUrl('v1'), {})).status).toBe(200)
-    await world.service.parts.ledger.settlements.verify()
+    await world.service().parts.ledger.settlements.verify()
     await world.rebuild()
     expect(await trustOf('v1')).toMatchObject({
       score: null,

@@ -11,7 +11,12 @@ const ACCOUNTS = 10
 /** A seller whose claim stands proves a payout: its wallet really signs the challenge. */
 export async function proveByWallet(
   db: Kysely<Tables>,
-  { listingId, payout, baseUrl }: { listingId: string; payout: string; baseUrl: string },
+  {
+    listingId,
+    host,
+    payout,
+    baseUrl,
+  }: { listingId: string; host: string; payout: string; baseUrl: string },
 ): Promise<void> {
   const address = payout.split(':')[2]?.toLowerCase()
   const account = Array.from({ length: ACCOUNTS }, (_, addressIndex) =>
@@ -22,7 +27,7 @@ export async function proveByWallet(
     id: `claim of ${listingId}`,
     listing_id: listingId,
     seller_id: 'seller',
-    host: '127.0.0.1',
+    host,
     method: 'well_known' as const,
     token: `token of ${listingId}`,
     state: 'verified' as const,

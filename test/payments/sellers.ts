@@ -39,16 +39,40 @@ export function startFacilitator(chain: Chain): Promise<Running> {
   return listen(app)
 }
 
+export interface Terms {
+  price: `$${string}`
+  payTo: Address
+}
+
 export function startSellerV2(facilitator: string, payTo: Address): Promise<Running> {
+  return listen(createSellerV2(facilitator, { price: '$0.001', payTo }))
+}
+
+/** Asks another price, to another wallet, from one moment on. */
+export async function startFickleSeller(
+  facilitator: string,
+  terms: Terms,
+): Promise<Running & { change(terms: Terms): void }> {
+  let app = createSellerV2(facilitator, terms)
+  const running = await listenOn(createServer((req, res) => app(req, res)))
+  return {
+    ...running,
+    change(next) {
+      app = createSellerV2(facilitator, next)
+    },
+  }
+}
+
+function createSellerV2(facilitator: string, { price, payTo }: Terms): Express {
   const server = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator })).register(
     NETWORK,
     new ServerScheme(),
   )
-  const accepts = { scheme: 'exact', price: '$0.001', network: NETWORK, payTo } as const
+  const accepts = { scheme: 'exact', price, network: NETWORK, payTo } as const
   const app = express()
   app.use(paymentMiddleware({ 'GET /paid': { accepts }, 'POST /paid': { accepts } }, server))
   app.all('/paid', (req, res) => void res.json({ sold: 'v2', url: req.url }))
-  return listen(app)
+  return app
 }
 
 export function startSellerV1(facilitator: string, payTo: Address): Promise<Running> {

@@ -1,19 +1,27 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createService, type Service } from '../../functions/app/service.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
+import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
 export interface World {
   url: string
-  service: Service
+  /** The server of this moment: another one after `whileDown`. */
+  service(): Service
   log: string[]
+  /** Runs a command of package.json as an operator would; `hoursAgo` sets its clock back. */
+  run(script: string, args?: readonly string[], hoursAgo?: number): Promise<string>
+  /** Ends the server, lets something be done to its state, and starts it again. */
+  whileDown<T>(act: () => Promise<T>): Promise<T>
+  /** A listing's evidence file as it lies in the content. */
+  readEvidence(id: string): Evidence
   /** Builds again, as an operator would, and lets the server pick it up. */
   rebuild(): Promise<void>
   close(): Promise<void>
@@ -22,20 +30,30 @@ export interface World {
 export interface SellerListing {
   slug: string
   url: string
-  payout: string
+  /** None is published where it is left out. */
+  payout?: string
   rails: string
+  /** What one call costs at most, US dollars. */
+  maxUsd?: number
+}
+
+/** What the content holds: x402 listings, and any other file by its place. */
+export interface WorldContent {
+  listings: readonly SellerListing[]
+  files?: Readonly<Record<string, string>>
 }
 
 const FIXTURE = new URL('../fixtures/content/', import.meta.url)
 
 export async function startWorld(
-  listings: readonly SellerListing[],
+  { listings, files = {} }: WorldContent,
   rpcUrls: Record<string, string>,
 ): Promise<World> {
   const content = createContentFolder()
   cpSync(new URL('tables', FIXTURE), join(content.dir, 'tables'), { recursive: true })
   for (const listing of listings)
     content.write(`listings/x402/${listing.slug}.md`, toListing(listing))
+  for (const [file, text] of Object.entries(files)) content.write(file, text)
   const place = mkdtempSync(join(tmpdir(), 'waypost-payments-'))
   const port = await findFreePort()
   const env = {
@@ -50,47 +68,99 @@ export async function startWorld(
     DATABASE_URL: '',
     SMTP_URL: '',
   }
-  const build = () => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['functions/commands/build.ts'],
-      {
-        env: { ...process.env, ...env },
-        encoding: 'utf8',
-      },
-    )
-    if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
-  }
-  build()
   const log: string[] = []
-  const service = await createService({
-    config: parseConfig(env),
-    log: createLog((line) => log.push(line), Date.now),
-  })
-  service.server.listen(port, '127.0.0.1')
-  await once(service.server, 'listening')
+  const start = () => startService(env, log)
+  build(env)
+  let service = await start()
   return {
     url: env.BASE_URL,
-    service,
+    service: () => service,
     log,
+    run: (script, args = [], hoursAgo = 0) => runScript(script, { args, env, hoursAgo }),
+    async whileDown(act) {
+      await end(service)
+      try {
+        return await act()
+      } finally {
+        service = await start()
+      }
+    },
+    readEvidence: (id) =>
+      JSON.parse(
+        readFileSync(join(content.dir, 'evidence', `${id.replace('.', '/')}.json`), 'utf8'),
+      ),
     async rebuild() {
-      build()
+      build(env)
       await service.refresh()
     },
     async close() {
-      service.server.closeAllConnections()
-      await service.close()
+      await end(service)
       content.remove()
       rmSync(place, { recursive: true, force: true })
     },
   }
 }
 
-function toListing({ slug, url, payout, rails }: SellerListing): string {
+type Environment = Record<string, string>
+
+async function startService(env: Environment, log: string[]): Promise<Service> {
+  const service = await createService({
+    config: parseConfig(env),
+    log: createLog((line) => log.push(line), Date.now),
+  })
+  service.server.listen(Number(env.PORT), '127.0.0.1')
+  await once(service.server, 'listening')
+  return service
+}
+
+async function end(service: Service): Promise<void> {
+  service.server.closeAllConnections()
+  await service.close()
+}
+
+function build(env: Environment): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['functions/commands/build.ts'], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
+}
+
+const HOUR_MS = 3_600_000
+
+/** Beside the servers of this process, which must go on answering. */
+async function runScript(
+  script: string,
+  { args, env, hoursAgo }: { args: readonly string[]; env: Environment; hoursAgo: number },
+): Promise<string> {
+  const clock = `const now=Date.now;Date.now=()=>now()-${hoursAgo * HOUR_MS}`
+  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
+    env: {
+      ...process.env,
+      ...env,
+      ...(hoursAgo > 0 && {
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+      }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [out, faults] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    faults += chunk
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`npm run ${script} ended with ${code}:\n${out}${faults}`)
+  return out
+}
+
+function toListing({ slug, url, payout, rails, maxUsd = 0.01 }: SellerListing): string {
   return listingText({
     name: slug,
     url,
-    pricing: `{ model: per_call, min_usd: 0.001, max_usd: 0.01, rails: ${rails}, networks: ["eip155:84532"] }`,
-    payout: `["eip155:84532:${payout}"]`,
+    pricing: `{ model: per_call, min_usd: 0.001, max_usd: ${maxUsd}, rails: ${rails}, networks: ["eip155:84532"] }`,
+    payout: payout === undefined ? null : `["eip155:84532:${payout}"]`,
   })
 }

@@ -1,11 +1,8 @@
-import { createServer } from 'node:http'
-import { AgentCard } from '@a2a-js/sdk'
-import { agentCardHandler } from '@a2a-js/sdk/server/express'
-import express from 'express'
 import { afterEach, describe, expect, test } from 'vitest'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/agent-card.ts'
-import { createTestAsker, listen, type Site, startSite } from './probe-world.ts'
+import { startAgent } from './a2a-sites.ts'
+import { createTestAsker, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -19,47 +16,11 @@ function probe(site: Site) {
   return shakeHands({ kind: 'a2a', urls }, asker, Date.now)
 }
 
-/** An agent of the official package; its own messages would be answered elsewhere, and nobody asks. */
-async function startAgent(versions: string[]): Promise<Site & { asked: string[] }> {
-  const asked: string[] = []
-  const app = express()
-  const server = createServer(app)
-  const site = await listen(server)
-  const card = AgentCard.fromJSON({
-    name: 'Planner',
-    description: 'Plans trips.',
-    version: '3.2.1',
-    supportedInterfaces: versions.map((protocolVersion) => ({
-      url: `${site.url}/a2a`,
-      protocolBinding: 'JSONRPC',
-      protocolVersion,
-    })),
-    capabilities: { streaming: false },
-    defaultInputModes: ['text/plain'],
-    defaultOutputModes: ['text/plain'],
-    skills: [
-      {
-        id: 'plan',
-        name: 'Plan a trip',
-        description: 'By rail.',
-        tags: ['rail'],
-        examples: ['Ghent'],
-      },
-    ],
-  })
-  app.use((req, _res, next) => {
-    asked.push(`${req.method} ${req.path}`)
-    next()
-  })
-  const legacyCompat = { enabled: versions.includes('0.3') }
-  app.use(CARD_PATHS[0], agentCardHandler({ agentCardProvider: async () => card, legacyCompat }))
-  return { ...site, asked }
-}
-
 describe('an agent', () => {
   test.each([
     [['1.0'], '1.0'],
     [['1.0', '0.3'], '1.0'],
+    [['0.3'], '0.3'],
   ])(
     'of the official package, interfaces %j, speaks without a message',
     async (versions, version) => {

@@ -19,19 +19,32 @@ export interface McpSite extends Site {
 
 const NAME = { name: 'harbour', version: '2.1.0' }
 
-/** The current package; it answers the former revisions too unless told to refuse them. */
-export function startCurrent(legacy: 'stateless' | 'reject'): Promise<McpSite> {
+const TEXTS = {
+  title: 'Find a ship',
+  description: 'By name or IMO number.',
+  parameter: 'Name of the ship',
+}
+
+/**
+ * The current package; it answers the former revisions too unless told to refuse them.
+ *
+ * @param texts what it says of its tool
+ */
+export function startCurrent(
+  legacy: 'stateless' | 'reject',
+  texts: typeof TEXTS = TEXTS,
+): Promise<McpSite> {
   const handler = createMcpHandler(
     () => {
       const server = new CurrentServer(NAME)
       server.registerTool(
         'find_ship',
         {
-          title: 'Find a ship',
-          description: 'By name or IMO number.',
+          title: texts.title,
+          description: texts.description,
           inputSchema: fromJsonSchema({
             type: 'object',
-            properties: { name: { type: 'string', description: 'Name of the ship' } },
+            properties: { name: { type: 'string', description: texts.parameter } },
             required: ['name'],
           }),
           annotations: { readOnlyHint: true },
