@@ -148,21 +148,28 @@ describe('what buyers spent elsewhere', () => {
   const shop = 'x402.shop'
   const files = {
     ...weather,
-    'listings/x402/shop.md': listingText({ url: 'https://api.shop.example/buy' }),
     'tables/independent_operators.yaml':
       '- { domain: shop.example, name: Shop, why: Known to everybody. }\n',
   }
+  const toShop = (categories: string) =>
+    listingText({ url: 'https://api.shop.example/buy', categories })
   const paid = (payer: string, listing_id: string, usd: number) =>
     aSettlement({ payer, listing_id, usd })
   const small = ['a', 'b', 'c'].map((payer) => paid(payer, ID, 0.001))
-  const build3 = (given: ReturnType<typeof paid>[], source = 'service_verified') =>
-    build(files, {
-      settlements: new Map([[ID, { ...toMeasured({ verified_buyers_30d: 3 }), source }]]),
-      payments: new Map([
-        [ID, small],
-        [shop, given],
-      ]),
-    }).catalogue.byId.get(ID)
+  const build3 = (
+    given: ReturnType<typeof paid>[],
+    { source = 'service_verified', categories = '[commerce_purchases]' } = {},
+  ) =>
+    build(
+      { ...files, 'listings/x402/shop.md': toShop(categories) },
+      {
+        settlements: new Map([[ID, { ...toMeasured({ verified_buyers_30d: 3 }), source }]]),
+        payments: new Map([
+          [ID, small],
+          [shop, given],
+        ]),
+      },
+    ).catalogue.byId.get(ID)
 
   test('is the cost to fake, and the weight of buyers in v0.2; order stays with v0.1', () => {
     const given = [paid('a', shop, 2.5), paid('b', shop, 9)]
@@ -172,7 +179,13 @@ describe('what buyers spent elsewhere', () => {
     expect(build3([])?.independence).toMatchObject({ cost_to_fake_usd: 0.0034, score: null })
   })
 
+  test('is not what they paid for gift cards, credit or cash', () => {
+    const categories = '[commerce_purchases, offramp_giftcards_payouts]'
+    const listing = build3([paid('a', shop, 2.5), paid('b', shop, 9)], { categories })
+    expect(listing?.independence).toMatchObject({ cost_to_fake_usd: 0.0034, weighted_buyers: 0 })
+  })
+
   test('is not known where a provider gives sums alone', () => {
-    expect(build3([], 'x402-list')?.independence).toBeNull()
+    expect(build3([], { source: 'x402-list' })?.independence).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readTables } from '../../src/compile/content/read-tables.ts'
-import { ATTACKS, type Attack, SIDE_SHOP } from '../../src/domain/adversary/attacks.ts'
+import { ATTACKS, type Attack, HELPED_ATTACKS } from '../../src/domain/adversary/attacks.ts'
 import { findCheapest } from '../../src/domain/adversary/find-cheapest.ts'
 import { createHonestMarket } from '../../src/domain/adversary/honest-market.ts'
 import { costOf, playAttack } from '../../src/domain/adversary/play-attack.ts'
@@ -10,8 +10,9 @@ import { cheapestOf, TARGETS } from '../../src/domain/independence/cost-of-cheat
 const table = readTables('content').partial.costOfCheating
 if (table === undefined) throw new Error('content/tables/cost_of_cheating.yaml cannot be read')
 const market = createHonestMarket(table.seed, AS_OF)
-const rows = [...table.attacks, { ...table.side_shop, id: SIDE_SHOP.id }].flatMap((row) => {
-  const attack = [...ATTACKS, SIDE_SHOP].find(({ id }) => id === row.id)
+const KNOWN = [...ATTACKS, ...HELPED_ATTACKS]
+const rows = [...table.attacks, ...table.helped].flatMap((row) => {
+  const attack = KNOWN.find(({ id }) => id === row.id)
   return TARGETS.flatMap((target) =>
     (['v01', 'v02'] as const).flatMap((method) => {
       const found = method === 'v02' ? row.v02[target] : 'v01' in row ? row.v01[target] : null
@@ -25,6 +26,7 @@ const play = (attack: Attack, plan: Parameters<typeof playAttack>[1]) =>
 describe('the published table of what cheating costs', () => {
   test('is of the attacks there are', () => {
     expect(table.attacks.map(({ id }) => id)).toEqual(ATTACKS.map(({ id }) => id))
+    expect(table.helped.map(({ id }) => id)).toEqual(HELPED_ATTACKS.map(({ id }) => id))
   })
 
   test('holds plans that reach what they say for what they say, by the method of today', () => {
@@ -50,7 +52,11 @@ describe('the published table of what cheating costs', () => {
 
 describe('the search', () => {
   const means = { budget_usd: 400, wallets: 40, payments: 200 }
-  const attackOf = (id: string) => ATTACKS.find((attack) => attack.id === id) ?? SIDE_SHOP
+  const attackOf = (id: string) => {
+    const attack = KNOWN.find((known) => known.id === id)
+    if (attack === undefined) throw new Error(`there is no attack ${id}`)
+    return attack
+  }
   const search = (id: string, method: 'v01' | 'v02', score: number) =>
     findCheapest(attackOf(id), { method, score }, { means, market, asOf: AS_OF, seed: 7 })
 
@@ -69,6 +75,18 @@ describe('the search', () => {
     ['borrowed_payout', 'a payout that is another’s'],
   ])('%s gets nowhere: %s is left out', (id) => {
     expect(search(id, 'v01', 30)).toBeNull()
+  })
+
+  test('gift cards are as good as money, where people filed their seller so', () => {
+    expect(search('gift_cards', 'v02', 30)).toBeNull()
+    expect(search('misfiled_gift_cards', 'v02', 30)).not.toBeNull()
+  })
+
+  test('a burst of uneven amounts is none to v0.1, and nothing to v0.2', () => {
+    const plan = { wallets: 30, payments: 30, volume_usd: 6, elsewhere_usd: 0 }
+    expect(play(attackOf('in_minutes'), plan)).toEqual({ v01: 0, v02: 0 })
+    expect(play(attackOf('in_minutes_uneven'), plan)).toMatchObject({ v02: 0 })
+    expect(play(attackOf('in_minutes_uneven'), plan).v01).toBeGreaterThan(30)
   })
 
   test('a payment reported ten times is one', () => {

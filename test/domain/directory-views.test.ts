@@ -232,7 +232,7 @@ const COST_OF_CHEATING: CostOfCheating = {
     { id: 'a', name: 'A', v01: { ...NOT_FOUND, 30: foundFor(1), 60: foundFor(2) }, v02: NOT_FOUND },
     { id: 'b', name: 'B', v01: { ...NOT_FOUND, 30: foundFor(0.5) }, v02: NOT_FOUND },
   ],
-  side_shop: { strangers_paid_usd: 1, v02: NOT_FOUND },
+  helped: [{ id: 'c', name: 'C', needs: 'a friend', v02: NOT_FOUND }],
   honest: { buyers: 10, payments: 60, v01: 35, v02: 31 },
 }
 

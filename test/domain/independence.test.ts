@@ -22,7 +22,13 @@ const DOLLAR = 1_000_000
 /** Listings are their own operators here; `shop.seed` is the one that is known. */
 function toMarket(purchases: readonly Purchase[]): Market {
   const operatorOf = new Map(purchases.map(({ listing_id }) => [listing_id, listing_id]))
-  return { purchases, operatorOf, seeds: new Set([SEED]), walletsOf: new Map() }
+  return {
+    purchases,
+    operatorOf,
+    seeds: new Set([SEED]),
+    walletsOf: new Map(),
+    cashLike: new Set(),
+  }
 }
 
 function givenTo(id: string, purchases: readonly Purchase[]): number {
@@ -93,6 +99,17 @@ describe('what buyers gave away elsewhere', () => {
     ])
     const operatorOf = new Map([...market.operatorOf, ['shop.c', 'shop.b']])
     expect(measureGivenAway({ ...market, operatorOf }).get('shop.a')).toBe(2 * DOLLAR)
+  })
+
+  test('leaves out what was paid for what is as good as money, on the list or on the way to it', () => {
+    const sales = [pay('w1', 'shop.a', 1000), pay('w1', 'shop.gifts', 3 * DOLLAR)]
+    const stranger = [pay('s', 'shop.gifts', 3 * DOLLAR), pay('s', SEED, 3 * DOLLAR)]
+    const market = toMarket([...sales, ...stranger, pay('w1', SEED, DOLLAR)])
+    const givenWith = (...cashLike: string[]) =>
+      measureGivenAway({ ...market, cashLike: new Set(cashLike) }).get('shop.a')
+    expect(givenWith()).toBe(4 * DOLLAR)
+    expect(givenWith('shop.gifts')).toBe(DOLLAR)
+    expect(givenWith('shop.gifts', SEED)).toBe(0)
   })
 
   test('leaves out what the operator’s own wallets paid', () => {
@@ -267,6 +284,29 @@ describe('hub-trust-v0.2', () => {
       weighted_buyers: 0,
       score: null,
     })
+  })
+
+  test('settlements and volume count as far as buyers with weight stand for them', () => {
+    const turned = { verified_buyers_30d: 100, settlements_30d: 5000, volume_usd_30d: 5000 }
+    const scoreOf = (change: Partial<typeof turned>) =>
+      judgeIndependence(toMeasured({ ...turned, ...change }), 10 * CAP_MICRO, 1).score
+    expect(scoreOf({})).toBe(scoreOf({ settlements_30d: 100, volume_usd_30d: 100 }))
+    expect(scoreOf({})).toBeGreaterThan(scoreOf({ settlements_30d: 50 }) ?? 100)
+  })
+
+  test('payments of buyers without weight never lower it', () => {
+    const counts = fc.record({ buyers: fc.nat(300), settlements: fc.nat(3000), usd: fc.nat(3000) })
+    fc.assert(
+      fc.property(fc.nat(99 * DOLLAR), counts, (given, more) => {
+        const paid = toMeasured({
+          verified_buyers_30d: 10 + more.buyers,
+          settlements_30d: 60 + more.settlements,
+          volume_usd_30d: measured.volume_usd_30d + more.usd,
+        })
+        const score = judgeIndependence(measured, given, 1).score ?? 0
+        expect(judgeIndependence(paid, given, 1).score ?? 0).toBeGreaterThanOrEqual(score)
+      }),
+    )
   })
 
   test('more given away never lowers it, and it never exceeds what v0.1 says', () => {

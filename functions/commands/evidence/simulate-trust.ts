@@ -70,7 +70,7 @@ function readOptions() {
 }
 
 function toLines(table: CostOfCheating): string[] {
-  const { honest, side_shop, means } = table
+  const { honest, helped, means } = table
   const cheapest = (['v01', 'v02'] as const).flatMap((method) =>
     TARGETS.map((target) => {
       const best = cheapestOf(table, method, target)
@@ -83,13 +83,16 @@ function toLines(table: CostOfCheating): string[] {
   return [
     `With $${means.budget_usd}, ${means.wallets} wallets and ${means.payments} payments, the cheapest found:`,
     ...cheapest,
-    `v02 with a shop that strangers paid $${side_shop.strangers_paid_usd}: ${TARGETS.map((target) => `${target} for ${side_shop.v02[target]?.cost_usd ?? 'nothing found'}`).join(', ')}`,
+    ...helped.map(
+      ({ name, v02 }) =>
+        `v02 with help: ${TARGETS.map((target) => `${target} for ${v02[target]?.cost_usd ?? 'nothing found'}`).join(', ')}: ${name}`,
+    ),
     `${honest.buyers} real buyers, ${honest.payments} payments: v01 ${honest.v01}, v02 ${honest.v02}`,
   ]
 }
 
 /** YAML is a superset of JSON: one attack a line keeps a run's difference small. */
-function toYaml({ attacks, ...rest }: CostOfCheating): string {
+function toYaml({ attacks, helped, ...rest }: CostOfCheating): string {
   const entries = Object.entries(rest).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
   return [
     '# yaml-language-server: $schema=../schema/cost_of_cheating.schema.json',
@@ -97,6 +100,8 @@ function toYaml({ attacks, ...rest }: CostOfCheating): string {
     ...entries,
     'attacks:',
     ...attacks.map((attack) => `  - ${JSON.stringify(attack)}`),
+    'helped:',
+    ...helped.map((attack) => `  - ${JSON.stringify(attack)}`),
     '',
   ].join('\n')
 }

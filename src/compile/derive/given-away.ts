@@ -1,4 +1,8 @@
-import { measureGivenAway, toPurchases } from '../../domain/independence/given-away.ts'
+import {
+  CASH_LIKE_CATEGORY,
+  measureGivenAway,
+  toPurchases,
+} from '../../domain/independence/given-away.ts'
 import { findFundings, groupOperators, toWallet } from '../../domain/independence/operators.ts'
 import type { PayoutStanding } from '../../domain/owners/payout-standing.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
@@ -28,6 +32,7 @@ export function readGivenAway(
     id: file.id,
     owner: ownerAt(hostAt(file, baseUrl) ?? '', tables.sharedHosts),
     payouts: payouts.get(file.id)?.counts ?? [],
+    isCashLike: file.facts.categories.some((id) => id === CASH_LIKE_CATEGORY),
   }))
   const domains = new Set(tables.independentOperators.map(({ domain }) => domain))
   const operatorOf = groupOperators(facts, fundings, domains)
@@ -37,6 +42,7 @@ export function readGivenAway(
     purchases: toPurchases(ledger.payments),
     operatorOf,
     seeds: new Set(operatorsOf(facts.filter(({ owner }) => domains.has(owner)))),
+    cashLike: new Set(operatorsOf(facts.filter(({ isCashLike }) => isCashLike))),
     walletsOf: new Map(
       [...wallets].map(([operator, own]) => [
         operator,

@@ -1,6 +1,6 @@
 import type { CostOfCheating, Found } from '../independence/cost-of-cheating.ts'
 import type { Attack, Plan } from './attacks.ts'
-import type { HonestMarket } from './honest-market.ts'
+import { type HonestMarket, MARKET } from './honest-market.ts'
 import { costOf, type Played, playAttack, tiedUsd } from './play-attack.ts'
 import { createRandom } from './random.ts'
 
@@ -54,7 +54,7 @@ function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
   const spent = plan.wallets * plan.elsewhere_usd
   return (
     plan.wallets >= 1 &&
-    plan.wallets <= means.wallets &&
+    plan.wallets <= (attack.payers === 'rented' ? MARKET.buyers : means.wallets) &&
     plan.payments >= plan.wallets &&
     plan.payments <= means.payments &&
     tied + spent <= means.budget_usd

@@ -15,11 +15,18 @@ export interface Moves {
 export const TARGET = 'target'
 
 /** Other shops of the same hand, each under a name of its own. */
-export function ownShopsOf({ payers }: Attack, { wallets }: Plan): string[] {
-  return Array.from({ length: payers === 'shops' ? wallets : 1 }, (_, n) => `own-shop-${n}`)
+export function ownShopsOf({ payers, listings }: Attack, { wallets }: Plan): string[] {
+  return Array.from({ length: payers === 'shops' ? wallets : listings }, (_, n) => `own-shop-${n}`)
+}
+
+/** The market's shop that sells gift cards, to strangers too. */
+export function giftShopOf({ smallShops }: Pick<HonestMarket, 'smallShops'>): string {
+  return smallShops[1] ?? ''
 }
 
 const DAY_MS = 86_400_000
+/** The least by which two payments differ. */
+const MICRO_USD = 0.000001
 
 interface Scene {
   market: HonestMarket
@@ -27,14 +34,14 @@ interface Scene {
 }
 
 export function carryOut(attack: Attack, plan: Plan, { market, asOf }: Scene): Moves {
-  const payers = toPayers(attack, plan)
+  const payers = toPayers(attack, plan, market)
   const start = asOf - attack.days * DAY_MS
   const step = (asOf - start) / Math.max(1, plan.payments)
   const settlements = Array.from({ length: plan.payments }, (_, n) =>
     toSettlement({
       payer: payers[n % payers.length] ?? '',
       shop: TARGET,
-      usd: plan.volume_usd / plan.payments,
+      usd: plan.volume_usd / plan.payments + (attack.amounts === 'uneven' ? n * MICRO_USD : 0),
       at: start + (n + 0.5) * step,
       transaction: `attack-${n}`,
     }),
@@ -49,10 +56,19 @@ export function carryOut(attack: Attack, plan: Plan, { market, asOf }: Scene): M
   }
 }
 
-function toPayers(attack: Attack, plan: Plan): string[] {
+function toPayers(attack: Attack, plan: Plan, market: HonestMarket): string[] {
+  if (attack.payers === 'rented') return biggestBuyers(market).slice(0, plan.wallets)
   return attack.payers === 'shops'
     ? ownShopsOf(attack, plan).map(payoutOf)
     : Array.from({ length: plan.wallets }, (_, n) => `wallet-${n}`)
+}
+
+/** Buyers of the market, those that spent most first: whoever rents wallets rents these. */
+function biggestBuyers({ payments }: HonestMarket): string[] {
+  const spent = new Map<string, number>()
+  for (const { payer, usd } of [...payments.values()].flat())
+    spent.set(payer, (spent.get(payer) ?? 0) + usd)
+  return [...spent].sort(([, one], [, other]) => other - one).map(([payer]) => payer)
 }
 
 /** Money from an exchange is nobody's; money of the payout shows wherever it passes. */
@@ -111,21 +127,17 @@ function spendElsewhere(
   if (elsewhere === 'nowhere' || usd === 0) return new Map()
   const at = asOf - DAY_MS
   const buy = (payer: string, shop: string, n: number) =>
-    toSettlement({ payer, shop, usd, at, transaction: `shopping ${payer} ${n}` })
+    toSettlement({ payer, shop, usd, at, transaction: `shopping ${payer} ${shop} ${n}` })
   const own = ownShopsOf(attack, plan)
-  const shops = { known_shops: market.knownShops, small_shops: market.smallShops }
-  if (elsewhere === 'known_shops' || elsewhere === 'small_shops') {
-    const choice = shops[elsewhere]
-    const bought = payers.map((payer, n) => buy(payer, choice[n % choice.length] ?? '', n))
-    return joined(market, bought)
+  const shops = shopsOf(attack, market)
+  if (shops !== null) {
+    const bought = payers.map((payer, n) => buy(payer, shops[n % shops.length] ?? '', n))
+    // Several listings of one cheat: the same wallets are buyers of each.
+    const others = attack.listings === 1 ? [] : own.slice(1)
+    const shared = others.flatMap((shop) => payers.map((payer, n) => buy(payer, shop, n)))
+    return joined(market, [...bought, ...shared])
   }
   // Where there are several, each buys from the next one.
-  const [sideShop = ''] = market.smallShops
-  if (elsewhere === 'side_shop')
-    return joined(
-      market,
-      payers.map((payer, n) => buy(payer, sideShop, n)),
-    )
   const inOwnShop = payers.map((payer, n) => buy(payer, own[(n + 1) % own.length] ?? '', n))
   if (elsewhere === 'own_shop') return joined(market, inOwnShop)
   const vouchers = payers.flatMap((payer, n) => {
@@ -133,6 +145,15 @@ function spendElsewhere(
     return [buy(voucher, own[0] ?? '', n), buy(voucher, market.knownShops[0] ?? '', -1 - n)]
   })
   return joined(market, [...inOwnShop, ...vouchers])
+}
+
+/** Shops of the market that the wallets buy from, turn by turn; null where it is none of them. */
+export function shopsOf({ elsewhere }: Attack, market: HonestMarket): readonly string[] | null {
+  if (elsewhere === 'known_shops') return market.knownShops
+  if (elsewhere === 'small_shops') return market.smallShops
+  if (elsewhere === 'side_shop') return market.smallShops.slice(0, 1)
+  const isGift = elsewhere === 'gift_cards' || elsewhere === 'misfiled_gift_cards'
+  return isGift ? [giftShopOf(market)] : null
 }
 
 /** Shops that strangers pay too keep those payments. */

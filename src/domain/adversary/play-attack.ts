@@ -6,9 +6,9 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { type OwnEvidence, toOwnEvidence } from '../trust/measured-settlements.ts'
 import { judgeTrust } from '../trust/trust.ts'
 import { indexTransfers } from '../wash/chain-order.ts'
-import type { Attack, Plan } from './attacks.ts'
+import { type Attack, type Plan, REWARD_USD } from './attacks.ts'
 import { type HonestMarket, payoutOf } from './honest-market.ts'
-import { carryOut, type Moves, ownShopsOf, TARGET } from './moves.ts'
+import { carryOut, giftShopOf, type Moves, ownShopsOf, TARGET } from './moves.ts'
 
 /**
  * One attack against the product's own exclusions and scores: payments are made up, and everything
@@ -22,22 +22,26 @@ export interface Played {
 
 /** What money costs while it goes round. */
 export const INTEREST_A_YEAR = 0.1
-const GIVEN: readonly Attack['elsewhere'][] = ['small_shops', 'known_shops', 'vouched_shop']
 
 /** Dollars that go round: what was paid is back at the wallets after a day. */
-export function tiedUsd({ days }: Attack, { volume_usd }: Plan): number {
-  return volume_usd / Math.max(1, days)
+export function tiedUsd({ days, listings }: Attack, { volume_usd }: Plan): number {
+  return (volume_usd / Math.max(1, days)) * listings
 }
 
-/** Dollars that are gone for good: what strangers got, fees, and interest on what goes round. */
+/**
+ * Dollars that are gone for good: what strangers got, fees, and interest on what goes round. Where
+ * several listings share the wallets, the part of one.
+ */
 export function costOf(attack: Attack, plan: Plan): number {
-  const isGiven = GIVEN.includes(attack.elsewhere)
-  const spends = attack.elsewhere === 'nowhere' ? 0 : plan.wallets
-  const fills = attack.funding === 'two_hops' ? 3 : attack.funding === 'one_hop' ? 2 : 1
-  const transactions = plan.payments + spends * 2 + plan.wallets * fills
-  const given = isGiven ? plan.wallets * plan.elsewhere_usd : 0
-  const interest = (tiedUsd(attack, plan) * INTEREST_A_YEAR * attack.days) / 365
-  return given + interest + transactions * GIVEN_AWAY.feeUsd
+  const { listings, elsewhere, funding, payers, days } = attack
+  const spends = elsewhere === 'nowhere' ? 0 : plan.wallets
+  const fills = funding === 'two_hops' ? 3 : funding === 'one_hop' ? 2 : 1
+  const shared = spends * 2 + plan.wallets * fills
+  const given = plan.wallets * plan.elsewhere_usd * attack.lost
+  const rewards = payers === 'rented' ? plan.payments * REWARD_USD : 0
+  const interest = ((tiedUsd(attack, plan) / listings) * INTEREST_A_YEAR * days) / 365
+  const fees = (plan.payments + shared / listings) * GIVEN_AWAY.feeUsd
+  return given / listings + rewards + interest + fees
 }
 
 export function playAttack(
@@ -53,7 +57,8 @@ export function playAttack(
   const evidence = toOwnEvidence(paid, toKnowledge(moves, asOf))
   if (evidence === undefined) return { v01: 0, v02: 0 }
   const payments = new Map([...market.payments, ...moves.elsewhere, [TARGET, evidence.counted]])
-  const given = measureFor(payments, moves, market)
+  const cashLike = new Set(attack.elsewhere === 'gift_cards' ? [giftShopOf(market)] : [])
+  const given = measureFor(payments, moves, { market, cashLike })
   return toScores(evidence, given, payouts.get(TARGET)?.sharers ?? 1)
 }
 
@@ -66,7 +71,7 @@ export function playHonest(
   const evidence = toOwnEvidence(sales, toKnowledge(moves, asOf))
   if (evidence === undefined) return { v01: 0, v02: 0 }
   const payments = new Map([...market.payments, [TARGET, evidence.counted]])
-  return toScores(evidence, measureFor(payments, moves, market), 1)
+  return toScores(evidence, measureFor(payments, moves, { market, cashLike: new Set() }), 1)
 }
 
 function toScores({ measured }: OwnEvidence, given: number, sharers: number): Played {
@@ -120,16 +125,19 @@ function toKnowledge({ transfers, elsewhere }: Moves, asOf: number) {
 function measureFor(
   payments: ReadonlyMap<string, readonly Settlement[]>,
   { transfers }: Moves,
-  market: HonestMarket,
+  { market, cashLike }: { market: HonestMarket; cashLike: ReadonlySet<string> },
 ): number {
   const shops = [...new Set([TARGET, ...payments.keys()])]
   const facts = shops.map((id) => ({ id, owner: `${id}.example`, payouts: [`::${payoutOf(id)}`] }))
   const domains = new Set(market.knownShops.map((shop) => `${shop}.example`))
   const fundings = findFundings([...payments.values()].flat(), transfers)
   const operatorOf = groupOperators(facts, fundings, domains)
-  const seeds = new Set(market.knownShops.map((shop) => operatorOf.get(shop) ?? ''))
+  const operatorsOf = (ids: Iterable<string>) =>
+    new Set([...ids].map((id) => operatorOf.get(id) ?? ''))
+  const seeds = operatorsOf(market.knownShops)
   const walletsOf = new Map([[operatorOf.get(TARGET) ?? '', new Set([payoutOf(TARGET)])]])
   const purchases = toPurchases(payments)
-  const given = measureGivenAway({ purchases, operatorOf, seeds, walletsOf }, [TARGET])
+  const flow = { purchases, operatorOf, seeds, walletsOf, cashLike: operatorsOf(cashLike) }
+  const given = measureGivenAway(flow, [TARGET])
   return given.get(TARGET) ?? 0
 }

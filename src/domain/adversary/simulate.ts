@@ -1,8 +1,8 @@
 import { type CostOfCheating, type Goals, TARGETS } from '../independence/cost-of-cheating.ts'
-import { ATTACKS, type Attack, SIDE_SHOP } from './attacks.ts'
+import { ATTACKS, type Attack, HELPED_ATTACKS, type HelpedAttack } from './attacks.ts'
 import { findCheapest } from './find-cheapest.ts'
 import { buyerOf, createHonestMarket, type HonestMarket, toSettlement } from './honest-market.ts'
-import { TARGET } from './moves.ts'
+import { shopsOf, TARGET } from './moves.ts'
 import { type Played, playHonest } from './play-attack.ts'
 
 /** A fixed end of the window: nothing that is judged depends on the day it is judged. */
@@ -49,7 +49,12 @@ export function simulateCheating({
     seed,
     means,
     attacks,
-    side_shop: { strangers_paid_usd: sideRevenue(market), v02: search(SIDE_SHOP, 'v02') },
+    helped: HELPED_ATTACKS.map((attack) => {
+      const { id, name } = attack
+      const row = { id, name, needs: toNeeds(attack, market), v02: search(attack, 'v02') }
+      onAttack?.(name)
+      return row
+    }),
     honest: { buyers: HONEST.buyers, payments: HONEST.payments, ...playSmallSeller(market) },
   }
 }
@@ -69,7 +74,11 @@ export function playSmallSeller(market: HonestMarket): Played {
   return playHonest(sales, { market, asOf: AS_OF })
 }
 
-function sideRevenue({ smallShops, payments }: HonestMarket): number {
-  const sales = payments.get(smallShops[0] ?? '') ?? []
-  return Math.round(sales.reduce((sum, { usd }) => sum + usd, 0) * 100) / 100
+/** With what strangers pay the one shop that it turns on: more cannot pass through it. */
+function toNeeds(attack: HelpedAttack, market: HonestMarket): string {
+  const [shop, another] = shopsOf(attack, market) ?? []
+  if (shop === undefined || another !== undefined) return attack.needs
+  const sales = market.payments.get(shop) ?? []
+  const usd = sales.reduce((sum, sale) => sum + sale.usd, 0)
+  return `${attack.needs}; here strangers pay it $${usd.toFixed(2)} in the month`
 }

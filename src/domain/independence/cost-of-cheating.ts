@@ -29,8 +29,10 @@ export const CostOfCheatingSchema = v.strictObject({
   /** What the adversary has. */
   means: v.strictObject({ budget_usd: usd, wallets: count, payments: count }),
   attacks: v.array(v.strictObject({ id: v.string(), name: v.string(), v01: goals, v02: goals })),
-  /** Not priced: a cheat that also runs a shop which strangers paid so much in the window. */
-  side_shop: v.strictObject({ strangers_paid_usd: usd, v02: goals }),
+  /** With something of other people's, which no method prices: what is still paid beside it. */
+  helped: v.array(
+    v.strictObject({ id: v.string(), name: v.string(), needs: v.string(), v02: goals }),
+  ),
   /** A small seller with real buyers, for comparison. */
   honest: v.strictObject({ buyers: count, payments: count, v01: score, v02: score }),
 })

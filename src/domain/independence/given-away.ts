@@ -33,6 +33,8 @@ export interface Market {
   seeds: ReadonlySet<string>
   /** Wallets an operator takes payments with, by operator. */
   walletsOf: ReadonlyMap<string, ReadonlySet<string>>
+  /** Operators that sell what is as good as money: whoever pays them has given nothing away. */
+  cashLike: ReadonlySet<string>
 }
 
 export const GIVEN_AWAY = {
@@ -41,6 +43,9 @@ export const GIVEN_AWAY = {
   /** The least that settling a payment has cost on any chain counted here, whoever paid it. */
   feeUsd: 0.00001,
 } as const
+
+/** Category of listings whose operator sells gift cards, credit or cash. */
+export const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
 const MICRO = 1_000_000
 export const CAP_MICRO = GIVEN_AWAY.capUsd * MICRO
@@ -79,7 +84,7 @@ export function measureGivenAway(market: Market, asked?: readonly string[]): Map
 }
 
 /** A wallet is two nodes with its cap between them; an operator is one. */
-function toNetwork(purchases: readonly Purchase[], { operatorOf, seeds }: Market) {
+function toNetwork(purchases: readonly Purchase[], { operatorOf, seeds, cashLike }: Market) {
   const paid = sumPayments(purchases, operatorOf)
   const wallets = new Map([...paid.keys()].map((wallet, index) => [wallet, 2 * index]))
   const names = new Set([...paid.values()].flatMap((sums) => [...sums.keys()]))
@@ -90,6 +95,7 @@ function toNetwork(purchases: readonly Purchase[], { operatorOf, seeds }: Market
     const entry = wallets.get(wallet) ?? 0
     network.addEdge(entry, entry + 1, CAP_MICRO)
     for (const [operator, micros] of sums) {
+      if (cashLike.has(operator)) continue
       const node = operators.get(operator) ?? 0
       network.addEdge(entry + 1, node, micros)
       network.addEdge(node, entry, micros)

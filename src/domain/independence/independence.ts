@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Measured } from '../trust/evidence.ts'
-import { judgeTrust } from '../trust/trust.ts'
+import { judgeTrust, TRUST } from '../trust/trust.ts'
 import { CAP_MICRO, GIVEN_AWAY } from './given-away.ts'
 
 /** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
@@ -31,8 +31,17 @@ export interface Independence {
 
 const MICRO = 1_000_000
 
+const { buyers, settlements, volumeUsd } = TRUST.saturation
 /**
- * `hub-trust-v0.2`: the formula of v0.1 with buyers counted by what they gave away elsewhere.
+ * What one buyer of full weight stands for: the measure at which the formula is full of all three.
+ * More than that a cheat gets for nothing, since what it turns over comes back; and payments of buyers
+ * without weight never take anything from those that have some.
+ */
+export const PER_BUYER = { settlements: settlements / buyers, volumeUsd: volumeUsd / buyers }
+
+/**
+ * `hub-trust-v0.2`: the formula of v0.1 with buyers counted by what they gave away elsewhere, and
+ * settlements and volume no further than such buyers stand for.
  *
  * @param given millionths of a dollar, of `measureGivenAway`
  * @param sharers as for v0.1
@@ -42,12 +51,18 @@ export function judgeIndependence(
   given: number,
   sharers: number,
 ): Independence {
-  const buyers = Math.min(measured.verified_buyers_30d, given / CAP_MICRO)
+  const weighted = Math.min(measured.verified_buyers_30d, given / CAP_MICRO)
   const fees = Math.floor(measured.settlements_30d * GIVEN_AWAY.feeUsd * MICRO)
-  const verdict = judgeTrust({ ...measured, verified_buyers_30d: buyers }, sharers)
+  const backed = {
+    ...measured,
+    verified_buyers_30d: weighted,
+    settlements_30d: Math.min(measured.settlements_30d, weighted * PER_BUYER.settlements),
+    volume_usd_30d: Math.min(measured.volume_usd_30d, weighted * PER_BUYER.volumeUsd),
+  }
+  const verdict = judgeTrust(backed, sharers)
   return {
     cost_to_fake_usd: (given + fees) / MICRO,
-    weighted_buyers: Math.floor(buyers * 100) / 100,
+    weighted_buyers: Math.floor(weighted * 100) / 100,
     score: verdict.evidence === 'verified_non_wash_payments' ? verdict.score : null,
   }
 }

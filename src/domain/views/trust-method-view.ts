@@ -194,10 +194,13 @@ const EXCLUSION_RULES: Record<WashFlagId, string> = {
 
 const NOT_CAUGHT = [
   'wallets that somebody fills from elsewhere and pays himself with: no chain says whose money it was',
+  'many wallets within minutes that pay different amounts, or one of which has paid somebody else before, or whose common source lies behind five later senders: a burst takes one same amount and a second sign',
   `money of the seller's that reached a payer through two wallets or more, through a contract (an exchange, a pool, a bridge), in another token, more than ${hopDays} days before, or in pieces smaller than the first payment`,
-  'money that went back to a payer by another wallet, after it had paid',
+  'money that went back to a payer by another wallet, in another token or off the chain',
   'on Solana, money that reached a payer through any other wallet',
-  'payments that a chain node leaves out when we ask it',
+  'real buyers who are rewarded, outside the chain, for buying',
+  'payments that a chain node leaves out: we ask one node a chain and do not prove its answers, so one that omits logs looks like a quiet chain',
+  'what is paid by card, on chains we do not read, or to a payout that nobody published, named or proved',
 ]
 
 function toPercent(share: number): string {
