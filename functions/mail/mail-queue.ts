@@ -54,16 +54,19 @@ export function createMailQueue(parts: MailQueueParts): MailQueue {
   let isPoked = false
   const deliver = () => {
     isPoked = true
-    delivering ??= run().finally(() => {
-      delivering = null
-    })
+    delivering ??= run()
     return delivering
   }
-  // A job added while the last look was under way must not wait for the timer.
+  // A job added while the last look was under way must not wait for the timer; whoever comes after
+  // the last look begins the next one, so it ends in the same step.
   const run = async () => {
-    while (isPoked) {
-      isPoked = false
-      await deliverDue(parts)
+    try {
+      while (isPoked) {
+        isPoked = false
+        await deliverDue(parts)
+      }
+    } finally {
+      delivering = null
     }
   }
   const timer = setInterval(() => {

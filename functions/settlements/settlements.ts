@@ -43,13 +43,23 @@ export function createSettlements(parts: SettlementsParts): Settlements {
   const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   const writing = new Set<Promise<unknown>>()
   let verifying: Promise<void> | null = null
+  let isPoked = false
   const verify = () => {
-    verifying ??= Promise.all(writing)
-      .then(() => verifyDue())
-      .finally(() => {
-        verifying = null
-      })
+    isPoked = true
+    verifying ??= run()
     return verifying
+  }
+  // What was noted while the last look was under way must not wait for the timer.
+  const run = async () => {
+    try {
+      while (isPoked) {
+        isPoked = false
+        await Promise.all(writing)
+        await verifyDue()
+      }
+    } finally {
+      verifying = null
+    }
   }
   const verifyDue = async () => {
     for (;;) {

@@ -40,10 +40,16 @@ test('a button copies the snippet it stands beside', async () => {
   await page.goto('/listing/x402.weather')
   const block = page.locator('.connect .copy').first()
   const code = await block.locator('code').textContent()
+  // The word stands for a moment only: it is caught as it comes.
+  const said = page.evaluate(() => {
+    const button = document.querySelector('.connect [data-copy]')
+    const { promise, resolve } = Promise.withResolvers<string | undefined>()
+    const watch = new MutationObserver(() => resolve(button?.textContent))
+    if (button !== null) watch.observe(button, { childList: true })
+    return promise
+  })
   await block.locator('[data-copy]').click()
-  await page.waitForFunction(
-    () => document.querySelector('.connect [data-copy]')?.textContent === 'Copied',
-  )
+  expect(await said).toBe('Copied')
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code)
   await close()
 })

@@ -29,7 +29,8 @@ test('the home page shows the first results while somebody types, in the order o
   expect(await suggest.isVisible()).toBe(false)
   await page.keyboard.press('/')
   await page.keyboard.type('weather')
-  await suggest.locator('.hit').first().waitFor()
+  // Whoever types slowly is shown the rows of the letters so far, too.
+  await suggest.locator('[data-all][href$="q=weather"]').waitFor()
   const names = await suggest.locator('.hit-name').allTextContents()
   expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(true)
   await page.keyboard.press('Escape')
@@ -45,19 +46,25 @@ test('the home page shows the first results while somebody types, in the order o
 test('of two answers the later question wins, however late the earlier one is answered', async () => {
   const { page, close } = await openPage(browser, waypost.url)
   await page.goto('/search')
+  const shownLater = Promise.withResolvers<void>()
+  const letGo = Promise.withResolvers<void>()
   await page.route('**/api/v1/search?*', async (route) => {
-    if (route.request().url().includes('q=tide&') || /q=tide$/.test(route.request().url()))
-      await new Promise((resolve) => setTimeout(resolve, 700))
+    const isEarlier = /q=tide(?:&|$)/.test(route.request().url())
+    if (isEarlier) await shownLater.promise
     await route.continue().catch(() => undefined)
+    if (isEarlier) letGo.resolve()
   })
   const box = page.locator('[data-search]')
+  const isAsked = page.waitForRequest(/q=tide/)
   await box.fill('tide')
-  await page.waitForRequest(/q=tide/)
+  await isAsked
   await box.fill('weather')
   await page.waitForURL(/q=weather/)
   const shown = () => page.locator('[data-results] .hit-name').allTextContents()
   const names = await shown()
-  await page.waitForTimeout(900)
+  shownLater.resolve()
+  await letGo.promise
+  await page.waitForTimeout(300)
   expect(await shown()).toEqual(names)
   await close()
 })
