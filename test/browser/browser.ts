@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { sharedTmp } from '../support/shared-tmp.ts'
 import { ensureBrowser } from './ensure-browser.ts'
 
 /** Without these a browser talks to its maker, which a test of ours must not cause. */
@@ -16,7 +17,8 @@ export const PHONE = { width: 390, height: 844 }
 export const DESKTOP = { width: 1280, height: 900 }
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: ensureBrowser(), headless: true, args: FLAGS })
+  const env = { ...process.env, TMPDIR: sharedTmp() }
+  return chromium.launch({ executablePath: ensureBrowser(), headless: true, args: FLAGS, env })
 }
 
 export interface WatchedPage {

@@ -1,7 +1,8 @@
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
-import { arch, platform, tmpdir } from 'node:os'
+import { arch, platform } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isReachable, sharedTmp } from './shared-tmp.ts'
 
 /** Who PostgreSQL runs as: it refuses root, so there the account `nobody`. */
 export const POSTGRES_ACCOUNT = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
@@ -19,15 +20,9 @@ export function findPostgresPrograms(): string {
   return join(isOwnAccount || isReachable(native) ? native : copyOf(native), 'bin')
 }
 
-function isReachable(folder: string): boolean {
-  const others = 0o001
-  if ((statSync(folder).mode & others) === 0) return false
-  return dirname(folder) === folder || isReachable(dirname(folder))
-}
-
 function copyOf(native: string): string {
   const size = statSync(join(native, 'bin', 'postgres')).size
-  const target = join(tmpdir(), `waypost-postgres-${size}`)
+  const target = join(sharedTmp(), `waypost-postgres-${size}`)
   if (existsSync(target)) return target
   const work = mkdtempSync(`${target}.`)
   const copy = join(work, basename(target))

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { findFreePort } from './free-port.ts'
 import { findPostgresPrograms, POSTGRES_ACCOUNT } from './postgres-files.ts'
+import { sharedTmp } from './shared-tmp.ts'
 
 /** A real PostgreSQL for one test file, started in under a second. */
 export interface Postgres {
@@ -21,7 +21,7 @@ const START_DEADLINE = 60_000
 /** `flags` go to the server; tests of durability across a power cut may not turn fsync off. */
 export async function startPostgres(flags = ['-c', 'fsync=off']): Promise<Postgres> {
   const programs = findPostgresPrograms()
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-pg-'))
+  const dir = mkdtempSync(join(sharedTmp(), 'waypost-pg-'))
   const { uid, gid } = POSTGRES_ACCOUNT
   if (uid !== undefined && gid !== undefined) chownSync(dir, uid, gid)
   initialise(join(programs, 'initdb'), dir)
@@ -51,7 +51,7 @@ export async function startPostgres(flags = ['-c', 'fsync=off']): Promise<Postgr
       return urlOf(name)
     },
     async stop() {
-      if (server.exitCode === null) {
+      if (server.exitCode === null && server.signalCode === null) {
         const exited = once(server, 'exit')
         // Fast shutdown: open connections are cut, what was committed is kept.
         server.kill('SIGINT')
