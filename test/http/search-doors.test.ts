@@ -258,10 +258,11 @@ async function askUntilHeld(
   for (let sent = BATCH; ; sent += BATCH) {
     socket.write(requests(`GET /api/v1/search?limit=${limit}`, BATCH, 'keep-alive'))
     const isThrough = () => count.back - before.back === sent
+    const isHeld = () => count.taken - count.back > before.taken - before.back
     let still = 0
     for (let seen = count.taken; !isThrough() && still < 25; seen = count.taken) {
       await new Promise((resolve) => setTimeout(resolve, 20))
-      still = count.taken === seen && count.taken > before.taken ? still + 1 : 0
+      still = count.taken === seen && isHeld() ? still + 1 : 0
     }
     if (!isThrough()) return sent
   }
