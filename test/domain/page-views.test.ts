@@ -217,6 +217,12 @@ describe('words', () => {
       ['4 settlements left out as round trip: one wallet'],
     ],
     [
+      toMeasured({ wash_flags: [{ flag: 'self_payment', settlements: 1 }] }),
+      'Paid by independent buyers',
+      ['12'],
+      ['1 settlement left out as self payment'],
+    ],
+    [
       toMeasured({ watch: [{ id: 'new_seller', note: 'Since last week.' }] }),
       'Paid by independent buyers',
       ['12'],

@@ -22,7 +22,7 @@ export const COST_TO_FAKE = {
     'What was bought may be worth something, and be sold again: gift cards and credit of a seller that people have filed under something else, or a marketplace’s goods where the buyer is the merchant too. Refunds that take another way than the payment are not seen.',
     'The wallets that gave it away may buy from several listings of one cheat: the cost is for all of them together.',
     'A cheat that runs an honest shop under another domain, payout and funder, or has a friend who does, may pay itself there, up to what strangers really paid that shop.',
-    'Payouts first funded by one wallet are held to be one operator, but the meter keeps no ordinary transfers into payouts: who filled a payout is known only where that money was a payment, or lay around one, so this ties few together. Whoever keeps the money of two shops apart is two operators.',
+    'Payouts first funded by one wallet are held to be one operator, but the meter keeps no ordinary transfers into payouts: where a payout’s first money came from is known only when it lay around a payment, so this ties few together. Whoever keeps the money of two shops apart is two operators.',
     `A wallet that first funded more than ${MAX_FUNDED} others is taken for an exchange and ties nobody together.`,
     'The list of independent operators is short and made by people. Buyers who spend only with others who never meet it count for nothing, however real they are; and a false payout in a listing of one of its operators would open it, which people must see when it is proposed.',
     'Payments that no chain shows us one by one, by card or on chains we do not read, are not in it.',

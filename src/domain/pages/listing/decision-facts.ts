@@ -103,7 +103,7 @@ function toAccess({ auth }: ListingView): DecisionFact {
   }
 }
 
-function toTrust({ trust }: ListingView): DecisionFact {
+function toTrust({ trust, notices }: ListingView): DecisionFact {
   if (trust.score !== null)
     return {
       label: 'Trust',
@@ -115,10 +115,11 @@ function toTrust({ trust }: ListingView): DecisionFact {
       tone: 'plain',
     }
   const isWashed = trust.evidence !== 'no_payment_data'
+  const unmeasured = notices.length === 0 ? 'no sign against it' : 'see the notices'
   return {
     label: 'Trust',
     value: isWashed ? 'No score' : 'Unmeasured',
-    note: isWashed ? 'no independent buyer' : 'no sign against it',
+    note: isWashed ? 'no independent buyer' : unmeasured,
     tone: 'missing',
   }
 }

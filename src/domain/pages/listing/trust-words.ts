@@ -63,7 +63,12 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
     ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && `${raw.payers} payers`)}`],
     ['Settlements', `${trust.settlements_30d}${of(raw && String(raw.settlements))}`],
     ['Volume', `${toSumText(trust.volume_usd_30d)}${of(raw && toSumText(raw.volume_usd))}`],
-    ['Largest buyer', `${Math.round(trust.top_buyer_share_30d * 100)} % of it`],
+    [
+      'Largest buyer',
+      trust.settlements_30d === 0
+        ? 'none'
+        : `${Math.round(trust.top_buyer_share_30d * 100)} % of it`,
+    ],
     ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
     ...toNext(trust.v02),
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
@@ -92,7 +97,7 @@ function toNotes(
   return [
     ...washFlags.map(
       ({ flag, settlements, note }) =>
-        `${settlements} settlements left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
+        `${settlements} settlement${settlements === 1 ? '' : 's'} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
     ...watch.map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
   ]
