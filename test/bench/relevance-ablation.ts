@@ -64,11 +64,11 @@ const ABLATIONS: readonly Ablation[] = [
   { name: 'everyday words are no slips', lists: ['everyday'] },
   {
     name: 'CamelCase found by its parts',
-    edit: ['words/chunk-steps.ts', "case 'camel':", "case 'unspaced':"],
+    edit: ['words/read-listings.ts', "if (style === 'camel')", 'if (style === null)'],
   },
   {
     name: 'three words and more with hyphens found as one',
-    edit: ['words/chunk-steps.ts', 'word.parts.length > 2 ?', 'false ?'],
+    edit: ['words/read-listings.ts', 'parts.length > 2 ?', 'false ?'],
   },
   {
     name: 'words with dots found as a whole',

@@ -3,17 +3,11 @@ import { expect, test } from 'vitest'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
-import {
-  buildTermDictionary,
-  countTerms,
-  findPairTerm,
-  findTerm,
-} from '../../src/search/index/term-dictionary.ts'
+import { findPair, findTerm, pairText } from '../../src/search/index/postings.ts'
 import { wordAt, wordsWithPrefix } from '../../src/search/index/word-table.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { pairTerm } from '../../src/search/words/term-lexicon.ts'
 import { sampleDocument } from './search-samples.ts'
-import { sortedTerms } from './term-samples.ts'
+import { termDictionary } from './term-samples.ts'
 
 const word = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abc'), minLength: 1, maxLength: 6 }),
@@ -30,19 +24,26 @@ const vocabulary = fc
       .slice(1)
       .map((pick, index) => [at(picks[index] ?? 0), at(pick)] as const)
       .filter(([a, b]) => a !== b)
-      .map(([a, b]) => pairTerm(a, b))
-    return { words, terms: [...new Set([...pairs, ...words])].sort() }
+      .map(([a, b]) => pairText(a, b))
+    return { words, terms: [...words.toSorted(), ...[...new Set(pairs)].sort(comparePairs)] }
   })
 
-test('a term is found under its place among the sorted terms, another text under none', () => {
+/** By the first word and then the other. */
+function comparePairs(left: string, right: string): number {
+  const [[a = '', b = ''], [c = '', d = '']] = [left.split(' '), right.split(' ')]
+  if (a === c) return b < d ? -1 : 1
+  return a < c ? -1 : 1
+}
+
+test('a term is found under its place among the sorted words, and the pairs behind them, another text under none', () => {
   fc.assert(
     fc.property(vocabulary, fc.array(word), ({ words, terms }, others) => {
-      const dictionary = buildTermDictionary(sortedTerms(terms))
-      expect(countTerms(dictionary)).toBe(terms.length)
+      const dictionary = termDictionary(terms)
+      expect(dictionary.numbers).toHaveLength(terms.length)
       expect(terms.map((term) => findTerm(dictionary, term))).toEqual([...terms.keys()])
       const sorted = words.toSorted()
       for (const text of words) expect(wordAt(dictionary.words, sorted.indexOf(text))).toBe(text)
-      const asked = [...others, ...words.flatMap((a) => others.map((b) => pairTerm(a, b)))]
+      const asked = [...others, ...words.flatMap((a) => others.map((b) => pairText(a, b)))]
       for (const text of asked) expect(findTerm(dictionary, text)).toBe(terms.indexOf(text))
     }),
   )
@@ -51,14 +52,14 @@ test('a term is found under its place among the sorted terms, another text under
 test('a pair is found by the terms of its words in either order', () => {
   fc.assert(
     fc.property(vocabulary, ({ words, terms }) => {
-      const dictionary = buildTermDictionary(sortedTerms(terms))
+      const dictionary = termDictionary(terms)
       for (const a of words.slice(0, 12)) {
         for (const b of words) {
-          const found = findPairTerm(dictionary, findTerm(dictionary, a), findTerm(dictionary, b))
-          expect(found).toBe(a === b ? -1 : terms.indexOf(pairTerm(a, b)))
+          const found = findPair(dictionary, findTerm(dictionary, a), findTerm(dictionary, b))
+          expect(found).toBe(a === b ? -1 : terms.indexOf(pairText(a, b)))
         }
       }
-      expect(findPairTerm(dictionary, -1, -1)).toBe(-1)
+      expect(findPair(dictionary, -1, -1)).toBe(-1)
     }),
   )
 })
@@ -66,7 +67,7 @@ test('a pair is found by the terms of its words in either order', () => {
 test('the words that start with a text lie together', () => {
   fc.assert(
     fc.property(vocabulary, word, ({ words, terms }, prefix) => {
-      const dictionary = buildTermDictionary(sortedTerms(terms))
+      const dictionary = termDictionary(terms)
       const [first, end] = wordsWithPrefix(dictionary.words, prefix)
       const expected = words.filter((text) => text.startsWith(prefix)).sort()
       expect(words.toSorted().slice(first, end)).toEqual(expected)
@@ -76,16 +77,16 @@ test('the words that start with a text lie together', () => {
 
 test('pairs are found among more words than two bytes number', () => {
   const words = Array.from({ length: 70_000 }, (_, at) => `w${at}`).sort()
-  const pairs = words.slice(1).map((word, at) => pairTerm(word, words[at] ?? ''))
-  const terms = [...pairs, pairTerm('w0', 'w9999')].sort()
-  const dictionary = buildTermDictionary(sortedTerms([...terms, ...words]))
-  expect(terms.map((pair) => findTerm(dictionary, pair))).toEqual([...terms.keys()])
-  expect(findTerm(dictionary, pairTerm('w0', 'w9998'))).toBe(-1)
+  const pairs = words.slice(1).map((word, at) => pairText(word, words[at] ?? ''))
+  const terms = [...pairs, pairText('w0', 'w9999')].sort(comparePairs)
+  const dictionary = termDictionary([...words, ...terms])
+  expect(terms.map((pair) => findTerm(dictionary, pair) - words.length)).toEqual([...terms.keys()])
+  expect(findTerm(dictionary, pairText('w0', 'w9998'))).toBe(-1)
 })
 
 test('a pair without one of its words is refused by name', () => {
-  expect(() => buildTermDictionary(sortedTerms([' left right', 'left']))).toThrow(
-    'The pair “left right” was indexed, but not its word “right” as a term.',
+  expect(() => termDictionary(['left right', 'left'])).toThrow(
+    'A pair with “right” was indexed, but not “right” as a term.',
   )
 })
 

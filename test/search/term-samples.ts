@@ -1,14 +1,18 @@
-import { type SortedTerms, sortTerms } from '../../src/search/index/term-dictionary.ts'
-import { createTermLexicon } from '../../src/search/words/term-lexicon.ts'
+import { sortTerms } from '../../src/search/index/build-terms.ts'
+import { buildWordTable } from '../../src/search/index/word-table.ts'
+import { createTermNumbers } from '../../src/search/words/term-numbers.ts'
 
-/** Terms given as text, a pair as `pairTerm` writes it, in whatever order. */
-export function sortedTerms(texts: Iterable<string>): SortedTerms {
-  const lexicon = createTermLexicon()
-  const numbers = Array.from(texts, (text) => {
-    const [first = '', second = ''] = text.slice(1).split(' ')
-    return text.startsWith(' ')
-      ? lexicon.addPair(lexicon.numberOf(first), lexicon.numberOf(second))
-      : lexicon.numberOf(text)
-  })
-  return sortTerms(lexicon, Uint32Array.from(numbers)).terms
+/** Terms given as text, a pair as `pairText` writes it, in whatever order. */
+export function termDictionary(texts: Iterable<string>) {
+  const terms = createTermNumbers()
+  const kept = new Set(
+    Array.from(texts, (text) => {
+      const [first = '', second] = text.split(' ')
+      const number = terms.ofWord(first)
+      return second === undefined ? number : terms.ofPair(number, terms.ofWord(second))
+    }),
+  )
+  const isKept = (term: number) => kept.has(term)
+  const { words, pairs, numbers } = sortTerms(terms, { word: isKept, pair: isKept })
+  return { words: buildWordTable(words), pairs, numbers }
 }

@@ -1,3 +1,4 @@
+import { firstPlace } from '../numbers/first-place.ts'
 import { hashText } from '../numbers/hash-text.ts'
 import { foldText } from '../words/fold-text.ts'
 
@@ -27,40 +28,28 @@ const SHARED_HOSTS =
 export function buildExactTable(
   documents: readonly { id: string; url: string; name: string }[],
 ): ExactTable {
-  const rowOf: number[] = []
-  const keyOf: number[] = []
-  documents.forEach(({ id, url, name }, row) => {
+  const entries = documents.flatMap(({ id, url, name }, row) => {
     const keys = [
       keyFor('id', id),
       ...hostsOf(url).map((host) => keyFor('host', host)),
       ...namesOf(name).map((text) => keyFor('name', text)),
     ]
-    for (const key of new Set(keys)) {
-      rowOf.push(row)
-      keyOf.push(key)
-    }
+    return [...new Set(keys)].map((key) => ({ key, row }))
   })
-  const order = Uint32Array.from(keyOf.keys())
-  order.sort((a, b) => (keyOf[a] ?? 0) - (keyOf[b] ?? 0) || a - b)
+  entries.sort((a, b) => a.key - b.key || a.row - b.row)
   return {
-    keys: Float64Array.from(order, (at) => keyOf[at] ?? 0),
-    rows: order.map((at) => rowOf[at] ?? 0),
+    keys: Float64Array.from(entries, ({ key }) => key),
+    rows: Uint32Array.from(entries, ({ row }) => row),
   }
 }
 
 /** The rows a text is the id, the host or the whole name of; see `ExactTable` on proof. */
 export function findExact({ keys, rows }: ExactTable, kind: ExactKind, text: string): Uint32Array {
   const key = keyFor(kind, text)
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((keys[middle] ?? 0) < key) low = middle + 1
-    else high = middle
-  }
-  let end = low
+  const first = firstPlace(0, keys.length, (place) => (keys[place] ?? 0) >= key)
+  let end = first
   while (keys[end] === key) end += 1
-  return rows.subarray(low, end)
+  return rows.subarray(first, end)
 }
 
 function keyFor(kind: ExactKind, text: string): number {

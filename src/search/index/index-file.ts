@@ -5,19 +5,19 @@
  * ```
  * 0   8  "WAYPOSTX"
  * 8   4  format version
- * 12  4  bytes of the table (JSON: where each section lies, and the facts of the index)
- * 16  8  bytes of the head: this header, the table and all sections
+ * 12  4  bytes of the table: the index as JSON, with a place in the file for each typed array
+ * 16  8  bytes of the head: this header, the table and all arrays
  * 24  8  bytes of the bodies, which follow the head
- * 32  4  checksum of the head from byte 40; a section of the head has one for each body
+ * 32  4  checksum of the head from byte 40; the index itself has one for each body
  * 36  4  checksum of the header up to here
- * 40  …  table, then sections, each at a multiple of 8 so that typed arrays can lie on it
+ * 40  …  table, then arrays, each at a multiple of 8 so that it can be used where it lies
  * ```
  * All numbers are little-endian; a big-endian machine is refused, as typed arrays follow the machine.
  */
-import * as v from 'valibot'
 import { checksum } from '../numbers/checksum.ts'
+import type { IndexData } from './index-shape.ts'
 
-export const INDEX_FORMAT_VERSION = 9
+const INDEX_FORMAT_VERSION = 10
 export const INDEX_HEADER_BYTES = 40
 const HEADER_CHECKSUM_AT = 36
 const MAGIC = 'WAYPOSTX'
@@ -28,12 +28,16 @@ export class SearchIndexError extends Error {
   override name = 'SearchIndexError'
 }
 
-export type Section = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array
+/** The kinds of arrays an index is made of, by the names they have in the table. */
+const ARRAYS = { Uint8Array, Uint16Array, Uint32Array, Float64Array }
+type TypedArray = InstanceType<(typeof ARRAYS)[keyof typeof ARRAYS]>
 
-const TableSchema = v.object({
-  facts: v.unknown(),
-  sections: v.record(v.string(), v.tuple([v.number(), v.number()])),
-})
+/** What the table has for an array; places count from the end of the table. */
+interface ArrayPlace {
+  array: keyof typeof ARRAYS
+  at: number
+  length: number
+}
 
 export interface IndexHeader {
   headBytes: number
@@ -42,58 +46,46 @@ export interface IndexHeader {
   headChecksum: number
 }
 
-/** Writes the head (with `facts` as JSON) and the bodies into one file. */
-export function writeIndexFile(
-  facts: unknown,
-  sections: Record<string, Section>,
-  bodies: readonly Uint8Array[],
-): Uint8Array {
-  const { table, end } = placeSections(facts, sections)
-  const bodyBytes = bodies.reduce((sum, body) => sum + body.byteLength, 0)
-  const file = new Uint8Array(end + bodyBytes)
-  file.set(table.bytes, INDEX_HEADER_BYTES)
-  for (const [name, section] of Object.entries(sections)) {
-    const [at] = table.places[name] ?? [0]
-    file.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), at)
-  }
-  let at = end
+/** Writes an index and the bodies of its listings into one file. */
+export function writeIndexFile(index: IndexData, bodies: readonly Uint8Array[]): Uint8Array {
+  const arrays: { at: number; array: TypedArray }[] = []
+  let size = 0
+  const text = JSON.stringify(index, (_, value: unknown) => {
+    const [kind] = Object.entries(ARRAYS).find(([, Kind]) => value instanceof Kind) ?? []
+    if (kind === undefined) return value
+    const array = value as TypedArray
+    arrays.push({ at: size, array })
+    size = align(size + array.byteLength)
+    return { array: kind, at: size - align(array.byteLength), length: array.length }
+  })
+  const table = new TextEncoder().encode(text)
+  const start = align(INDEX_HEADER_BYTES + table.length)
+  const bodyBytes = bodies.reduce((sum, { length }) => sum + length, 0)
+  const file = new Uint8Array(start + size + bodyBytes)
+  file.set(table, INDEX_HEADER_BYTES)
+  for (const { at, array } of arrays)
+    file.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), start + at)
+  let at = start + size
   for (const body of bodies) {
     file.set(body, at)
-    at += body.byteLength
+    at += body.length
   }
-  writeHeader(file, table.bytes.byteLength, end, bodyBytes)
+  writeHeader(file, { tableBytes: table.length, headBytes: start + size, bodyBytes })
   return file
-}
-
-function placeSections(facts: unknown, sections: Record<string, Section>) {
-  const encoder = new TextEncoder()
-  // Positions stand in the table whose length they depend on: lay out relative to the table's end.
-  const places: Record<string, [number, number]> = {}
-  let size = 0
-  for (const [name, section] of Object.entries(sections)) {
-    places[name] = [size, section.byteLength]
-    size = align(size + section.byteLength)
-  }
-  const bytes = encoder.encode(JSON.stringify({ facts, sections: places }))
-  const start = align(INDEX_HEADER_BYTES + bytes.byteLength)
-  const absolute = Object.fromEntries(
-    Object.entries(places).map(([name, [at, length]]) => [name, [start + at, length] as const]),
-  )
-  return { table: { bytes, places: absolute }, end: start + size }
 }
 
 function align(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
 }
 
-function writeHeader(file: Uint8Array, tableBytes: number, headBytes: number, bodyBytes: number) {
+function writeHeader(file: Uint8Array, header: Omit<IndexHeader, 'headChecksum'>): void {
   const view = new DataView(file.buffer)
   file.set(new TextEncoder().encode(MAGIC), 0)
   view.setUint32(8, INDEX_FORMAT_VERSION, true)
-  view.setUint32(12, tableBytes, true)
-  view.setFloat64(16, headBytes, true)
-  view.setFloat64(24, bodyBytes, true)
-  view.setUint32(32, checksum(file.subarray(INDEX_HEADER_BYTES, headBytes)), true)
+  view.setUint32(12, header.tableBytes, true)
+  view.setFloat64(16, header.headBytes, true)
+  view.setFloat64(24, header.bodyBytes, true)
+  view.setUint32(32, checksum(file.subarray(INDEX_HEADER_BYTES, header.headBytes)), true)
   view.setUint32(HEADER_CHECKSUM_AT, checksum(file.subarray(0, HEADER_CHECKSUM_AT)), true)
 }
 
@@ -102,7 +94,8 @@ function writeHeader(file: Uint8Array, tableBytes: number, headBytes: number, bo
  * @throws SearchIndexError when this is no search index, a damaged one, or of another version.
  */
 export function readIndexHeader(bytes: Uint8Array): IndexHeader {
-  if (bytes.byteLength < INDEX_HEADER_BYTES || !startsWithMagic(bytes)) {
+  const magic = new TextDecoder().decode(bytes.subarray(0, MAGIC.length))
+  if (bytes.byteLength < INDEX_HEADER_BYTES || magic !== MAGIC) {
     throw new SearchIndexError(
       `This is not a search index: ${bytes.byteLength} bytes that do not start with ${MAGIC}. Build it again.`,
     )
@@ -124,10 +117,6 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
   }
 }
 
-function startsWithMagic(bytes: Uint8Array): boolean {
-  return [...MAGIC].every((letter, at) => bytes[at] === letter.charCodeAt(0))
-}
-
 /**
  * @param part what the bytes are, for the message
  * @throws SearchIndexError when `bytes` is not what the checksum was taken of.
@@ -140,23 +129,22 @@ export function verifyBytes(part: string, bytes: Uint8Array, expected: number): 
   )
 }
 
-/** Named, aligned views into the head. */
-export interface IndexHead {
-  facts: unknown
-  bytesOf(name: string): { buffer: ArrayBufferLike; at: number; length: number }
-}
-
-export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexHead {
+/**
+ * The index of a head, its arrays where they lie.
+ * @throws SearchIndexError when the head was damaged
+ */
+export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData {
+  verifyBytes('head', head.subarray(INDEX_HEADER_BYTES), header.headChecksum)
   const end = INDEX_HEADER_BYTES + header.tableBytes
   const text = new TextDecoder().decode(head.subarray(INDEX_HEADER_BYTES, end))
-  const table = v.parse(TableSchema, JSON.parse(text))
-  const start = align(end)
-  return {
-    facts: table.facts,
-    bytesOf(name) {
-      const place = table.sections[name]
-      if (place === undefined) throw new SearchIndexError(`The search index lacks ${name}.`)
-      return { buffer: head.buffer, at: head.byteOffset + start + place[0], length: place[1] }
-    },
-  }
+  const start = head.byteOffset + align(end)
+  // What the build of this format wrote a moment before it took the checksum.
+  return JSON.parse(text, (_, value: unknown) => {
+    if (!isPlace(value)) return value
+    return new ARRAYS[value.array](head.buffer as ArrayBuffer, start + value.at, value.length)
+  }) as IndexData
+}
+
+function isPlace(value: unknown): value is ArrayPlace {
+  return typeof value === 'object' && value !== null && 'array' in value
 }

@@ -24,7 +24,7 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
   const { memory, starts, ends } = index.unpacked
-  const place = part === 'organic' ? row : index.organic.rows + row
+  const place = placeOf(index, part, row)
   const end = ends[place] ?? 0
   if (end > 0) return memory.subarray(starts[place], end)
   const record = readRecord(index, part, row)
@@ -52,10 +52,15 @@ function takePlace(unpacked: UnpackedBodies, place: number, length: number): Uin
  * @throws SearchIndexError when it was damaged on the way
  */
 export function readRecord(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  const { bodyStarts, bodyChecksums } = index[part]
-  const base = part === 'organic' ? 0 : (index.organic.bodyStarts.at(-1) ?? 0)
-  const start = bodyStarts[row] ?? 0
-  const record = index.bodies.read(base + start, (bodyStarts[row + 1] ?? 0) - start)
-  if (index.verifyReads) verifyBytes(`body of ${part} row ${row}`, record, bodyChecksums[row] ?? 0)
+  const place = placeOf(index, part, row)
+  const start = index.bodyStarts[place] ?? 0
+  const record = index.bodies.read(start, (index.bodyStarts[place + 1] ?? 0) - start)
+  if (index.verifyReads)
+    verifyBytes(`body of ${part} row ${row}`, record, index.bodyChecksums[place] ?? 0)
   return record
+}
+
+/** Bodies of our own rows lie behind the others. */
+function placeOf({ organic }: SearchIndex, part: PartName, row: number): number {
+  return part === 'organic' ? row : organic.rows + row
 }

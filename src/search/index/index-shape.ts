@@ -1,9 +1,9 @@
+import type { SearchWords } from '../../domain/derived/search-words.ts'
 import type { CodedColumn } from '../numbers/coded-column.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import type { ExactTable } from './exact-table.ts'
-import type { PostingPlaces } from './postings.ts'
-import type { TermDictionary } from './term-dictionary.ts'
-import type { SpellingTable } from './word-table.ts'
+import type { TermIndex } from './postings.ts'
+import type { WordTable } from './word-table.ts'
 
 export type PartName = 'organic' | 'firstParty'
 
@@ -13,17 +13,26 @@ export interface FilterVocabulary {
   sources: readonly string[]
 }
 
-/** A loaded search index; nothing in it changes. */
-export interface SearchIndex {
+/** What the file holds; nothing in it changes. */
+export interface IndexData {
   filters: FilterVocabulary
+  /** The content's table of words. */
+  searchWords: SearchWords
+  /** How the organic listings write words, with the number of listings that write them so. */
+  spellings: { words: WordTable; rows: Uint32Array }
+  organic: IndexPart
+  firstParty: IndexPart
+  /** Where the body of each row starts, our own behind the others, and where the last one ends. */
+  bodyStarts: Uint32Array
+  /** `checksum` of each body, looked at when it is read. */
+  bodyChecksums: Uint32Array
+}
+
+/** A loaded search index. */
+export interface SearchIndex extends IndexData {
   /** Where the bit set of each filter value lies, counted in bit sets. */
   filterPlaces: ReadonlyMap<string, number>
   words: WordSets
-  /** How the organic listings write words. */
-  spellings: SpellingTable
-  organic: IndexPart
-  firstParty: IndexPart
-  /** Bodies of the organic rows, then of our own, as they lie in the file. */
   bodies: BodyStore
   /** Bodies that were read lately. */
   unpacked: UnpackedBodies
@@ -35,7 +44,7 @@ export interface SearchIndex {
 export interface UnpackedBodies {
   memory: Uint8Array
   used: number
-  /** Where the body of each row lies, our own behind the others; it ends at 0 where it is not there. */
+  /** Where the body of each row lies; it ends at 0 where it is not there. */
   starts: Uint32Array
   ends: Uint32Array
 }
@@ -44,18 +53,6 @@ export interface UnpackedBodies {
 export interface BodyStore {
   /** What it answers may be overwritten by the next read. */
   read(at: number, length: number): Uint8Array
-}
-
-/** The searchable words of a set of rows. */
-export interface TermIndex {
-  dictionary: TermDictionary
-  postings: PostingPlaces
-  /** `saturate` of each posting number: the score of a posting before idf and the term's weight. */
-  palette: Float64Array
-  /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
-  paletteFields: Uint8Array
-  /** Organic rows: what idf is computed over. */
-  scoredRows: number
 }
 
 /**
@@ -76,9 +73,6 @@ export interface IndexPart extends TermIndex {
   added: CodedColumn
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
-  bodyStarts: Uint32Array
-  /** `checksum` of each body, looked at when it is read. */
-  bodyChecksums: Uint32Array
 }
 
 /** 32-bit words a bit set over all rows takes. */

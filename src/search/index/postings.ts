@@ -1,13 +1,40 @@
+import { firstPlace } from '../numbers/first-place.ts'
+import { varintAt, varintBytes } from '../numbers/varint.ts'
+import { countWords, findWord, type WordTable } from './word-table.ts'
+
 /**
- * Which rows hold each term, in bytes. For each term: the number of rows, and for each row the
- * distance to the one before, as varints, and a palette number, seven bits or, with the high bit
- * set, fifteen. Where a term's bytes lie takes a byte a term: the length of each, and where each
- * sixteenth starts. What is longer than a byte can say lies in front; its place among the others
- * holds a 0 and, as a varint, where that is.
+ * The searchable terms of a set of rows, by number: words as `words` numbers them, and behind them
+ * pairs of words that listings have side by side.
  */
-export interface PostingPlaces {
+export interface TermIndex {
+  words: WordTable
+  pairs: WordPairs
+  postings: Postings
+  /** `saturate` of each posting number: the score of a posting before idf and the term's weight. */
+  palette: Float64Array
+  /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
+  paletteFields: Uint8Array
+  /** Organic rows: what idf is computed over. */
+  scoredRows: number
+}
+
+type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
+
+/** Pairs of words, by their numbers alone: the higher ones of each lower one, ascending. */
+export interface WordPairs {
+  /** Where the pairs of each word start in `seconds`; one more than there are words. */
+  starts: Uint32Array
+  seconds: Uint32Array
+}
+
+/**
+ * Which rows hold each term. For each term: how many bytes follow, the number of rows, and for each
+ * row the distance to the one before, all as varints, and a palette number, seven bits or, with the
+ * high bit set, fifteen.
+ */
+export interface Postings {
   bytes: Uint8Array
-  lengths: Uint8Array
+  /** Where every sixteenth term starts. */
   blocks: Uint32Array
 }
 
@@ -17,43 +44,47 @@ export interface PostingRun {
   rows: number
 }
 
+const PAIR_MARK = ' '
 const BLOCK_BITS = 4
 export const TERMS_A_BLOCK = 1 << BLOCK_BITS
 /** What a reader may look at behind the last posting. */
 export const PADDING_BYTES = 4
 
+/** The text of a pair of terms, in either order; no word has a space. */
+export function pairText(a: string, b: string): string {
+  return a < b ? a + PAIR_MARK + b : b + PAIR_MARK + a
+}
+
+/** The number of a term, or -1. */
+export function findTerm(terms: TermDictionary, text: string): number {
+  const [first = '', second] = text.split(PAIR_MARK)
+  const number = findWord(terms.words, first)
+  return second === undefined ? number : findPair(terms, number, findWord(terms.words, second))
+}
+
+/** The number of the pair of two words, in either order, or -1. */
+export function findPair({ words, pairs }: TermDictionary, a: number, b: number): number {
+  if (a < 0 || b < 0) return -1
+  const [lower, higher] = [Math.min(a, b), Math.max(a, b)]
+  const end = pairs.starts[lower + 1] ?? 0
+  const isBehind = (place: number) => (pairs.seconds[place] ?? 0) >= higher
+  const place = firstPlace(pairs.starts[lower] ?? 0, end, isBehind)
+  return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
+}
+
 /** @param number of a term */
-export function findPostings(
-  { bytes, lengths, blocks }: PostingPlaces,
-  number: number,
-): PostingRun {
-  const block = number >>> BLOCK_BITS
-  let at = blocks[block] ?? 0
-  for (let term = block << BLOCK_BITS; term < number; term += 1) at += lengths[term] ?? 0
-  if (bytes[at] === 0) at = varintAt(bytes, at + 1)
+export function findPostings({ bytes, blocks }: Postings, number: number): PostingRun {
+  let at = blocks[number >>> BLOCK_BITS] ?? 0
+  for (let skipped = number % TERMS_A_BLOCK; skipped > 0; skipped -= 1) {
+    const length = varintAt(bytes, at)
+    at += varintBytes(length) + length
+  }
+  at += varintBytes(varintAt(bytes, at))
   const rows = varintAt(bytes, at)
   return { at: at + varintBytes(rows), rows }
 }
 
 /** How many rows hold the term of a number; 0 for -1, which is none. */
-export function rowsOf({ postings }: { postings: PostingPlaces }, number: number): number {
+export function rowsOf({ postings }: TermIndex, number: number): number {
   return number < 0 ? 0 : findPostings(postings, number).rows
-}
-
-/** The number of bytes a varint takes. */
-export function varintBytes(value: number): number {
-  let bytes = 1
-  for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes += 1
-  return bytes
-}
-
-export function varintAt(bytes: Uint8Array, start: number): number {
-  let value = 0
-  let at = start
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at] ?? 0
-    at += 1
-    value |= (byte & 0x7f) << shift
-    if (byte < 0x80) return value
-  }
 }

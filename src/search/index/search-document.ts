@@ -98,13 +98,6 @@ export interface FieldInput {
 /** `io.github.someone/repo` and `someone/repo`: what stands before the slash is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
-/** All texts of a document, in the order of the fields they belong to. */
-export function documentTexts(document: SearchDocument): string[] {
-  const [, , repository] = NAMESPACED.exec(document.name) ?? []
-  const { name, tags, categories, summary } = document
-  return [repository ?? name, ...tags, ...categories, summary]
-}
-
 /** What each field of the text score is made of (contract §12); ids and hosts are no text, see `ExactTable`. */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []

@@ -29,10 +29,3 @@ export function isLiveTested(standing: number): boolean {
 export function multiplierOf(standing: number): number {
   return MULTIPLIERS[standing] ?? 1
 }
-
-/** The highest multiplier any of the rows has. */
-export function highestMultiplier(standings: Uint8Array): number {
-  const seen = new Uint8Array(MULTIPLIERS.length)
-  for (const standing of standings) seen[standing] = 1
-  return MULTIPLIERS.reduce((most, value, at) => (seen[at] === 1 ? Math.max(most, value) : most), 1)
-}

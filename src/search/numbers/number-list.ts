@@ -1,46 +1,58 @@
-const FIRST_CAPACITY = 1024
+/** Typed arrays that numbers are pushed to. */
+interface Numbers {
+  [at: number]: number
+  readonly length: number
+  set(numbers: ArrayLike<number>, at?: number): void
+}
 
-export type NumberList = ReturnType<typeof createNumberList>
-
-/** A growing list of unsigned 32-bit numbers that takes four bytes for each. */
-export function createNumberList() {
-  let numbers = allocateNumbers(FIRST_CAPACITY)
+/** A growing list of unsigned numbers, of as many bytes each as the arrays that `allocate` makes. */
+export function createNumberList<List extends Numbers>(allocate: (length: number) => List) {
+  let numbers = allocate(1024)
   let length = 0
   const reserve = (needed: number) => {
     if (needed <= numbers.length) return
-    const larger = allocateNumbers(Math.max(needed, numbers.length * 2))
-    larger.set(numbers.subarray(0, length))
+    const larger = allocate(Math.max(needed, numbers.length * 2))
+    larger.set(numbers)
     numbers = larger
   }
   return {
     push(number: number): void {
-      reserve(length + 1)
+      if (length === numbers.length) reserve(length + 1)
       numbers[length] = number
       length += 1
     },
-    /** The number at a place; 0 where nothing was put. */
-    get: (at: number): number => numbers[at] ?? 0,
+    pushAll(more: ArrayLike<number>): void {
+      reserve(length + more.length)
+      numbers.set(more, length)
+      length += more.length
+    },
     /** Puts a number at any place; the list grows up to it with zeros. */
     set(at: number, number: number): void {
-      reserve(at + 1)
-      if (at >= length) length = at + 1
+      if (at >= length) {
+        reserve(at + 1)
+        length = at + 1
+      }
       numbers[at] = number
     },
+    /** The number at a place; 0 where nothing was put. */
+    get: (at: number): number => numbers[at] ?? 0,
+    clear(): void {
+      length = 0
+    },
     length: (): number => length,
-    /** A view of what was pushed; later pushes may or may not show in it. */
-    values: (): Uint32Array => numbers.subarray(0, length),
-    /** As `values`, from one place to another. */
-    between: (start: number, end: number): Uint32Array => numbers.subarray(start, end),
+    /** What was pushed lies in front of it; later pushes may or may not show in it. */
+    memory: (): List => numbers,
   }
 }
 
-const BYTES_EACH = 4
+export type NumberList = ReturnType<typeof createNumberList<Uint32Array>>
 
 /**
- * Zeros for a table that may grow large. The memory is shared memory although nothing shares it:
- * V8 marks its whole heap anew for every 64 MB of other buffers it allocates, and with a million
+ * Zeros for a list that may grow large. The memory is shared memory although nothing shares it: V8
+ * marks its whole heap anew for every 64 MB of other buffers it allocates, and with a million
  * documents on the heap that took a third of the build.
  */
-export function allocateNumbers(length: number): Uint32Array {
-  return new Uint32Array(new SharedArrayBuffer(length * BYTES_EACH))
-}
+export const wholeNumbers = (length: number): Uint32Array =>
+  new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))
+export const byteNumbers = (length: number): Uint8Array =>
+  new Uint8Array(new SharedArrayBuffer(length))

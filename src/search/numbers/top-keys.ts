@@ -1,10 +1,8 @@
-const FIRST_BUFFER = 128
-
 export interface TopKeys {
   /** Offers a key; returns what the next one must exceed to be kept. */
   offer(key: number): number
-  /** The largest keys in descending order, from the `offset`-th on. */
-  take(offset: number): Float64Array
+  /** The largest keys in descending order. */
+  take(): Float64Array
 }
 
 /** A first page, and some: so few are quickest kept in order. */
@@ -12,14 +10,14 @@ const MAX_SORTED = 64
 
 /** Keeps the `size` largest of any number of keys. */
 export function createTopKeys(size: number): TopKeys {
-  return size <= MAX_SORTED ? createSortedKeys(size) : createBufferedKeys(size)
+  return size <= MAX_SORTED ? createSortedKeys(size) : createAllKeys(size)
 }
 
 function createSortedKeys(size: number): TopKeys {
   const keys = new Float64Array(size)
   let length = 0
   return {
-    offer(key: number): number {
+    offer(key) {
       if (length < size) length += 1
       else if (key <= (keys[size - 1] ?? Number.POSITIVE_INFINITY)) return keys[size - 1] ?? key
       let at = length - 1
@@ -27,38 +25,18 @@ function createSortedKeys(size: number): TopKeys {
       keys[at] = key
       return length === size ? (keys[size - 1] ?? 0) : Number.NEGATIVE_INFINITY
     },
-    take: (offset: number): Float64Array => keys.subarray(Math.min(offset, length), length),
+    take: () => keys.subarray(0, length),
   }
 }
 
-/**
- * Keys above the threshold are buffered; a full buffer is sorted and cut to its best half, which
- * raises the threshold.
- */
-function createBufferedKeys(size: number): TopKeys {
-  let buffer = new Float64Array(FIRST_BUFFER)
-  let length = 0
-  let threshold = Number.NEGATIVE_INFINITY
-  const makeRoom = () => {
-    if (length < size * 2) {
-      const larger = new Float64Array(Math.min(length * 2, size * 2))
-      larger.set(buffer)
-      buffer = larger
-      return
-    }
-    buffer.sort().copyWithin(0, length - size)
-    length = size
-    threshold = buffer[0] ?? threshold
-  }
+/** Deep pages are rare: everything is kept until one is taken. */
+function createAllKeys(size: number): TopKeys {
+  const keys: number[] = []
   return {
-    offer(key: number): number {
-      if (key <= threshold) return threshold
-      if (length === buffer.length) makeRoom()
-      buffer[length] = key
-      length += 1
-      return threshold
+    offer(key) {
+      keys.push(key)
+      return Number.NEGATIVE_INFINITY
     },
-    take: (offset: number): Float64Array =>
-      buffer.slice(0, length).sort().reverse().subarray(Math.min(offset, length), size),
+    take: () => Float64Array.from(keys).sort().reverse().subarray(0, size),
   }
 }

@@ -1,9 +1,7 @@
 import type { SearchIndex } from '../index/index-shape.ts'
-import { rowsOf } from '../index/postings.ts'
-import { findPairTerm, findTerm } from '../index/term-dictionary.ts'
+import { findPair, findTerm, pairText, rowsOf } from '../index/postings.ts'
 import { wordAt, wordsWithPrefix } from '../index/word-table.ts'
 import { stemWord } from '../words/stem-word.ts'
-import { pairTerm } from '../words/term-lexicon.ts'
 
 /** A term as the organic rows know it, looked up once. Only their words decide what is searched for. */
 export interface KnownTerm {
@@ -19,15 +17,15 @@ export interface KnownTerm {
 /** The term of a word; stop words, which are kept in names, are terms as they are written. */
 export function lookUpWord({ organic, words }: SearchIndex, word: string): KnownTerm {
   const text = words.stop.has(word) ? word : stemWord(word)
-  const number = findTerm(organic.dictionary, text)
+  const number = findTerm(organic, text)
   return { text, written: word, number, rows: rowsOf(organic, number) }
 }
 
 /** The pair of two terms as a term, in either order. */
 export function lookUpPair({ organic }: SearchIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
-  const number = findPairTerm(organic.dictionary, a.number, b.number)
+  const number = findPair(organic, a.number, b.number)
   return {
-    text: pairTerm(a.text, b.text),
+    text: pairText(a.text, b.text),
     written: `${a.written} ${b.written}`,
     number,
     rows: rowsOf(organic, number),
@@ -55,11 +53,11 @@ export function unspacedCompletions(
   prefix: string,
   most: number,
 ): KnownTerm[] {
-  const { words } = organic.dictionary
+  const { words } = organic
   const [first, end] = wordsWithPrefix(words, prefix)
   return Array.from({ length: Math.min(end - first, most) }, (_, at) => {
     const text = wordAt(words, first + at)
-    const number = findTerm(organic.dictionary, text)
+    const number = findTerm(organic, text)
     return { text, written: text, number, rows: rowsOf(organic, number) }
   })
 }

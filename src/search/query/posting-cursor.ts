@@ -1,10 +1,10 @@
 import { inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
-import type { SearchIndex, TermIndex } from '../index/index-shape.ts'
-import { findPostings, varintAt, varintBytes } from '../index/postings.ts'
-import { findTerm } from '../index/term-dictionary.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
+import { findPostings, findTerm, type TermIndex } from '../index/postings.ts'
+import { varintAt, varintBytes } from '../numbers/varint.ts'
 import type { PlanTerm } from './plan-query.ts'
 
-/** A place in the postings of one term, which lie as `PostingPlaces` says. */
+/** A place in the postings of one term, which lie as `Postings` says. */
 export interface PostingCursor {
   term: PlanTerm
   bytes: Uint8Array
@@ -28,7 +28,7 @@ export function openPlan(
   terms: readonly PlanTerm[],
 ): PostingCursor[] {
   return terms.flatMap((term) => {
-    const number = part === organic ? term.number : findTerm(part.dictionary, term.text)
+    const number = part === organic ? term.number : findTerm(part, term.text)
     return number < 0 ? [] : [openPostings(part, number, term)]
   })
 }

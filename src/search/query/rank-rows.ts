@@ -150,7 +150,7 @@ function rankAmong(
       ranking.total += bits === null ? matched : countPassing(bits, start, matched)
       offerCandidates(ranking, start, takeBlock(matched, ranking.hopeless))
     })
-  const rows = Array.from(ranking.best.take(0), (key) => toRow(ranking.span, key))
+  const rows = Array.from(ranking.best.take(), (key) => toRow(ranking.span, key))
   return { total: ranking.total, rows }
 }
 

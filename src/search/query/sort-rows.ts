@@ -55,7 +55,7 @@ export function takeSorted(part: IndexPart, request: SortRequest): RankedRows {
     else if (place === last) ending.offer(key)
   })
   whole.sort((a, b) => a.place - b.place || b.key - a.key)
-  return { total, rows: [...whole.map(({ key }) => key), ...ending.take(0)].map(toRow) }
+  return { total, rows: [...whole.map(({ key }) => key), ...ending.take()].map(toRow) }
 }
 
 /** The place where so many rows are reached, and how many stand before it. */

@@ -1,0 +1,132 @@
+import { chunksOf, hasSingleLetter, splitChunk, type Word } from './split-text.ts'
+import { stemWord } from './stem-word.ts'
+import type { TermNumbers } from './term-numbers.ts'
+import type { WordSets } from './word-sets.ts'
+
+/** A word of the listings: what there is to know of it is looked up once. */
+interface ListingWord {
+  /** As it is written, folded. */
+  text: string
+  /** The number of its term; a stop word that is kept at all is kept as it is written. */
+  term: number
+  isStop: boolean
+  /**
+   * Whether it counts into its text's length and can be one of two neighbours that are found
+   * together; stop words and words nearly every listing has say nothing about either.
+   */
+  tells: boolean
+  /** Organic listings that write it so, and which was the last. */
+  rows: number
+  lastRow: number
+}
+
+/** A stretch of characters: its words, and terms that are other spellings of them. */
+interface ReadChunk {
+  words: readonly ListingWord[]
+  others: readonly number[]
+}
+
+/** Words as they are written, with the number of organic listings that write them so. */
+export interface Spelling {
+  text: string
+  rows: number
+}
+
+/** Told of every term of a text; those that count into its length are `counted`. */
+export type TellTerm = (term: number, counted: boolean) => void
+
+/** Shorter words have too many neighbours one edit away, longer ones are no words. */
+const SPELLED = /^[a-z][a-z0-9]{2,23}$/
+/** Listings that must write a word: in a small index one may well be meant, in a large one it is noise. */
+const MOST_NEEDED = 5
+const LISTINGS_A_STEP = 2000
+
+/** Reads the texts of all listings of an index, and remembers how they write words. */
+export function createListingReader(sets: WordSets, terms: TermNumbers) {
+  const words = new Map<string, ListingWord>()
+  const chunks = new Map<string, ReadChunk>()
+  const wordOf = (text: string): ListingWord => {
+    const known = words.get(text)
+    if (known !== undefined) return known
+    const isStop = sets.stop.has(text)
+    const term = terms.ofWord(isStop ? text : stemWord(text))
+    const tells = !isStop && !sets.generic.has(text)
+    const word = { text, term, isStop, tells, rows: 0, lastRow: -1 }
+    words.set(text, word)
+    return word
+  }
+  const readChunk = (chunk: string): ReadChunk => {
+    const known = chunks.get(chunk)
+    if (known !== undefined) return known
+    const split = splitChunk(chunk)
+    const read = {
+      words: split.flatMap(plainParts).map(wordOf),
+      others: split.flatMap((word) => otherSpellings(word, sets)).map(terms.ofWord),
+    }
+    chunks.set(chunk, read)
+    return read
+  }
+  return {
+    /**
+     * @param row of the organic listing that writes it; null for our own, which are not counted
+     * @param keepStopWords names keep theirs, so that a search for nothing else can find them
+     */
+    read(text: string, { row, keepStopWords, tell }: TextToRead): void {
+      const read = chunksOf(text).map(readChunk)
+      for (const { others } of read) for (const term of others) tell(term, false)
+      const words = read.flatMap((chunk) => chunk.words)
+      for (const word of words) {
+        if (row !== null) countRow(word, row)
+        if (keepStopWords || !word.isStop) tell(word.term, word.tells)
+      }
+      const telling = words.filter((word) => word.tells)
+      telling.forEach(({ term }, at) => {
+        const before = telling[at - 1]?.term ?? term
+        if (before !== term) tell(terms.ofPair(before, term), false)
+      })
+    },
+    spellings(rows: number): Spelling[] {
+      const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
+      return withSingulars(
+        [...words.values()].filter((word) => word.rows >= needed && SPELLED.test(word.text)),
+      )
+    },
+  }
+}
+
+interface TextToRead {
+  row: number | null
+  keepStopWords: boolean
+  tell: TellTerm
+}
+
+function countRow(word: ListingWord, row: number): void {
+  if (word.lastRow !== row) word.rows += 1
+  word.lastRow = row
+}
+
+/** What counts: each word once. CamelCase counts as the one word it is written as. */
+function plainParts(word: Word): readonly string[] {
+  const isOne = word.style === 'plain' || word.style === 'camel'
+  return isOne || (word.style === 'hyphen' && hasSingleLetter(word)) ? [word.whole] : word.parts
+}
+
+/** CamelCase is found by its parts too, and what has more than two parts as a whole: its order counts. */
+function otherSpellings({ style, parts, whole }: Word, { stop }: WordSets): string[] {
+  if (style === 'camel')
+    return parts.filter((part) => part.length > 1 && !stop.has(part)).map(stemWord)
+  return style === 'hyphen' && parts.length > 2 ? [stemWord(whole)] : []
+}
+
+/** Who asks for an `invoice` is understood where listings write `invoices` only. */
+function withSingulars(spellings: readonly Spelling[]): Spelling[] {
+  const written = new Set(spellings.map(({ text }) => text))
+  const singulars = spellings.flatMap(({ text, rows }) => {
+    const singular = text.slice(0, -1)
+    const isPlural = text.endsWith('s') && stemWord(singular) === stemWord(text)
+    return isPlural && SPELLED.test(singular) && !written.has(singular)
+      ? [{ text: singular, rows }]
+      : []
+  })
+  return [...spellings, ...singulars]
+}
