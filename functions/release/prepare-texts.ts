@@ -2,7 +2,7 @@ import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
 import { findId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../../src/search/index/standing.ts'
-import type { RankedRow } from '../../src/search/query/sort-rows.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 
 /** The texts of a search response that come from the content. */

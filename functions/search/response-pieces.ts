@@ -3,7 +3,7 @@ import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RowExplanation } from '../../src/search/query/explain-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'
-import type { RankedRow } from '../../src/search/query/sort-rows.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import type { PreparedTexts } from '../release/prepare-texts.ts'
 

@@ -4,7 +4,7 @@ import {
 } from '../../src/domain/search/search-parameters.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import type { RankedRow } from '../../src/search/query/sort-rows.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { acceptsEncoding } from '../static/accepts-encoding.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'

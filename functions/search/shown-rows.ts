@@ -1,6 +1,6 @@
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import type { RankedRow } from '../../src/search/query/sort-rows.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 
 /**
  * Counts how often searches showed each organic row. Adding one to a number costs a search next to

@@ -15,6 +15,8 @@ import { buildWordTable } from './word-table.ts'
 /** Distances of three bytes and palette numbers of two are all a reader expects. */
 const MAX_ROWS = 2 ** 21
 const MAX_PALETTE = 2 ** 15
+/** Words that have numbers of two bytes. */
+const SHORT_NUMBERS = 2 ** 16
 
 /**
  * The term index of a part. Pairs that only one organic listing has are left out.
@@ -74,9 +76,10 @@ export function sortTerms(
       kept.push(Math.min(left, right) * words.length + Math.max(left, right))
     }
   const sorted = Float64Array.from(kept).sort()
+  const Seconds = words.length <= SHORT_NUMBERS ? Uint16Array : Uint32Array
   const pairs: WordPairs = {
     starts: new Uint32Array(words.length + 1),
-    seconds: Uint32Array.from(sorted, (pair) => pair % words.length),
+    seconds: new Seconds(sorted.map((pair) => pair % words.length)),
   }
   const firsts = Uint32Array.from(sorted, (pair) => Math.floor(pair / words.length))
   for (const first of firsts) pairs.starts[first + 1] = (pairs.starts[first + 1] ?? 0) + 1

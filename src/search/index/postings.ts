@@ -24,7 +24,8 @@ type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 export interface WordPairs {
   /** Where the pairs of each word start in `seconds`; one more than there are words. */
   starts: Uint32Array
-  seconds: Uint32Array
+  /** Of two bytes each as long as all words have numbers that short. */
+  seconds: Uint16Array | Uint32Array
 }
 
 /**

@@ -12,7 +12,7 @@ export interface WordTable {
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-const SLOTS_PER_WORD = 1.5
+const SLOTS_PER_WORD = 1.25
 const MAX_ASCII = 0x7f
 
 /** @param words sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */

@@ -10,7 +10,7 @@
  */
 import { NO_ROW, type PostingCursor } from './posting-cursor.ts'
 
-export const BLOCK_ROWS = 1024
+const BLOCK_ROWS = 1024
 
 /** The score of each row of the block; 0 between blocks, and above it for a row with a term. */
 const scores = new Float64Array(BLOCK_ROWS)
@@ -22,12 +22,40 @@ const readScores = new Float64Array(BLOCK_ROWS)
 const candidatePlaces = new Uint16Array(BLOCK_ROWS + 1)
 const candidateScores = new Float64Array(BLOCK_ROWS + 1)
 
-/** The rows of a block that may get on the page, in columns. */
-export const CANDIDATES = {
-  /** Row numbers, from the block's first row. */
+/** A block that was scored. */
+export const BLOCK = {
+  /** Its first row. */
+  start: 0,
+  /** Rows with a term that pass the filters. */
+  passing: 0,
+  /** Those of them that score enough: their places from the first row, and their scores. */
+  candidates: 0,
   places: candidatePlaces,
   scores: candidateScores,
-} as const
+}
+
+/**
+ * Scores the next block that has rows with a term.
+ * @param bits rows that pass the filters; null for all
+ * @param hopeless what a candidate scores at least
+ * @returns whether there was one
+ */
+export function scoreBlock(
+  cursors: readonly PostingCursor[],
+  bits: Uint32Array | null,
+  hopeless: number,
+): boolean {
+  let first = NO_ROW
+  for (const { row } of cursors) if (row < first) first = row
+  if (first === NO_ROW) return false
+  const start = first - (first % BLOCK_ROWS)
+  let matched = 0
+  for (const cursor of cursors)
+    if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
+  BLOCK.start = start
+  takeBlock(matched, bits, hopeless)
+  return true
+}
 
 /**
  * Reads a term's postings in a block. Each is a palette number, a byte or two, and the distance to
@@ -70,13 +98,8 @@ function readBlock(cursor: PostingCursor, start: number): number {
   return count
 }
 
-/**
- * Adds a term's postings in a block to the scores of its rows.
- * @param start the block's first row
- * @param matched how many rows of the block have a score already
- * @returns how many have one now
- */
-export function addToBlock(cursor: PostingCursor, start: number, matched: number): number {
+/** Adds a term's postings in a block to the scores of its rows; returns how many have one now. */
+function addToBlock(cursor: PostingCursor, start: number, matched: number): number {
   const count = readBlock(cursor, start)
   let next = matched
   for (let at = 0; at < count; at = (at + 1) | 0) {
@@ -89,21 +112,10 @@ export function addToBlock(cursor: PostingCursor, start: number, matched: number
   return next
 }
 
-/** @returns how many of a block's rows with a score pass a filter */
-export function countPassing(bits: Uint32Array, start: number, matched: number): number {
-  let count = 0
-  for (let at = 0; at < matched; at = (at + 1) | 0) {
-    const row = start + (matches[at] ?? 0)
-    count = (count + (((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1)) | 0
-  }
-  return count
-}
-
-/**
- * Makes candidates of the rows that score enough, and sets the block back to 0.
- * @returns how many there are
- */
-export function takeBlock(matched: number, hopeless: number): number {
+/** Makes candidates of the rows that pass and score enough, and sets the block back to 0. */
+function takeBlock(matched: number, bits: Uint32Array | null, hopeless: number): void {
+  const { start } = BLOCK
+  let passing = 0
   let count = 0
   for (let at = 0; at < matched; at = (at + 1) | 0) {
     const place = matches[at] ?? 0
@@ -111,23 +123,11 @@ export function takeBlock(matched: number, hopeless: number): number {
     scores[place] = 0
     candidatePlaces[count] = place
     candidateScores[count] = score
-    count = (count + (score >= hopeless ? 1 : 0)) | 0
+    const row = start + place
+    const passes = bits === null ? 1 : ((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1
+    passing = (passing + passes) | 0
+    count = (count + (score >= hopeless ? passes : 0)) | 0
   }
-  return count
-}
-
-/**
- * As `addToBlock` and `takeBlock` in one, for a search of one term.
- * @returns how many candidates there are
- */
-export function takePostings(cursor: PostingCursor, start: number, hopeless: number): number {
-  const count = readBlock(cursor, start)
-  let candidates = 0
-  for (let at = 0; at < count; at = (at + 1) | 0) {
-    const score = readScores[at] ?? 0
-    candidatePlaces[candidates] = readPlaces[at] ?? 0
-    candidateScores[candidates] = score
-    candidates = (candidates + (score >= hopeless ? 1 : 0)) | 0
-  }
-  return candidates
+  BLOCK.passing = passing
+  BLOCK.candidates = count
 }

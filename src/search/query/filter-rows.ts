@@ -3,6 +3,7 @@ import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { bitWords, type IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 import { countUpTo } from '../numbers/coded-column.ts'
+import { firstPlace } from '../numbers/first-place.ts'
 
 /** The filters of a query, as Orama's `where` writes them. */
 export type RowFilter = ReturnType<typeof toRowFilter>
@@ -28,17 +29,25 @@ export function filterRows(
 ): Uint32Array | null {
   if (Object.keys(filter).length === 0) return null
   const { values, min_usd: price, trust } = filter
-  const words = bitWords(part.rows)
-  const passing = new Uint32Array(words).fill(0xffffffff)
-  for (const value of values?.containsAll ?? []) {
-    const place = places.get(value)
-    if (place === undefined) return passing.fill(0)
-    for (let i = 0; i < words; i += 1)
-      passing[i] = (passing[i] ?? 0) & (part.filterBits[place * words + i] ?? 0)
-  }
+  const passing = allRows(part)
+  for (const value of values?.containsAll ?? []) keepBoth(passing, bitsFor(part, places.get(value)))
   if (price !== undefined) keepAffordable(part, passing, price.lte)
   if (trust !== undefined) keepTrusted(part, passing, trust.gte)
   return passing
+}
+
+/** The rows that have a filter value; none for one that nobody knows. */
+export function bitsFor({ rows, filterBits }: IndexPart, place = -1): Uint32Array {
+  const words = bitWords(rows)
+  return place < 0
+    ? new Uint32Array(words)
+    : filterBits.subarray(place * words, (place + 1) * words)
+}
+
+/** Leaves the rows of one bit set that are in another, too. */
+export function keepBoth(bits: Uint32Array, others: Uint32Array): Uint32Array {
+  for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)
+  return bits
 }
 
 const VALUE_FILTERS = FILTER_ROWS.flatMap(([name, filter]) => ('of' in filter ? [name] : []))
@@ -58,30 +67,34 @@ function valuesAsked(query: Partial<SearchQuery>): string[] {
 function keepAffordable({ rows, minUsd }: IndexPart, passing: Uint32Array, most: number): void {
   const { codes } = minUsd
   const affordable = countUpTo(minUsd, most)
-  for (let word = 0; word < passing.length; word += 1) {
-    if (passing[word] === 0) continue
-    let kept = 0
-    const end = Math.min(rows, (word + 1) * 32)
-    for (let row = word * 32; row < end; row += 1) {
-      if ((codes[row] ?? 0) < affordable) kept |= 1 << (row & 31)
-    }
-    passing[word] = (passing[word] ?? 0) & kept
-  }
+  for (let row = 0; row < rows; row += 1)
+    if ((codes[row] ?? 0) >= affordable) setBit(passing, row, false)
 }
 
 /** Rows lie in the order of trust, so those with enough are the first ones. */
 function keepTrusted({ rows, standings }: IndexPart, passing: Uint32Array, least: number): void {
-  let low = 0
-  let high = rows
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const score = trustOf(standings[middle] ?? NO_TRUST)
-    if (score !== NO_TRUST && score >= least) low = middle + 1
-    else high = middle
-  }
-  const whole = low >>> 5
-  passing.fill(0, whole + 1)
-  passing[whole] = (passing[whole] ?? 0) & ((1 << (low & 31)) - 1)
+  const first = firstPlace(0, rows, (row) => {
+    const score = trustOf(standings[row] ?? NO_TRUST)
+    return score === NO_TRUST || score < least
+  })
+  passing.fill(0, (first >>> 5) + 1)
+  passing[first >>> 5] = (passing[first >>> 5] ?? 0) & ((1 << (first & 31)) - 1)
+}
+
+/** A bit set over all rows of a part. */
+export function bitsOf({ rows: all }: IndexPart, rows: Iterable<number>): Uint32Array {
+  const bits = new Uint32Array(bitWords(all))
+  for (const row of rows) setBit(bits, row, true)
+  return bits
+}
+
+export function allRows({ rows }: IndexPart): Uint32Array {
+  return new Uint32Array(bitWords(rows)).fill(0xffffffff)
+}
+
+export function setBit(bits: Uint32Array, row: number, isSet: boolean): void {
+  const word = bits[row >>> 5] ?? 0
+  bits[row >>> 5] = isSet ? word | (1 << (row & 31)) : word & ~(1 << (row & 31))
 }
 
 export function passes(bits: Uint32Array | null, row: number): boolean {

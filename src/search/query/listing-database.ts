@@ -24,21 +24,15 @@ import {
 import { SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
 import { readId } from '../index/index-rows.ts'
 import type { PartName, SearchIndex } from '../index/index-shape.ts'
-import { exactRows } from './exact-rows.ts'
 import { filterRows, type RowFilter } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
-import { rankRows } from './rank-rows.ts'
-import { placesFor, type RankedRow, type RankedRows } from './sort-rows.ts'
+import { type RankedRow, type RankedRows, rankRows } from './rank-rows.ts'
+import { placesFor } from './sort-places.ts'
 
 /** What a listing is to Orama: its words, the filter values that hold for it, price and trust. */
 const SCHEMA = { words: 'string', values: 'enum[]', min_usd: 'number', trust: 'number' } as const
 
-export interface ListingDatabase {
-  /** Orama's own: `search(database, { term, where, sortBy, limit, offset })`. */
-  orama: ReturnType<typeof createOrama>
-  plan: (text: string) => QueryPlan
-  searchPart(asked: PartRequest): RankedRows
-}
+export type ListingDatabase = ReturnType<typeof createListingDatabase>
 
 export interface PartRequest {
   text: string
@@ -51,8 +45,8 @@ export interface PartRequest {
 /** One search at work: what is known of it before Orama asks, and found beside what it is told. */
 interface Work {
   asked: { sort: SearchSort; most: number } | null
-  text: string
   total: number
+  plan: (text: string) => QueryPlan
 }
 
 /** Rows as Orama numbers them: from 1. */
@@ -68,17 +62,31 @@ export function createListingDatabase(
   index: SearchIndex,
   name: PartName,
   plan: (text: string) => QueryPlan,
-): ListingDatabase {
-  const work: Work = { asked: null, text: '', total: 0 }
-  const orama = createOrama(index, name, { work, plan })
+) {
+  const work: Work = { asked: null, total: 0, plan }
+  const orama = create({
+    schema: SCHEMA,
+    components: {
+      index: createListingIndex(index, name, work),
+      documentsStore: createRowStore(index, name),
+      sorter: createRowSorter(index, name, work),
+      formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
+    },
+  })
   const { internalDocumentIDStore: ids } = orama
-  const read = ids.internalIdToId
+  // Orama keeps every id in a list; ours are read from the row when a hit shows them.
+  const read = new Proxy<string[]>([], {
+    get: (_, key) =>
+      key === 'length' ? index[name].rows : readId(index, name, Number(String(key))),
+  })
+  ids.internalIdToId = read
   const none: string[] = []
   none.length = index[name].rows
   return {
+    /** Orama's own: `search(database, { term, where, sortBy, limit, offset })`. */
     orama,
     plan,
-    searchPart({ text, where, sort, limit, offset }) {
+    searchPart({ text, where, sort, limit, offset }: PartRequest): RankedRows {
       work.asked = { sort, most: offset + limit }
       // Rows are all that is looked at of these hits: their ids stay unread.
       ids.internalIdToId = none
@@ -103,49 +111,31 @@ function toRanked(document: unknown, relevance: number): RankedRow {
   return { row, relevance }
 }
 
-function createOrama(
-  index: SearchIndex,
-  name: PartName,
-  { work, plan }: { work: Work; plan: (text: string) => QueryPlan },
-) {
-  const orama = create({
-    schema: SCHEMA,
-    components: {
-      index: createListingIndex(index, name, { work, plan }),
-      documentsStore: createRowStore(index, name),
-      sorter: createRowSorter(index, name, work),
-      formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
+/** What a component would do with rows that can be changed. */
+function refuse<Method extends string>(...methods: Method[]): Record<Method, () => never> {
+  const refused = methods.map((method) => [
+    method,
+    () => {
+      throw new Error(`The listings have no ${method}: build the search index again instead.`)
     },
-  })
-  // Orama keeps every id in a list; ours are read from the row when a hit shows them.
-  orama.internalDocumentIDStore.internalIdToId = new Proxy<string[]>([], {
-    get: (_, key) =>
-      key === 'length' ? index[name].rows : readId(index, name, Number(String(key))),
-  })
-  return orama
+  ])
+  // `fromEntries` widens the names it was given.
+  return Object.fromEntries(refused) as Record<Method, () => never>
 }
 
-function createListingIndex(
-  index: SearchIndex,
-  name: PartName,
-  { work, plan }: { work: Work; plan: (text: string) => QueryPlan },
-): IIndex<AnyIndexStore> {
+function createListingIndex(index: SearchIndex, name: PartName, work: Work): IIndex<AnyIndexStore> {
   const part = index[name]
-  const unused = (method: string) => () => {
-    throw new Error(`The listings have no ${method}: build the search index again instead.`)
-  }
   return {
     create: () => ({ vectorIndexes: {} }),
     search(_store, text, _tokenizer, _language, _properties, _exact, _tolerance, ...others) {
       const passing = others[3]
       const { total, rows } = rankRows(index, part, {
         text,
-        plan: plan(text),
+        plan: work.plan(text),
         bits: passing instanceof RowSet ? passing.bits : null,
         sort: work.asked?.sort ?? 'relevance',
         most: work.asked?.most ?? part.rows,
       })
-      work.text = text
       work.total = total
       return rows.map(({ row, relevance }): TokenScore => [row + 1, relevance])
     },
@@ -154,70 +144,42 @@ function createListingIndex(
       new RowSet(filterRows(part, where as RowFilter, index.filterPlaces)),
     getSearchableProperties: () => ['words'],
     getSearchablePropertiesWithTypes: () => ({ ...SCHEMA }),
-    insert: unused('insert'),
-    remove: unused('remove'),
-    insertDocumentScoreParameters: unused('insertDocumentScoreParameters'),
-    insertTokenScoreParameters: unused('insertTokenScoreParameters'),
-    removeDocumentScoreParameters: unused('removeDocumentScoreParameters'),
-    removeTokenScoreParameters: unused('removeTokenScoreParameters'),
-    calculateResultScores: unused('calculateResultScores'),
-    load: unused('load'),
-    save: unused('save'),
+    ...refuse('insert', 'remove', 'load', 'save', 'calculateResultScores'),
+    ...refuse('insertDocumentScoreParameters', 'insertTokenScoreParameters'),
+    ...refuse('removeDocumentScoreParameters', 'removeTokenScoreParameters'),
   }
 }
 
 /** The documents are rows of the index file. */
 function createRowStore(index: SearchIndex, name: PartName): IDocumentsStore<AnyDocumentStore> {
-  const unused = () => {
-    throw new Error('The rows of the index file cannot be changed: build it again instead.')
-  }
   const get = (_store: AnyDocumentStore, id: string | number) => ({ row: Number(id) - 1 })
   return {
     create: () => ({ docs: {} }),
     get,
     getMultiple: (store, ids) => ids.map((id) => get(store, id)),
-    getAll: unused,
     count: () => index[name].rows,
-    store: unused,
-    remove: unused,
-    load: unused,
-    save: unused,
+    ...refuse('getAll', 'store', 'remove', 'load', 'save'),
   }
 }
 
-/** The orders of a search; the rows of a page, which come in order, keep it. */
+/** The orders of a search; rows come by rank, those of a page in order already. */
 function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorter<object> {
-  const part = index[name]
-  const unused = () => {
-    throw new Error('The order of rows follows from the index file.')
-  }
   return {
     create: () => ({}),
     sortBy(_store, scores, { property }) {
       const sort = SEARCH_SORTS.find((known) => known === property)
       if (sort === undefined) throw new Error(`There is no order ${String(property)}.`)
-      if (work.asked !== null) return scores
-      const { placeOf } = placesFor(part, sort)
-      const exact = exactRows(index, part, { text: work.text, bits: null })
-      const group = (at: number) => exact.findIndex(({ rows }) => rows.includes(at))
-      const groups = exact.length
-      const first = (at: number) =>
-        sort === 'relevance' ? (group(at) + groups + 1) % (groups + 1) : 0
+      if (work.asked !== null || sort === 'relevance') return scores
+      const placeOf = placesFor(index[name], sort)
       const row = (id: string | number) => Number(id) - 1
       return scores.sort(
         ([a, left], [b, right]) =>
-          first(row(a)) - first(row(b)) ||
-          placeOf(row(a)) - placeOf(row(b)) ||
-          right - left ||
-          row(a) - row(b),
+          placeOf(row(a)) - placeOf(row(b)) || right - left || row(a) - row(b),
       )
     },
     getSortableProperties: () => [...SEARCH_SORTS],
     getSortablePropertiesWithTypes: () =>
       Object.fromEntries(SEARCH_SORTS.map((sort) => [sort, 'number'])),
-    insert: unused,
-    remove: unused,
-    load: unused,
-    save: unused,
+    ...refuse('insert', 'remove', 'load', 'save'),
   }
 }

@@ -1,21 +1,26 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
-import { bitWords, type IndexPart, type SearchIndex } from '../index/index-shape.ts'
+import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
-import { createTopKeys, type TopKeys } from '../numbers/top-keys.ts'
-import {
-  addToBlock,
-  BLOCK_ROWS,
-  CANDIDATES,
-  countPassing,
-  takeBlock,
-  takePostings,
-} from './block-scores.ts'
+import { createTopKeys } from '../numbers/top-keys.ts'
+import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
-import { passes } from './filter-rows.ts'
+import { allRows, bitsOf, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
-import { NO_ROW, openPlan, type PostingCursor } from './posting-cursor.ts'
-import { type RankedRow, type RankedRows, takeSorted } from './sort-rows.ts'
+import { openPlan, type PostingCursor } from './posting-cursor.ts'
+import { scoreRows } from './score-rows.ts'
+import { sortPlaces } from './sort-places.ts'
+
+export interface RankedRow {
+  row: number
+  relevance: number
+}
+
+/** The first rows of one part, and how many rows of it match in all. */
+export interface RankedRows {
+  total: number
+  rows: readonly RankedRow[]
+}
 
 export interface RankRequest {
   text: string
@@ -27,103 +32,67 @@ export interface RankRequest {
   most: number
 }
 
-/** The best rows of a search so far. */
-interface Ranking {
-  part: IndexPart
-  bits: Uint32Array | null
-  best: TopKeys
-  span: number
-  total: number
-  /** A row that scores less, in all, cannot get on the page any more. */
-  hopeless: number
-  /** The least key on the page, once that is full. */
-  threshold: number
-}
-
 /** Scores a part's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
 export function rankRows(index: SearchIndex, part: IndexPart, request: RankRequest): RankedRows {
   const { text, plan, sort, most, bits } = request
-  if (sort !== 'relevance')
-    return takeSorted(part, { ...collectMatches(index, part, plan), bits, sort, most })
-  const rank = (among: Uint32Array | null, wanted: number) =>
-    rankAmong(part, openPlan(index, part, plan.terms), among, wanted)
+  const cursors = openPlan(index, part, plan.terms)
+  if (sort !== 'relevance') return rankSorted(part, cursors, request)
   const exact = exactRows(index, part, { text, bits })
-  if (exact.length === 0) return rank(bits, most)
-  const others = bits?.slice() ?? new Uint32Array(bitWords(part.rows)).fill(0xffffffff)
-  const found = exact.map(({ rows }) => withUnmatched(rank(takeOut(others, rows), most), rows))
-  found.push(rank(others, most))
-  return {
-    total: found.reduce((sum, { total }) => sum + total, 0),
-    rows: found.flatMap(({ rows }) => rows).slice(0, most),
-  }
+  if (exact.length === 0) return rankAmong(part, cursors, bits, most)
+  const others = bits?.slice() ?? allRows(part)
+  const first = exact.flatMap(({ rows }) => {
+    for (const row of rows) setBit(others, row, false)
+    return rankFew(index, part, plan, rows)
+  })
+  const rest = rankAmong(part, cursors, others, most)
+  return { total: first.length + rest.total, rows: [...first, ...rest.rows].slice(0, most) }
 }
 
-/** Moves rows from one bit set to one of their own. */
-function takeOut(bits: Uint32Array, rows: readonly number[]): Uint32Array {
-  const taken = new Uint32Array(bits.length)
-  for (const row of rows) {
-    taken[row >>> 5] = (taken[row >>> 5] ?? 0) | (1 << (row & 31))
-    bits[row >>> 5] = (bits[row >>> 5] ?? 0) & ~(1 << (row & 31))
-  }
-  return taken
+/** Every row that holds a term, as a bit set. */
+export function matchBits(index: SearchIndex, part: IndexPart, plan: QueryPlan): Uint32Array {
+  const bits = bitsOf(part, [])
+  const cursors = openPlan(index, part, plan.terms)
+  while (scoreBlock(cursors, null, Number.NEGATIVE_INFINITY))
+    for (let at = 0; at < BLOCK.candidates; at += 1)
+      setBit(bits, BLOCK.start + (BLOCK.places[at] ?? 0), true)
+  return bits
 }
 
-/** An id or a host is no text: a row may be asked for by it and hold no term. */
-function withUnmatched({ rows, total }: RankedRows, all: readonly number[]): RankedRows {
-  if (total === all.length) return { rows, total }
-  const matched = new Set(rows.map(({ row }) => row))
-  const others = all.filter((row) => !matched.has(row)).map((row) => ({ row, relevance: 0 }))
-  return { rows: [...rows, ...others], total: all.length }
+/** The relevance of a score, in steps: those are compared and printed. */
+function stepsOf({ standings }: IndexPart, row: number, score: number): number {
+  return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
+}
+
+/** Rows that are few and known beforehand; one may hold no term, as an id or a host is no text. */
+function rankFew(
+  index: SearchIndex,
+  part: IndexPart,
+  plan: QueryPlan,
+  rows: readonly number[],
+): RankedRow[] {
+  const scores = scoreRows(index, part, plan.terms, rows)
+  return rows
+    .map((row) => {
+      const steps = stepsOf(part, row, scores.get(row)?.total ?? 0)
+      return { row, relevance: steps / RELEVANCE_STEPS }
+    })
+    .sort((a, b) => b.relevance - a.relevance || a.row - b.row)
 }
 
 /**
- * A row's rank as one number, so that a typed array can hold and sort it: the score in steps, then
- * the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores to
- * 8,000 with a million rows; the best match of 32 words scores some hundreds.
+ * A row's rank as one number, so that a typed array can hold and sort it: the relevance in steps,
+ * then the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores
+ * to 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
-function toKey({ standings }: IndexPart, span: number, row: number, score: number): number {
-  const multiplier = multiplierOf(standings[row] ?? NO_TRUST)
-  return Math.round(score * multiplier * RELEVANCE_STEPS) * span + (span - 1 - row)
-}
-
-function spanOf({ rows }: IndexPart): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(rows, 2)))
-}
-
-function toRow(span: number, key: number): RankedRow {
-  return { row: span - 1 - (key % span), relevance: Math.floor(key / span) / RELEVANCE_STEPS }
-}
-
-/** Every row that holds a term, ascending, with its key. */
-export function collectMatches(index: SearchIndex, part: IndexPart, plan: QueryPlan) {
-  const span = spanOf(part)
-  const rows: number[] = []
-  const keys: number[] = []
-  eachBlock(openPlan(index, part, plan.terms), (start, matched) => {
-    const candidates = takeBlock(matched, Number.NEGATIVE_INFINITY)
-    for (let at = 0; at < candidates; at += 1) {
-      const row = start + (CANDIDATES.places[at] ?? 0)
-      rows.push(row)
-      keys.push(toKey(part, span, row, CANDIDATES.scores[at] ?? 0))
-    }
-  })
-  return { rows, keys, toRow: (key: number) => toRow(span, key) }
-}
-
-/** Calls back for every block that has rows with a score, with how many. */
-function eachBlock(
-  cursors: readonly PostingCursor[],
-  visit: (start: number, matched: number) => void,
-): void {
-  for (;;) {
-    let first = NO_ROW
-    for (const { row } of cursors) if (row < first) first = row
-    if (first === NO_ROW) return
-    const start = first - (first % BLOCK_ROWS)
-    let matched = 0
-    for (const cursor of cursors)
-      if (cursor.row - start < BLOCK_ROWS) matched = addToBlock(cursor, start, matched)
-    visit(start, matched)
+function createKeys(part: IndexPart) {
+  const span = 2 ** Math.ceil(Math.log2(Math.max(part.rows, 2)))
+  return {
+    span,
+    toKey: (row: number, score: number) => stepsOf(part, row, score) * span + (span - 1 - row),
+    toRow: (key: number): RankedRow => ({
+      row: span - 1 - (key % span),
+      relevance: Math.floor(key / span) / RELEVANCE_STEPS,
+    }),
   }
 }
 
@@ -134,56 +103,45 @@ function rankAmong(
   bits: Uint32Array | null,
   most: number,
 ): RankedRows {
-  const ranking: Ranking = {
+  const { span, toKey, toRow } = createKeys(part)
+  const best = createTopKeys(Math.min(most, part.rows))
+  let total = 0
+  /** The least key on the page, once that is full. */
+  let threshold = Number.NEGATIVE_INFINITY
+  /** A row that scores less, before it is multiplied, cannot get on the page any more. */
+  let hopeless = Number.NEGATIVE_INFINITY
+  while (scoreBlock(cursors, bits, hopeless)) {
+    total += BLOCK.passing
+    for (let at = 0; at < BLOCK.candidates; at += 1) {
+      const score = BLOCK.scores[at] ?? 0
+      if (score < hopeless) continue
+      const key = toKey(BLOCK.start + (BLOCK.places[at] ?? 0), score)
+      if (key <= threshold) continue
+      threshold = best.offer(key)
+      // With a step of slack for the rounding.
+      hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
+    }
+  }
+  return { total, rows: Array.from(best.take(), toRow) }
+}
+
+/** By price, trust or date, and by rank where those are the same. */
+function rankSorted(
+  part: IndexPart,
+  cursors: readonly PostingCursor[],
+  { bits, sort, most }: RankRequest,
+): RankedRows {
+  const { toKey, toRow } = createKeys(part)
+  const keys: number[] = []
+  while (scoreBlock(cursors, bits, Number.NEGATIVE_INFINITY))
+    for (let at = 0; at < BLOCK.candidates; at += 1)
+      keys.push(toKey(BLOCK.start + (BLOCK.places[at] ?? 0), BLOCK.scores[at] ?? 0))
+  const ranked = Float64Array.from(keys).sort().reverse()
+  const places = sortPlaces(
     part,
-    bits,
-    best: createTopKeys(Math.min(most, part.rows)),
-    span: spanOf(part),
-    total: 0,
-    hopeless: Number.NEGATIVE_INFINITY,
-    threshold: Number.NEGATIVE_INFINITY,
-  }
-  const [first, second] = cursors
-  if (first !== undefined && second === undefined && bits === null) rankPostings(ranking, first)
-  else
-    eachBlock(cursors, (start, matched) => {
-      ranking.total += bits === null ? matched : countPassing(bits, start, matched)
-      offerCandidates(ranking, start, takeBlock(matched, ranking.hopeless))
-    })
-  const rows = Array.from(ranking.best.take(), (key) => toRow(ranking.span, key))
-  return { total: ranking.total, rows }
-}
-
-/** Rows of one term have no scores to be added up. */
-function rankPostings(ranking: Ranking, cursor: PostingCursor): void {
-  ranking.total = cursor.left
-  while (cursor.row !== NO_ROW) {
-    const start = cursor.row - (cursor.row % BLOCK_ROWS)
-    offerCandidates(ranking, start, takePostings(cursor, start, ranking.hopeless))
-  }
-}
-
-function offerCandidates(ranking: Ranking, start: number, candidates: number): void {
-  const { places, scores } = CANDIDATES
-  const { bits } = ranking
-  let { hopeless } = ranking
-  for (let at = 0; at < candidates; at += 1) {
-    const score = scores[at] ?? 0
-    if (score < hopeless) continue
-    const row = start + (places[at] ?? 0)
-    if (bits !== null && !passes(bits, row)) continue
-    offer(ranking, row, score)
-    hopeless = ranking.hopeless
-  }
-}
-
-function offer(ranking: Ranking, row: number, score: number): void {
-  const { part, span } = ranking
-  const key = toKey(part, span, row, score)
-  if (key <= ranking.threshold) return
-  const threshold = ranking.best.offer(key)
-  if (threshold === ranking.threshold) return
-  ranking.threshold = threshold
-  // With a step of slack for the rounding.
-  ranking.hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
+    sort,
+    ranked.map((key) => toRow(key).row),
+  )
+  const rows = Array.from(places.subarray(0, most), (place) => toRow(ranked[place] ?? 0))
+  return { total: keys.length, rows }
 }

@@ -5,8 +5,8 @@
  * them: terms, each with what it counts. `listing-database.ts` hands the text to Orama, and Orama to
  * our component: `filter-rows.ts` makes the filters a bit set, `rank-rows.ts` walks the postings of
  * all terms block by block (`block-scores.ts`) and keeps the best rows, times trust and Live-Tested;
- * `exact-rows.ts` puts first what was asked for by id, host or name; `sort-rows.ts` knows the other
- * orders. `count-facets.ts` and `explain-rows.ts` answer what is asked beside the page.
+ * `exact-rows.ts` puts first what was asked for by id, host or name; `sort-places.ts` knows the
+ * other orders. `count-facets.ts` and `explain-rows.ts` answer what is asked beside the page.
  */
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
@@ -15,11 +15,15 @@ import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { countFacets, type FacetCounts } from './count-facets.ts'
 import { exactRows } from './exact-rows.ts'
 import { explainRows, type RowExplanation } from './explain-rows.ts'
-import { countRows, filterRows, passes, toRowFilter } from './filter-rows.ts'
-import { createListingDatabase, type ListingDatabase } from './listing-database.ts'
+import { countRows, filterRows, passes, setBit, toRowFilter } from './filter-rows.ts'
+import {
+  createListingDatabase,
+  type ListingDatabase,
+  type PartRequest,
+} from './listing-database.ts'
 import { listOf, NO_WORD, planQuery, type QueryPlan } from './plan-query.ts'
-import { collectMatches } from './rank-rows.ts'
-import { type RankedRow, type RankedRows, takeSorted } from './sort-rows.ts'
+import { matchBits, type RankedRows } from './rank-rows.ts'
+import { sortPlaces } from './sort-places.ts'
 
 export interface SearchOutcome {
   organic: RankedRows
@@ -33,7 +37,7 @@ export interface SearchOutcome {
 /** Our own kits are few; more than a page of them would be no showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
-const PARTS = ['organic', 'firstParty'] as const
+const NO_PLAN: QueryPlan = { terms: [], notes: [], closest: () => [] }
 
 /** Made when the first query comes: a start needn't wait for them. */
 const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>()
@@ -43,7 +47,33 @@ const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>(
  * the trust and Live-Tested multipliers, applied before the page is cut; `total` is exact.
  */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
-  return query.q === undefined ? browse(index, query) : searchText(index, query, query.q)
+  const { q: text, limit, offset, sort = 'relevance', facets, explain } = query
+  // Orama takes a text without characters for none, and answers everything.
+  if (text?.trim() === '') return { organic: NONE, firstParty: NONE, notes: [NO_WORD] }
+  const asked = { where: toRowFilter(query), sort }
+  const search = (name: PartName, page: { limit: number; offset: number }) =>
+    text === undefined
+      ? browsePart(index, index[name], { ...asked, ...page })
+      : listingDatabases(index)[name].searchPart({ text, ...asked, ...page })
+  const organic = search('organic', { limit, offset })
+  const firstParty = index.firstParty.rows === 0 ? NONE : search('firstParty', FIRST_PARTY_PAGE)
+  const plan = text === undefined ? NO_PLAN : listingDatabases(index).organic.plan(text)
+  const explainPart = (name: PartName, { rows }: RankedRows) =>
+    explainRows(index, index[name], { text: text ?? '', plan, rows })
+  return {
+    organic,
+    firstParty,
+    notes: organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan),
+    ...(facets !== undefined && {
+      facets: countFacets(index, query, text === undefined ? null : matchesOf(index, text, plan)),
+    }),
+    ...(explain === true && {
+      explained: {
+        organic: explainPart('organic', organic),
+        firstParty: explainPart('firstParty', firstParty),
+      },
+    }),
+  }
 }
 
 /** Orama's databases over an index; `searchIndex` searches them. */
@@ -59,62 +89,23 @@ export function listingDatabases(index: SearchIndex): Record<PartName, ListingDa
   return made
 }
 
-function searchText(index: SearchIndex, query: SearchQuery, text: string): SearchOutcome {
-  // Orama takes a text without characters for none, and answers everything.
-  if (text.trim() === '') return { organic: NONE, firstParty: NONE, notes: [NO_WORD] }
-  const databases = listingDatabases(index)
-  const { sort = 'relevance', limit, offset } = query
-  const asked = { text, where: toRowFilter(query), sort }
-  const plan = databases.organic.plan(text)
-  const organic = databases.organic.searchPart({ ...asked, limit, offset })
-  const firstParty =
-    index.firstParty.rows === 0
-      ? NONE
-      : databases.firstParty.searchPart({ ...asked, ...FIRST_PARTY_PAGE })
-  const found = { organic, firstParty, notes: notesOf(databases.organic, query, plan, organic) }
-  return { ...found, ...besides(index, query, { text, plan, ...found }) }
+/** All that match the words, whatever the filters. */
+function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Array {
+  const bits = matchBits(index, index.organic, plan)
+  for (const { rows } of exactRows(index, index.organic, { text, bits: null }))
+    for (const row of rows) setBit(bits, row, true)
+  return bits
 }
 
-/** What is asked for beside the page. */
-function besides(
+/** What to say where nothing was found. */
+function notesOnNone(
   index: SearchIndex,
-  query: SearchQuery,
-  { text, plan, ...found }: Record<PartName, RankedRows> & { text: string; plan: QueryPlan },
-): Pick<SearchOutcome, 'facets' | 'explained'> {
-  const explain = (part: PartName) =>
-    explainRows(index, index[part], { text, plan, rows: found[part].rows })
-  return {
-    ...(query.facets !== undefined && {
-      facets: countFacets(index, query, matchesOf(index, text, plan)),
-    }),
-    ...(query.explain === true && {
-      explained: { organic: explain('organic'), firstParty: explain('firstParty') },
-    }),
-  }
-}
-
-function* matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Generator<number> {
-  yield* collectMatches(index, index.organic, plan).rows
-  for (const { rows } of exactRows(index, index.organic, { text, bits: null })) yield* rows
-}
-
-function notesOf(
-  database: ListingDatabase,
-  query: SearchQuery,
+  text: string,
   { notes, terms, closest }: QueryPlan,
-  { total }: RankedRows,
 ): readonly string[] {
-  if (total > 0) return notes
-  const { q: text = '', sort: _sort, limit: _limit, offset: _offset } = query
-  const unfiltered = database.searchPart({
-    text,
-    where: {},
-    sort: 'relevance',
-    limit: 1,
-    offset: 0,
-  })
-  if (unfiltered.total > 0)
-    return [...notes, `No match passes the filters; without them there are ${unfiltered.total}.`]
+  const all = { text, where: {}, sort: 'relevance', limit: 1, offset: 0 } as const
+  const { total } = listingDatabases(index).organic.searchPart(all)
+  if (total > 0) return [...notes, `No match passes the filters; without them there are ${total}.`]
   const near = closest()
   if (near.length > 0)
     return [...notes, `Nothing was found. The closest words that listings have: ${listOf(near)}.`]
@@ -122,66 +113,32 @@ function notesOf(
 }
 
 /** Without words: the order of the contract, `relevance` is the multiplier alone. */
-function browse(index: SearchIndex, query: SearchQuery): SearchOutcome {
-  const { limit, offset } = query
-  const [organic, firstParty] = PARTS.map((name) =>
-    browsePart(
-      index,
-      index[name],
-      query,
-      name === 'organic' ? { limit, offset } : FIRST_PARTY_PAGE,
-    ),
-  )
-  const found = { organic: organic ?? NONE, firstParty: firstParty ?? NONE, notes: [] }
-  const plan = { terms: [], notes: [], closest: () => [] }
-  const explained = besides(index, { ...query, facets: undefined }, { text: '', plan, ...found })
-  return {
-    ...found,
-    ...explained,
-    ...(query.facets !== undefined && { facets: countFacets(index, query, null) }),
-  }
-}
-
 function browsePart(
   index: SearchIndex,
   part: IndexPart,
-  query: SearchQuery,
-  page: { offset: number; limit: number },
+  { where, sort, offset, limit }: Omit<PartRequest, 'text'>,
 ): RankedRows {
-  const bits = filterRows(part, toRowFilter(query), index.filterPlaces)
-  const { sort = 'relevance' } = query
-  if (sort !== 'relevance') {
-    const most = page.offset + page.limit
-    const found = takeSorted(part, { ...browseMatches(part), bits, sort, most })
-    return { total: found.total, rows: found.rows.slice(page.offset) }
-  }
+  const bits = filterRows(part, where, index.filterPlaces)
   const total = bits === null ? part.rows : countRows(bits, part.rows)
-  const end = Math.min(page.offset + page.limit, total)
-  const rows: RankedRow[] = []
+  const end = Math.min(offset + limit, total)
+  const toRow = (row: number) => {
+    const steps = Math.round(multiplierOf(part.standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
+    return { row, relevance: steps / RELEVANCE_STEPS }
+  }
+  if (sort !== 'relevance') {
+    const rows = part.browseOrder.filter((row) => passes(bits, row))
+    const places = sortPlaces(part, sort, rows).subarray(offset, end)
+    return { total, rows: Array.from(places, (place) => toRow(rows[place] ?? 0)) }
+  }
   // Without a filter the page lies at its offset; with one, rows before it must be walked.
-  let passed = bits === null ? page.offset : 0
-  for (let at = passed; at < part.rows && passed < end; at += 1) {
+  if (bits === null)
+    return { total, rows: Array.from(part.browseOrder.subarray(offset, end), toRow) }
+  const passing: number[] = []
+  for (let at = 0; at < part.rows && passing.length < end; at += 1) {
     const row = part.browseOrder[at] ?? 0
-    if (!passes(bits, row)) continue
-    if (passed >= page.offset) rows.push(browsed(part, row))
-    passed += 1
+    if (passes(bits, row)) passing.push(row)
   }
-  return { total, rows }
-}
-
-/** All rows, with their place in the order of a search without words as keys. */
-function browseMatches(part: IndexPart) {
-  const rows = Array.from(part.browseOrder)
-  return {
-    rows,
-    keys: rows.map((_, at) => rows.length - at),
-    toRow: (key: number) => browsed(part, rows[rows.length - key] ?? 0),
-  }
-}
-
-function browsed({ standings }: IndexPart, row: number): RankedRow {
-  const multiplier = multiplierOf(standings[row] ?? NO_TRUST)
-  return { row, relevance: Math.round(multiplier * RELEVANCE_STEPS) / RELEVANCE_STEPS }
+  return { total, rows: passing.slice(offset).map(toRow) }
 }
 
 /** Both parts, the notes and the facets of one search ask for the plan of the same text. */
