@@ -86,11 +86,13 @@ function rankFew(
  */
 function createKeys(part: IndexPart) {
   const span = 2 ** Math.ceil(Math.log2(Math.max(part.rows, 2)))
+  const rowOf = (key: number) => span - 1 - (key % span)
   return {
     span,
     toKey: (row: number, score: number) => stepsOf(part, row, score) * span + (span - 1 - row),
+    rowOf,
     toRow: (key: number): RankedRow => ({
-      row: span - 1 - (key % span),
+      row: rowOf(key),
       relevance: Math.floor(key / span) / RELEVANCE_STEPS,
     }),
   }
@@ -131,17 +133,13 @@ function rankSorted(
   cursors: readonly PostingCursor[],
   { bits, sort, most }: RankRequest,
 ): RankedRows {
-  const { toKey, toRow } = createKeys(part)
+  const { toKey, rowOf, toRow } = createKeys(part)
   const keys: number[] = []
   while (scoreBlock(cursors, bits, Number.NEGATIVE_INFINITY))
     for (let at = 0; at < BLOCK.candidates; at += 1)
       keys.push(toKey(BLOCK.start + (BLOCK.places[at] ?? 0), BLOCK.scores[at] ?? 0))
-  const ranked = Float64Array.from(keys).sort().reverse()
-  const places = sortPlaces(
-    part,
-    sort,
-    ranked.map((key) => toRow(key).row),
-  )
-  const rows = Array.from(places.subarray(0, most), (place) => toRow(ranked[place] ?? 0))
+  const ranked = new Float64Array(keys).sort().reverse()
+  const places = sortPlaces(part, ranked.map(rowOf), { sort, start: 0, end: most })
+  const rows = places.map((place) => toRow(ranked[place] ?? 0))
   return { total: keys.length, rows }
 }

@@ -127,8 +127,8 @@ function browsePart(
   }
   if (sort !== 'relevance') {
     const rows = part.browseOrder.filter((row) => passes(bits, row))
-    const places = sortPlaces(part, sort, rows).subarray(offset, end)
-    return { total, rows: Array.from(places, (place) => toRow(rows[place] ?? 0)) }
+    const places = sortPlaces(part, rows, { sort, start: offset, end })
+    return { total, rows: places.map((place) => toRow(rows[place] ?? 0)) }
   }
   // Without a filter the page lies at its offset; with one, rows before it must be walked.
   if (bits === null)

@@ -4,20 +4,19 @@ import type { IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 
 /**
- * The places of rows in the order asked for; rows that are alike in it stay as they are.
+ * The places of the first rows in the order asked for; those that are alike in it stay as they are.
  * @param rows by rank
  */
 export function sortPlaces(
   part: IndexPart,
-  sort: SearchSort,
-  rows: ArrayLike<number>,
-): Float64Array {
+  rows: Float64Array | Uint32Array,
+  { sort, start, end }: { sort: SearchSort; start: number; end: number },
+): number[] {
   const placeOf = placesFor(part, sort)
   const { length } = rows
   // The place in the order and the one among `rows` as one number, which sorts fastest.
-  return Float64Array.from(rows, (row, at) => placeOf(row) * length + at)
-    .sort()
-    .map((place) => place % length)
+  const places = new Float64Array(rows).map((row, at) => placeOf(row) * length + at).sort()
+  return Array.from(places.subarray(start, end), (place) => place % length)
 }
 
 /** Where a row stands in an order, from 0; what is unknown stands last. */
