@@ -3,8 +3,8 @@ import {
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { acceptsEncoding } from '../static/accepts-encoding.ts'
 import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'

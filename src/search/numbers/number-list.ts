@@ -45,8 +45,6 @@ export function createNumberList<List extends Numbers>(allocate: (length: number
   }
 }
 
-export type NumberList = ReturnType<typeof createNumberList<Uint32Array>>
-
 /**
  * Zeros for a list that may grow large. The memory is shared memory although nothing shares it: V8
  * marks its whole heap anew for every 64 MB of other buffers it allocates, and with a million
