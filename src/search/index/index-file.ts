@@ -51,12 +51,11 @@ export function writeIndexFile(index: IndexData, bodies: readonly Uint8Array[]):
   const arrays: { at: number; array: TypedArray }[] = []
   let size = 0
   const text = JSON.stringify(index, (_, value: unknown) => {
-    const [kind] = Object.entries(ARRAYS).find(([, Kind]) => value instanceof Kind) ?? []
-    if (kind === undefined) return value
-    const array = value as TypedArray
-    arrays.push({ at: size, array })
-    size = align(size + array.byteLength)
-    return { array: kind, at: size - align(array.byteLength), length: array.length }
+    if (!isTypedArray(value)) return value
+    const at = size
+    arrays.push({ at, array: value })
+    size = align(size + value.byteLength)
+    return { array: value.constructor.name, at, length: value.length }
   })
   const table = new TextEncoder().encode(text)
   const start = align(INDEX_HEADER_BYTES + table.length)
@@ -72,6 +71,10 @@ export function writeIndexFile(index: IndexData, bodies: readonly Uint8Array[]):
   }
   writeHeader(file, { tableBytes: table.length, headBytes: start + size, bodyBytes })
   return file
+}
+
+function isTypedArray(value: unknown): value is TypedArray {
+  return Object.values(ARRAYS).some((Kind) => value instanceof Kind)
 }
 
 function align(bytes: number): number {
@@ -141,6 +144,7 @@ export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData 
   // What the build of this format wrote a moment before it took the checksum.
   return JSON.parse(text, (_, value: unknown) => {
     if (!isPlace(value)) return value
+    // The constructors are typed for memory that is not shared, and make arrays on either.
     return new ARRAYS[value.array](head.buffer as ArrayBuffer, start + value.at, value.length)
   }) as IndexData
 }

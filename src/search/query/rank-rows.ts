@@ -5,10 +5,10 @@ import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { createTopKeys } from '../numbers/top-keys.ts'
 import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
+import { scoreRows } from './explain-rows.ts'
 import { allRows, bitsOf, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { openPlan, type PostingCursor } from './posting-cursor.ts'
-import { scoreRows } from './score-rows.ts'
 import { sortPlaces } from './sort-places.ts'
 
 export interface RankedRow {
