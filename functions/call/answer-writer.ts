@@ -43,7 +43,7 @@ export function createAnswerWriter(
   }
 }
 
-/** undici reads the reason phrase as UTF-8; what is no plain text in it is left out. */
+/** Node's parser lets bytes through here that its own writer refuses. */
 function toReasonPhrase(reason: string): string {
-  return /^[\t\x20-\x7e]*$/.test(reason) ? reason : ''
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(reason) ? reason : ''
 }

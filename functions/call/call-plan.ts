@@ -15,7 +15,7 @@ export type CallPlan =
   | { kind: 'preflight' }
   | { kind: 'refused'; response: Response }
   | { kind: 'info'; listing: LiveListing }
-  | { kind: 'forward'; listing: LiveListing; origin: string; path: string }
+  | { kind: 'forward'; listing: LiveListing; target: URL; path: string }
 
 export interface PlanContext {
   release: Pick<Release, 'gone' | 'listings'>
@@ -99,7 +99,7 @@ function planListing(
     )
   const fault = findMessageFault(req, context)
   if (fault !== null) return refused(fault)
-  return { kind: 'forward', listing, origin: target.url.origin, path: target.path }
+  return { kind: 'forward', listing, target: target.url, path: target.path }
 }
 
 function toNotRelayable(listing: LiveListing, config: Config, refuse: MakeCallProblem): Response {

@@ -2,7 +2,12 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
-import { BodyStalledError, BodyTooLargeError, SellerTimeoutError } from './call-errors.ts'
+import {
+  BodyStalledError,
+  BodyTooLargeError,
+  InvalidAnswerError,
+  SellerTimeoutError,
+} from './call-errors.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
 
 /**
@@ -18,6 +23,11 @@ export type MakeCallProblem = (
 
 const MAY_HAVE_SETTLED =
   'If the call carried a payment, it may have settled all the same: check before you pay again.'
+
+const INVALID_ANSWER = unreachable(
+  'http_protocol_error',
+  `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`,
+)
 
 export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeCallProblem {
   return ({ code, error, detail }, options = {}) =>
@@ -54,6 +64,7 @@ export function toCallProblem(error: unknown): CallProblem {
     )
   if (error instanceof SellerTimeoutError)
     return say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`)
+  if (error instanceof InvalidAnswerError) return INVALID_ANSWER
   return fromCode(codeOf(error))
 }
 
@@ -70,13 +81,13 @@ function fromCode(code: string): CallProblem {
     return unreachable('tls_certificate_error', 'The TLS certificate does not prove the host.')
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))
     return unreachable('tls_protocol_error', 'The TLS handshake failed.')
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (code === 'HPE_HEADER_OVERFLOW')
     return unreachable(
       'http_response_header_section_size',
       `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
     )
-  if (/^UND_ERR_RES_CONTENT_LENGTH|INVALID_ANSWER/.test(code))
-    return unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`)
+  // What Node's parser says of a seller that speaks something else than HTTP.
+  if (code.startsWith('HPE_')) return INVALID_ANSWER
   return unreachable(
     'connection_terminated',
     `The connection broke before an answer came. ${MAY_HAVE_SETTLED}`,
@@ -93,20 +104,6 @@ function unreachable(error: string, detail: string): CallProblem {
 
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return ''
-  if (error instanceof Error && isMalformedAnswer(error)) return 'INVALID_ANSWER'
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
-/**
- * A seller that speaks something else than HTTP, not one that broke off. undici gives its parser's
- * errors no code where its table of them has a gap, and calls an interim answer or an upgrade nobody
- * asked for a socket's error, told apart by its words alone.
- */
-function isMalformedAnswer({ name, message }: Error): boolean {
-  return (
-    name === 'InvalidAnswerError' ||
-    name === 'HTTPParserError' ||
-    (name === 'SocketError' && /^bad (response|upgrade)$/.test(message))
-  )
 }

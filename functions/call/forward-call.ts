@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { buildConnector } from 'undici'
 import {
   carriesPayment,
   toSellerHeaders,
@@ -10,16 +9,17 @@ import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
 import { CallerGoneError } from './call-errors.ts'
 import { type MakeCallProblem, toCallProblem } from './call-problem.ts'
+import type { GuardOptions } from './guard.ts'
 import type { RelayLimits } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
 import { createUpload, hasBody } from './upload.ts'
 import { writeResponse } from './write-response.ts'
 
 export interface Forward {
-  origin: string
+  target: URL
   path: string
   ownOrigin: string
-  connect: buildConnector.connector
+  guard: GuardOptions
   limits: RelayLimits
   refuse: MakeCallProblem
   /** Told of every final head before it is passed on. */
@@ -43,13 +43,13 @@ export async function forwardCall(
   const upload = createBody(req, forward.limits, clock)
   call = callSeller(
     {
-      origin: forward.origin,
+      target: forward.target,
       method: req.method ?? 'GET',
       path: forward.path,
       headers: toSellerHeaders(req.rawHeaders, forward.ownOrigin),
       body: upload,
     },
-    forward.connect,
+    forward.guard,
     forward.limits,
     clock,
     answer.listener,
@@ -82,7 +82,7 @@ function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerCloc
  */
 function createAnswer(
   res: ServerResponse,
-  { origin, path, ownOrigin, refuse, onHead }: Forward,
+  { target, path, ownOrigin, refuse, onHead }: Forward,
   call: () => SellerCall | null,
   finish: (own: Response | null) => void,
 ) {
@@ -95,7 +95,7 @@ function createAnswer(
       if (phase === 'discarding') return
       if (isRedirect(head.status)) {
         phase = 'redirected'
-        finish(toRedirectProblem(head, new URL(path, origin), refuse))
+        finish(toRedirectProblem(head, new URL(path, target), refuse))
       } else {
         // Node refuses a few header bytes that undici lets through: then nothing was passed yet.
         writer.head(head)

@@ -19,7 +19,15 @@ export interface GuardOptions {
   connectTimeoutMs?: number
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
   isOwnAddress?: (address: string, port: number) => boolean
+  /**
+   * One buffer that all these connections read into, instead of a new one for every read. What a
+   * listener of `data` is handed is its own until it returns.
+   */
+  readInto?: Buffer
 }
+
+/** Scheme, host and port, as a URL has them. */
+export type Target = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
 export const CONNECT_TIMEOUT_MS = 10_000
 
@@ -54,37 +62,55 @@ export function createGuardedAgent(options: GuardOptions): Agent {
   return new Agent({ connect: createGuardedConnector(options), pipelining: 0, allowH2: false })
 }
 
-/**
- * The connector beneath. Fails with `AddressRefusedError`, `OwnAddressError`,
- * `ConnectDeadlineError`, or what DNS, TCP and TLS say.
- */
+/** The connector beneath, for undici. Fails as `dialGuarded` does. */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
+  return (target, callback) => void dialGuarded(target, options, callback)
+}
+
+/** Hears of the connection, or what went wrong; never before `dialGuarded` has returned. */
+export type OnDialled = (
+  ...result: [error: Error, socket: null] | [error: null, socket: Socket]
+) => void
+
+/**
+ * Opens one connection to a judged address. Fails with `AddressRefusedError`, `OwnAddressError`,
+ * `ConnectDeadlineError`, or what DNS, TCP and TLS say.
+ *
+ * @returns a function that gives up: nobody hears of it then
+ */
+export function dialGuarded(target: Target, options: GuardOptions, done: OnDialled): () => void {
   const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
-  return (target, callback) => {
-    let socket: Socket | null = null
-    let isOver = false
-    const finish = (error: unknown) => {
-      if (isOver) return
-      isOver = true
-      clearTimeout(deadline)
-      if (error === null && socket !== null) return callback(null, socket)
-      socket?.destroy()
-      callback(error instanceof Error ? error : new Error(String(error)), null)
-    }
-    const deadline = setTimeout(
-      () => finish(new ConnectDeadlineError(`not connected within ${timeout} ms`)),
-      timeout,
-    )
-    findJudgedAddresses(target, options)
-      .then((addresses) => {
-        if (!isOver) socket = dial(target, addresses, finish)
-      })
-      .catch(finish)
+  let socket: Socket | null = null
+  let isOver = false
+  const stop = () => {
+    isOver = true
+    clearTimeout(deadline)
+  }
+  const finish = (error: unknown) => {
+    if (isOver) return
+    stop()
+    if (error === null && socket !== null) return done(null, socket)
+    socket?.destroy()
+    done(error instanceof Error ? error : new Error(String(error)), null)
+  }
+  const deadline = setTimeout(
+    () => finish(new ConnectDeadlineError(`not connected within ${timeout} ms`)),
+    timeout,
+  )
+  findJudgedAddresses(target, options)
+    .then((addresses) => {
+      if (!isOver) socket = dial(target, addresses, options, finish)
+    })
+    .catch(finish)
+  return () => {
+    if (isOver) return
+    stop()
+    socket?.destroy()
   }
 }
 
 async function findJudgedAddresses(
-  target: buildConnector.Options,
+  target: Target,
   { resolver, allowPrivate, isOwnAddress }: GuardOptions,
 ): Promise<ResolvedAddress[]> {
   const host = unbracket(target.hostname)
@@ -106,25 +132,23 @@ async function findJudgedAddresses(
 
 /** @param finish told null once connected to a judged address, else what went wrong. */
 function dial(
-  target: buildConnector.Options,
+  target: Target,
   addresses: ResolvedAddress[],
+  { readInto }: GuardOptions,
   finish: (error: unknown) => void,
 ): Socket {
   const host = unbracket(target.hostname)
   const [only] = addresses
-  const place =
-    addresses.length === 1 && only !== undefined
-      ? { host: only.address, port: portOf(target), noDelay: true }
-      : {
-          host,
-          port: portOf(target),
-          noDelay: true,
-          // Tries the judged addresses in turn (RFC 8305); nothing else can be dialled.
-          lookup: createFixedLookup(addresses),
-          autoSelectFamily: true,
-        }
+  const place = {
+    port: portOf(target),
+    ...(readInto === undefined ? { noDelay: true } : toSparing(readInto, () => socket)),
+    ...(addresses.length === 1 && only !== undefined
+      ? { host: only.address }
+      : // Tries the judged addresses in turn (RFC 8305); nothing else can be dialled.
+        { host, lookup: createFixedLookup(addresses), autoSelectFamily: true }),
+  }
   const isSecure = target.protocol === 'https:'
-  const socket = isSecure
+  const socket: Socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
   socket.once('error', finish)
@@ -134,6 +158,12 @@ function dial(
     else finish(new AddressRefusedError('not_an_address', 'another address than the one judged'))
   })
   return socket
+}
+
+/** A connection that keeps little in memory, whichever way its bytes go. */
+function toSparing(buffer: Buffer, socket: () => Socket) {
+  const callback = (length: number) => socket().emit('data', buffer.subarray(0, length))
+  return { onread: { buffer, callback }, highWaterMark: buffer.length }
 }
 
 type LookupCallback = (error: null, address: string | ResolvedAddress[], family?: number) => void
@@ -159,6 +189,6 @@ function unbracket(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-function portOf({ port, protocol }: buildConnector.Options): number {
+function portOf({ port, protocol }: Target): number {
   return Number(port || (protocol === 'https:' ? 443 : 80))
 }

@@ -10,7 +10,6 @@ import type { Settlements } from '../settlements/settlements.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { forwardCall } from './forward-call.ts'
-import { createGuardedConnector } from './guard.ts'
 import { createInFlight } from './in-flight.ts'
 import { createOwnAddress } from './own-address.ts'
 import { answerPreflight } from './preflight.ts'
@@ -28,6 +27,9 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
 
 /** Hears how each call ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
 export type TellOutcome = (outcome: string) => void
+
+/** What one read of a seller's answer takes at most: a reader that takes nothing keeps two of them. */
+const READ_BYTES = 64 * 1024
 
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
 
@@ -73,6 +75,7 @@ function createEntrance(
 ) {
   const { config, resolver, log, clock, ledger } = parts
   const inFlight = createInFlight(limits.inFlight)
+  const readInto = Buffer.allocUnsafeSlow(READ_BYTES)
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
     const forwarded = req.headers['x-forwarded-for']
     const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
@@ -89,17 +92,18 @@ function createEntrance(
     let status = 0
     try {
       await forwardCall(req, res, {
-        origin: plan.origin,
+        target: plan.target,
         path: plan.path,
         ownOrigin: config.BASE_URL,
         limits,
         refuse,
-        connect: createGuardedConnector({
+        guard: {
           resolver,
           allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
           connectTimeoutMs: limits.connectMs,
           isOwnAddress: createOwnAddress(config.HOST, req.socket),
-        }),
+          readInto,
+        },
         onHead: (head) => {
           status = head.status
           tell(toOutcome(status))

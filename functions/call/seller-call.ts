@@ -1,13 +1,16 @@
+import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import type { AnswerClock } from './answer-clock.ts'
 import { InvalidAnswerError } from './call-errors.ts'
+import { dialGuarded, type GuardOptions } from './guard.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /** One request to a seller. `path` is what stands on the request line. */
 export interface SellerRequest {
-  origin: string
+  /** Scheme, host and port are taken from it. */
+  target: URL
   method: string
   path: string
   headers: string[]
@@ -31,158 +34,222 @@ export interface SellerListener {
 }
 
 export interface SellerCall {
-  /** True once the whole request has been written. */
+  /** True once the whole request has been handed to the connection. */
   isSent(): boolean
   resume(): void
   abort(error: Error): void
 }
+
+/** Methods whose request says that it has no body, where it has none (RFC 9110 §8.6). */
+const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Every line counts: Node would drop those past 2,000 without a word. */
+const ANY_NUMBER = 0
 
 /**
  * Sends one request on a connection of its own and reports the answer. One connection serves one
  * request: whatever a seller writes after its answer reaches nobody, and no request can meet a
  * connection that is just being closed and would have to be sent twice.
  *
+ * Node's own client without an agent, on a socket that the guard has dialled: its parser is strict,
+ * and half the price of undici's for a client that serves one request.
+ *
  * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN
  * looks complete to anyone; cut by a reset it is reported as a failure.
  */
 export function callSeller(
   request: SellerRequest,
-  connect: buildConnector.connector,
+  guard: GuardOptions,
   limits: RelayLimits,
   clock: AnswerClock,
   listener: SellerListener,
 ): SellerCall {
-  let socketError: Error | null = null
-  const watched: buildConnector.connector = (options, callback) =>
-    connect(options, (...result) => {
-      const [, socket] = result
-      // Ahead of undici's own listener, which takes a reset for the end of an answer.
-      socket?.once('error', (error: Error) => {
-        socketError = error
-      })
-      callback(...result)
-    })
-  const client = new Client(request.origin, {
-    connect: watched,
-    pipelining: 0,
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: limits.headerBytes,
-  })
-  const handler = new AnswerHandler(
-    listener,
-    clock,
-    () => socketError,
-    () => void client.destroy(),
-  )
-  const { method, path, headers, body } = request
-  client.dispatch({ method, path, headers, body, origin: request.origin }, handler)
-  return {
-    isSent: () => handler.isSent,
-    resume: () => handler.resume(),
-    abort: (error) => handler.abort(error, (reason) => void client.destroy(reason)),
-  }
+  return new OneCall(request, guard, limits, clock, listener)
 }
 
-/** undici's callbacks, reduced to the listener's four. */
-class AnswerHandler implements Dispatcher.DispatchHandler {
-  isSent = false
-  #listener: SellerListener
+class OneCall implements SellerCall {
+  #asked: SellerRequest
+  #limits: RelayLimits
   #clock: AnswerClock
-  #socketError: () => Error | null
-  #release: () => void
-  #controller: Dispatcher.DispatchController | null = null
-  #endsWithConnection = false
-  #isPaused = false
+  #listener: SellerListener
+  #hangUp: () => void
+  #request: ClientRequest | null = null
+  #answer: IncomingMessage | null = null
+  #isSent = false
   #isOver = false
 
   constructor(
-    listener: SellerListener,
+    asked: SellerRequest,
+    guard: GuardOptions,
+    limits: RelayLimits,
     clock: AnswerClock,
-    socketError: () => Error | null,
-    release: () => void,
+    listener: SellerListener,
   ) {
-    this.#listener = listener
+    this.#asked = asked
+    this.#limits = limits
     this.#clock = clock
-    this.#socketError = socketError
-    this.#release = release
+    this.#listener = listener
+    // A body may fail while the seller is still being dialled.
+    asked.body?.once('error', (error: Error) => this.#fail(error))
+    this.#hangUp = dialGuarded(asked.target, guard, (error, socket) => {
+      if (error !== null) this.#fail(error)
+      else this.#ask(socket)
+    })
+  }
+
+  isSent(): boolean {
+    return this.#isSent
   }
 
   resume(): void {
-    if (!this.#isPaused || this.#isOver) return
-    this.#isPaused = false
+    if (this.#isOver || this.#answer?.isPaused() !== true) return
     this.#clock.streaming()
-    this.#controller?.resume()
+    this.#answer.resume()
   }
 
-  abort(error: Error, destroyClient: (error: Error) => void): void {
-    // Not yet connected: undici has no controller then, and the client itself must go.
-    if (this.#controller === null) destroyClient(error)
-    else this.#controller.abort(error)
+  abort(error: Error): void {
+    this.#fail(error)
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
+  #ask(socket: Socket): void {
+    if (this.#isOver) {
+      socket.destroy()
+      return
+    }
+    this.#hangUp = () => void socket.destroy()
+    const { target, method, path, body } = this.#asked
+    try {
+      this.#request = openRequest({
+        createConnection: () => socket,
+        host: target.hostname,
+        method,
+        path,
+        headers: toWireHeaders(this.#asked),
+        maxHeaderSize: this.#limits.headerBytes,
+      })
+    } catch (error) {
+      this.#fail(toError(error))
+      return
+    }
+    this.#listen(this.#request)
+    if (body === null) {
+      this.#request.end()
+      this.#sent()
+    } else this.#upload(body, this.#request, socket)
   }
 
-  onRequestSent(): void {
-    this.isSent = true
+  #listen(request: ClientRequest): void {
+    request.maxHeadersCount = ANY_NUMBER
+    // Interim answers are for one connection, the clock for the final one goes on; but this one
+    // would be an answer to a question that was never asked, and so would an upgrade.
+    request.once('continue', () => this.#fail(new InvalidAnswerError('an unasked 100')))
+    request.once('upgrade', (_answer, socket) => {
+      socket.on('error', () => {})
+      this.#fail(new InvalidAnswerError('an unasked upgrade'))
+    })
+    request.once('response', (answer) => this.#receive(answer))
+    request.on('error', (error) => {
+      // What comes after a whole answer is no part of it.
+      if (this.#answer?.complete !== true) this.#fail(error)
+    })
+  }
+
+  #upload(body: Readable, request: ClientRequest, socket: Socket): void {
+    socket.setNoDelay(true)
+    // `flushHeaders` would write the head as UTF-8.
+    request.write('', 'latin1')
+    body.on('data', (chunk: Buffer) => {
+      if (!request.write(chunk)) body.pause()
+    })
+    request.on('drain', () => void body.resume())
+    body.once('end', () => {
+      if (this.#isOver) return
+      request.end()
+      this.#sent()
+    })
+  }
+
+  #sent(): void {
+    this.#isSent = true
     this.#clock.awaitingHeaders()
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    _parsed: unknown,
-    reason = '',
-  ): void {
-    // Interim answers are for one connection; the clock for the final one goes on.
-    if (status >= 100 && status < 200) return
-    const headers = toRawPairs(controller.rawHeaders)
-    const codings = valuesOf(headers, 'transfer-encoding').map((value) =>
-      value.toLowerCase().trim(),
-    )
-    if (status < 200 || status > 599 || codings.some((coding) => coding !== 'chunked'))
-      throw new InvalidAnswerError('no final answer of HTTP/1.1')
-    this.#endsWithConnection =
-      codings.length === 0 && valuesOf(headers, 'content-length').length === 0
-    this.#clock.streaming()
-    this.#listener.onHead({ status, reason, headers })
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#clock.streaming()
-    if (this.#listener.onData(chunk)) return
-    this.#isPaused = true
-    this.#clock.waitingForCaller()
-    controller.pause()
-  }
-
-  onResponseEnd(): void {
-    const error = this.#endsWithConnection ? this.#socketError() : null
-    this.#finish(error)
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#finish(error)
-  }
-
-  #finish(error: Error | null): void {
+  #receive(answer: IncomingMessage): void {
     if (this.#isOver) return
+    const { statusCode: status = 0, statusMessage: reason = '', rawHeaders: headers } = answer
+    if (!isFinalAnswer(status, headers)) {
+      this.#fail(new InvalidAnswerError('no final answer of HTTP/1.1'))
+      return
+    }
+    this.#answer = answer
+    answer.on('error', (error) => this.#fail(error))
+    answer.on('data', (chunk: Buffer) => this.#take(answer, chunk))
+    answer.once('end', () => this.#end())
+    this.#clock.streaming()
+    try {
+      this.#listener.onHead({ status, reason, headers })
+    } catch (error) {
+      this.#fail(toError(error))
+    }
+  }
+
+  #take(answer: IncomingMessage, chunk: Buffer): void {
+    if (this.#isOver) return
+    const wantsMore = this.#listener.onData(chunk)
+    // Known to be the last: a short answer leaves the process in one write, head and all.
+    if (answer.complete && answer.readableLength === 0) this.#end()
+    else if (wantsMore) this.#clock.streaming()
+    else {
+      answer.pause()
+      this.#clock.waitingForCaller()
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#listener.onEnd()
+  }
+
+  #fail(error: Error): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#listener.onFail(error)
+  }
+
+  #close(): void {
     this.#isOver = true
     this.#clock.stop()
-    // After a whole answer undici has closed the one connection there was; nothing is left to free.
-    if (error === null) {
-      this.#listener.onEnd()
-    } else {
-      this.#release()
-      this.#listener.onFail(error)
-    }
+    this.#hangUp()
+    // A seller that answers early leaves a body behind; what still comes of it is thrown away.
+    this.#asked.body?.destroy()
   }
 }
 
-function toRawPairs(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
-  if (!Array.isArray(raw)) return []
-  return raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')))
+/** `Host` and framing are ours; all else is the caller's, in its order. */
+function toWireHeaders({ target, method, headers, body }: SellerRequest): string[] {
+  const wire = ['host', target.host, 'connection', 'close']
+  let length: string | null = null
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    if (name.length === 14 && name.toLowerCase() === 'content-length') length = value
+    else wire.push(name, value)
+  }
+  if (body === null) {
+    if (SAYS_LENGTH.has(method)) wire.push('content-length', '0')
+  } else if (length === null) wire.push('transfer-encoding', 'chunked')
+  else wire.push('content-length', length)
+  return wire
+}
+
+/** What is inside another coding than chunks would be passed on as something it is not. */
+function isFinalAnswer(status: number, headers: string[]): boolean {
+  if (status < 200 || status > 599) return false
+  const codings = valuesOf(headers, 'transfer-encoding')
+  return codings.every((coding) => coding.toLowerCase().trim() === 'chunked')
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
