@@ -18,27 +18,41 @@ export interface AnswerWriter {
 /**
  * @param isPaid true when the request carried a payment
  * @param transport headers of every answer of ours, raw pairs
+ * @param onDrain told when a caller that could not take more can again
  */
 export function createAnswerWriter(
   res: ServerResponse,
   isPaid: boolean,
   transport: readonly string[],
+  onDrain: () => void,
 ): AnswerWriter {
+  let isHeadSent = false
+  // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty latin1
+  // write sends it as it is.
+  const sendHead = () => {
+    if (isHeadSent || res.destroyed) return
+    isHeadSent = true
+    res.write('', 'latin1')
+  }
   return {
     head({ status, reason, headers }) {
       const relayed = toCallerHeaders(headers, { status, isPaid })
-      res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
-      // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty
-      // latin1 write sends it as it is. Corked for a moment: head and first bytes of the body
-      // usually come together and should leave together. The socket, not the response: a corked
-      // response that is ended in the same tick sends its last chunk before its first.
-      const { socket } = res
-      socket?.cork()
-      res.write('', 'latin1')
-      process.nextTick(() => socket?.uncork())
+      relayed.push(...transport)
+      res.writeHead(status, toReasonPhrase(reason), relayed)
+      // Head and first bytes of the body usually come together and should leave together: what is
+      // there already is handed on before this tick.
+      process.nextTick(sendHead)
     },
-    data: (chunk) => res.write(chunk),
-    end: () => void res.end(),
+    data(chunk) {
+      isHeadSent = true
+      if (res.write(chunk)) return true
+      res.once('drain', onDrain)
+      return false
+    },
+    end() {
+      isHeadSent = true
+      res.end()
+    },
     tear: () => void res.destroy(),
   }
 }

@@ -20,6 +20,8 @@ export type CallPlan =
 export interface PlanContext {
   release: Pick<Release, 'gone' | 'listings'>
   config: Config
+  /** `BASE_URL`, parsed. */
+  own: URL
   limits: RelayLimits
   refuse: MakeCallProblem
 }
@@ -72,7 +74,7 @@ function planListing(
   rawQuery: string,
   context: PlanContext,
 ): CallPlan {
-  const { config, refuse } = context
+  const { config, own, refuse } = context
   const query = parseCallQuery(rawQuery)
   const target = parseCallTarget(listing.url, query)
   const isRelayable = listing.buy === 'relay_x402'
@@ -89,7 +91,7 @@ function planListing(
     )
   if (query.wantsInfo) return { kind: 'info', listing }
   if (!isRelayable || 'fault' in target) return refused(toNotRelayable(listing, config, refuse))
-  if (isOwnHost(target.url, config.BASE_URL))
+  if (isOwnHost(target.url, own))
     return refused(
       refuse({
         code: 'relay-loop',
@@ -140,8 +142,7 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
 }
 
 /** A loop by name; the guard finds the one by address. */
-function isOwnHost(url: URL, baseUrl: string): boolean {
-  const own = new URL(baseUrl)
+function isOwnHost(url: URL, own: URL): boolean {
   return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
 }
 

@@ -4,7 +4,6 @@ import {
   toSellerHeaders,
   valuesOf,
 } from '../../src/domain/relay/relayed-headers.ts'
-import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
 import { CallerGoneError } from './call-errors.ts'
@@ -19,6 +18,8 @@ export interface Forward {
   target: URL
   path: string
   ownOrigin: string
+  /** Headers of every answer of ours, raw pairs. */
+  transport: readonly string[]
   guard: GuardOptions
   limits: RelayLimits
   refuse: MakeCallProblem
@@ -39,7 +40,7 @@ export async function forwardCall(
   const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
   let call: SellerCall | null = null
   const clock = createAnswerClock(forward.limits, isPaid, (error) => call?.abort(error))
-  const answer = createAnswer(res, forward, () => call, finish)
+  const answer = createAnswer(res, forward, isPaid, () => call, finish)
   const upload = createBody(req, forward.limits, clock)
   call = callSeller(
     {
@@ -54,7 +55,6 @@ export async function forwardCall(
     clock,
     answer.listener,
   )
-  res.on('drain', () => call?.resume())
   res.once('close', () => {
     if (res.writableFinished) return
     // The seller settles whether anyone listens or not: its word on that is read to the end.
@@ -82,12 +82,12 @@ function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerCloc
  */
 function createAnswer(
   res: ServerResponse,
-  { target, path, ownOrigin, refuse, onHead }: Forward,
+  { target, path, transport, refuse, onHead }: Forward,
+  isPaid: boolean,
   call: () => SellerCall | null,
   finish: (own: Response | null) => void,
 ) {
-  const transport = Object.entries(toTransportHeaders(ownOrigin)).flat()
-  const writer = createAnswerWriter(res, carriesPayment(res.req.rawHeaders), transport)
+  const writer = createAnswerWriter(res, isPaid, transport, () => call()?.resume())
   let phase: 'waiting' | 'passing' | 'discarding' | 'redirected' = 'waiting'
   const listener: SellerListener = {
     onHead(head) {
@@ -97,7 +97,7 @@ function createAnswer(
         phase = 'redirected'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
       } else {
-        // Node refuses a few header bytes that undici lets through: then nothing was passed yet.
+        // Node's writer may refuse bytes that its parser let through: then nothing was passed yet.
         writer.head(head)
         phase = 'passing'
       }

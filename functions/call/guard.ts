@@ -97,11 +97,17 @@ export function dialGuarded(target: Target, options: GuardOptions, done: OnDiall
     () => finish(new ConnectDeadlineError(`not connected within ${timeout} ms`)),
     timeout,
   )
-  findJudgedAddresses(target, options)
-    .then((addresses) => {
-      if (!isOver) socket = dial(target, addresses, options, finish)
-    })
-    .catch(finish)
+  const start = (addresses: ResolvedAddress[]) => {
+    if (!isOver) socket = dial(target, judgeAll(addresses, target, options), options, finish)
+  }
+  const host = unbracket(target.hostname)
+  const family = isIP(host)
+  try {
+    if (family === 0) options.resolver.addresses(host).then(start).catch(finish)
+    else start([{ address: host, family: family === 6 ? 6 : 4 }])
+  } catch (error) {
+    process.nextTick(finish, error)
+  }
   return () => {
     if (isOver) return
     stop()
@@ -109,16 +115,12 @@ export function dialGuarded(target: Target, options: GuardOptions, done: OnDiall
   }
 }
 
-async function findJudgedAddresses(
+/** @returns the addresses, where every one may be dialled; throws where one may not. */
+function judgeAll(
+  addresses: ResolvedAddress[],
   target: Target,
-  { resolver, allowPrivate, isOwnAddress }: GuardOptions,
-): Promise<ResolvedAddress[]> {
-  const host = unbracket(target.hostname)
-  const family = isIP(host)
-  const addresses: ResolvedAddress[] =
-    family === 0
-      ? await resolver.addresses(host)
-      : [{ address: host, family: family === 6 ? 6 : 4 }]
+  { allowPrivate, isOwnAddress }: GuardOptions,
+): ResolvedAddress[] {
   for (const { address } of addresses) {
     // Ourselves first: under the trial setting loopback is allowed, a loop never is.
     if (isOwnAddress?.(address, portOf(target)))
@@ -151,9 +153,9 @@ function dial(
   const socket: Socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
-  socket.once('error', finish)
+  // Stays where it is: once connected it says nothing, and nobody else may listen yet.
+  socket.on('error', finish)
   socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-    socket.removeListener('error', finish)
     if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress))) finish(null)
     else finish(new AddressRefusedError('not_an_address', 'another address than the one judged'))
   })
@@ -186,7 +188,7 @@ function canonicalHost(address: string): string {
 }
 
 function unbracket(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1')
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
 function portOf({ port, protocol }: Target): number {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
@@ -48,10 +49,11 @@ export function createRelay(
     tell(problem.code)
     return make(problem, extra)
   }
+  const own = new URL(config.BASE_URL)
   const enter = createEntrance(parts, limits, refuse, tell)
   return async function relay(req, res) {
     try {
-      const plan = planCall(req, { release: parts.release(), config, limits, refuse })
+      const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
       if (plan.kind === 'refused') await writeResponse(req, res, plan.response)
       else if (plan.kind === 'preflight') await writeResponse(req, res, answerPreflight(req))
       else if (plan.kind === 'info')
@@ -75,6 +77,7 @@ function createEntrance(
 ) {
   const { config, resolver, log, clock, ledger } = parts
   const inFlight = createInFlight(limits.inFlight)
+  const transport = Object.entries(toTransportHeaders(config.BASE_URL)).flat()
   const readInto = Buffer.allocUnsafeSlow(READ_BYTES)
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
     const forwarded = req.headers['x-forwarded-for']
@@ -95,6 +98,7 @@ function createEntrance(
         target: plan.target,
         path: plan.path,
         ownOrigin: config.BASE_URL,
+        transport,
         limits,
         refuse,
         guard: {

@@ -142,12 +142,12 @@ class OneCall implements SellerCall {
     request.maxHeadersCount = ANY_NUMBER
     // Interim answers are for one connection, the clock for the final one goes on; but this one
     // would be an answer to a question that was never asked, and so would an upgrade.
-    request.once('continue', () => this.#fail(new InvalidAnswerError('an unasked 100')))
-    request.once('upgrade', (_answer, socket) => {
+    request.on('continue', () => this.#fail(new InvalidAnswerError('an unasked 100')))
+    request.on('upgrade', (_answer, socket) => {
       socket.on('error', () => {})
       this.#fail(new InvalidAnswerError('an unasked upgrade'))
     })
-    request.once('response', (answer) => this.#receive(answer))
+    request.on('response', (answer) => this.#receive(answer))
     request.on('error', (error) => {
       // What comes after a whole answer is no part of it.
       if (this.#answer?.complete !== true) this.#fail(error)
@@ -184,7 +184,7 @@ class OneCall implements SellerCall {
     this.#answer = answer
     answer.on('error', (error) => this.#fail(error))
     answer.on('data', (chunk: Buffer) => this.#take(answer, chunk))
-    answer.once('end', () => this.#end())
+    answer.on('end', () => this.#end())
     this.#clock.streaming()
     try {
       this.#listener.onHead({ status, reason, headers })

@@ -43,8 +43,12 @@ export function createRateLimits(
   createCounter: CreateCounter = createMemoryCounter,
 ): RateLimits {
   const counters = new Map<LimitName, Counter>()
+  const create: CreateCounter = (limit) =>
+    createCounter === createMemoryCounter
+      ? createMemoryCounter(limit)
+      : insure(createCounter(limit), limit)
   const counterOf = (name: LimitName, limit: { requests: number; seconds: number }) => {
-    const counter = counters.get(name) ?? insure(createCounter({ name, ...limit }), limit)
+    const counter = counters.get(name) ?? create({ name, ...limit })
     counters.set(name, counter)
     return counter
   }

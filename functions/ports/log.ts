@@ -19,13 +19,13 @@ export function createLog(write: (line: string) => void, now: () => number): Log
   const emit =
     (level: string) =>
     (event: string, fields: LogFields = {}) => {
-      const cut = Object.entries(fields).map(([key, value]) => [
-        key,
-        typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH) : value,
-      ])
+      const line: LogFields = { at: new Date(now()).toISOString(), level, event }
       const request = currentRequestId()
-      const head = { at: new Date(now()).toISOString(), level, event, ...(request && { request }) }
-      const line = { ...head, ...Object.fromEntries(cut) }
+      if (request !== null) line.request = request
+      for (const key of Object.keys(fields)) {
+        const value = fields[key] ?? null
+        line[key] = typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH) : value
+      }
       write(`${JSON.stringify(line)}\n`)
     }
   return { info: emit('info'), error: emit('error') }

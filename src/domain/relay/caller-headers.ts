@@ -27,6 +27,8 @@ const FOR_WEB_SERVERS = new Set([
   'x-reproxy-url',
 ])
 
+const EXPOSED = EXPOSED_HEADERS.join(', ')
+
 /** The seller's headers as the caller gets them, ours included. */
 export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts): string[] {
   const named = namesInConnection(raw)
@@ -39,17 +41,20 @@ export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts
   })
   const isAttached = status !== 402 && valuesOf(own, 'content-type').some(isRunByBrowsers)
   const keepsDisposition = !isAttached || isAttachment(valuesOf(own, 'content-disposition'))
-  const kept = filterHeaders(own, (name) => {
-    if (name === 'content-disposition') return keepsDisposition
-    return !isPaid || !isAboutCaches(name)
-  })
+  const isWhole = keepsDisposition && !isPaid
+  const kept = isWhole
+    ? own
+    : filterHeaders(own, (name) => {
+        if (name === 'content-disposition') return keepsDisposition
+        return !isPaid || !isAboutCaches(name)
+      })
+  const caches = isPaid ? toPrivate(own) : null
   if (!keepsDisposition) kept.push('Content-Disposition', 'attachment')
   // A relayed page would run on our origin, beside the sellers' sessions.
   kept.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff')
-  if (isPaid) kept.push('Cache-Control', toPrivate(own))
+  if (caches !== null) kept.push('Cache-Control', caches)
   else if (valuesOf(own, 'cache-control').length === 0) kept.push('Cache-Control', 'no-store')
-  kept.push('Access-Control-Allow-Origin', '*')
-  kept.push('Access-Control-Expose-Headers', EXPOSED_HEADERS.join(', '))
+  kept.push('Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED)
   return kept
 }
 

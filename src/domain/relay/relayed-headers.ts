@@ -134,9 +134,12 @@ export function filterHeaders(
   return kept
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set()
+
 /** What `Connection` names, in lower case. */
-export function namesInConnection(raw: RawHeaders): Set<string> {
+export function namesInConnection(raw: RawHeaders): ReadonlySet<string> {
   const values = valuesOf(raw, 'connection')
+  if (values.length === 0) return NO_NAMES
   // What frames or protects the message may not be talked away by its sender.
   const names = values.flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'content-type'))
