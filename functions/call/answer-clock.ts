@@ -22,38 +22,71 @@ export function createAnswerClock(
   isPaid: boolean,
   onOver: (error: Error) => void,
 ): AnswerClock {
-  let timer: NodeJS.Timeout | undefined
+  const timer = createPutOffTimer()
   let phase: 'request' | 'headers' | 'body' | 'caller' | null = null
-  const start = (next: 'request' | 'headers' | 'body', ms: number, fail: () => Error) => {
-    if (phase === next) {
-      timer?.refresh()
-      return
-    }
-    clearTimeout(timer)
-    phase = next
-    timer = setTimeout(() => onOver(fail()), ms)
-  }
   return {
     uploading(isCallerSlow) {
       if (phase !== null && phase !== 'request') return
-      start('request', limits.idleBodyMs, () =>
-        isCallerSlow() ? new BodyStalledError('no body') : new SellerTimeoutError('request'),
+      phase = 'request'
+      timer.start(limits.idleBodyMs, () =>
+        onOver(
+          isCallerSlow() ? new BodyStalledError('no body') : new SellerTimeoutError('request'),
+        ),
       )
     },
     awaitingHeaders() {
       if (phase !== null && phase !== 'request') return
+      phase = 'headers'
       const ms = isPaid ? limits.paidResponseHeadersMs : limits.responseHeadersMs
-      start('headers', ms, () => new SellerTimeoutError('headers'))
+      timer.start(ms, () => onOver(new SellerTimeoutError('headers')))
     },
     streaming() {
-      start('body', limits.idleBodyMs, () => new SellerTimeoutError('body'))
+      phase = 'body'
+      timer.start(limits.idleBodyMs, () => onOver(new SellerTimeoutError('body')))
     },
     waitingForCaller() {
-      clearTimeout(timer)
       phase = 'caller'
+      timer.stop()
+    },
+    stop: () => timer.stop(),
+  }
+}
+
+interface PutOffTimer {
+  start(ms: number, work: () => void): void
+  stop(): void
+}
+
+/**
+ * A timer that is started anew with every chunk, at the price of noting the time: what is set already
+ * and ends early only looks again then.
+ */
+function createPutOffTimer(): PutOffTimer {
+  let timer: NodeJS.Timeout | undefined
+  let endsAt = 0
+  let dueAt = 0
+  let due: (() => void) | null = null
+  const arm = (ms: number) => {
+    clearTimeout(timer)
+    endsAt = dueAt
+    timer = setTimeout(look, ms)
+  }
+  const look = () => {
+    timer = undefined
+    const left = dueAt - performance.now()
+    if (due !== null && left > 0) arm(Math.ceil(left))
+    else due?.()
+  }
+  return {
+    start(ms, work) {
+      dueAt = performance.now() + ms
+      due = work
+      if (timer === undefined || dueAt < endsAt) arm(ms)
     },
     stop() {
+      due = null
       clearTimeout(timer)
+      timer = undefined
     },
   }
 }

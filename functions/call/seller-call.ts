@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as openRequest } from
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { toWireHeaders } from '../../src/domain/relay/wire-headers.ts'
 import type { AnswerClock } from './answer-clock.ts'
 import { InvalidAnswerError } from './call-errors.ts'
 import { dialGuarded, type GuardOptions } from './guard.ts'
@@ -39,9 +40,6 @@ export interface SellerCall {
   resume(): void
   abort(error: Error): void
 }
-
-/** Methods whose request says that it has no body, where it has none (RFC 9110 §8.6). */
-const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
 
 /** Every line counts: Node would drop those past 2,000 without a word. */
 const ANY_NUMBER = 0
@@ -117,14 +115,14 @@ class OneCall implements SellerCall {
       return
     }
     this.#hangUp = () => void socket.destroy()
-    const { target, method, path, body } = this.#asked
+    const { target, method, path, headers, body } = this.#asked
     try {
       this.#request = openRequest({
         createConnection: () => socket,
         host: target.hostname,
         method,
         path,
-        headers: toWireHeaders(this.#asked),
+        headers: toWireHeaders({ host: target.host, method, headers, hasBody: body !== null }),
         maxHeaderSize: this.#limits.headerBytes,
       })
     } catch (error) {
@@ -224,23 +222,6 @@ class OneCall implements SellerCall {
     // A seller that answers early leaves a body behind; what still comes of it is thrown away.
     this.#asked.body?.destroy()
   }
-}
-
-/** `Host` and framing are ours; all else is the caller's, in its order. */
-function toWireHeaders({ target, method, headers, body }: SellerRequest): string[] {
-  const wire = ['host', target.host, 'connection', 'close']
-  let length: string | null = null
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
-    if (name.length === 14 && name.toLowerCase() === 'content-length') length = value
-    else wire.push(name, value)
-  }
-  if (body === null) {
-    if (SAYS_LENGTH.has(method)) wire.push('content-length', '0')
-  } else if (length === null) wire.push('transfer-encoding', 'chunked')
-  else wire.push('content-length', length)
-  return wire
 }
 
 /** What is inside another coding than chunks would be passed on as something it is not. */

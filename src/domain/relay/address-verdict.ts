@@ -78,14 +78,28 @@ const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'un
  *   → { allowed: false, reason: 'link_local', range: '169.254.0.0/16' }
  */
 export function judgeAddress(text: string, rules: { allowPrivate: boolean }): AddressVerdict {
+  const known = verdicts.get(text)
+  const verdict = known ?? judge(text)
+  if (known === undefined) {
+    if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
+    verdicts.set(text, verdict)
+  }
+  if (rules.allowPrivate && !verdict.allowed && PRIVATE_REASONS.has(verdict.reason)) return ALLOWED
+  return verdict
+}
+
+const ALLOWED: AddressVerdict = { allowed: true }
+
+/** A verdict follows from the text alone, and every call to a seller asks for one. */
+const MAX_VERDICTS = 1000
+const verdicts = new Map<string, AddressVerdict>()
+
+function judge(text: string): AddressVerdict {
   const address = parseIpAddress(text)
   if (address === null) return { allowed: false, reason: 'not_an_address', range: '' }
   const hit = RANGES.find(({ range }) => isInRange(address, range))
-  if (hit !== undefined) {
-    if (rules.allowPrivate && PRIVATE_REASONS.has(hit.reason)) return { allowed: true }
-    return { allowed: false, reason: hit.reason, range: hit.block }
-  }
+  if (hit !== undefined) return { allowed: false, reason: hit.reason, range: hit.block }
   if (address.family === 6 && !isInRange(address, GLOBAL_UNICAST))
     return { allowed: false, reason: 'not_global_unicast', range: 'outside 2000::/3' }
-  return { allowed: true }
+  return ALLOWED
 }
