@@ -63,6 +63,29 @@ describe('properties', () => {
     )
   })
 
+  test('a crowd of one hand, however large, takes nobody with it who did not pay in its half hour', () => {
+    fc.assert(
+      fc.property(
+        anyPayments,
+        fc.integer({ min: 10, max: 200 }),
+        fc.integer({ min: 1, max: 4 }),
+        (rows, count, price) => {
+          const earlier = toSettlements(rows).filter(({ at }) => at < NOON - 3_600_000)
+          fc.pre(excludeWash(earlier, known()).flags.length === 0)
+          const amount = String(price * 10_000)
+          const crowd = Array.from({ length: count }, (_, n) =>
+            aSettlement({ payer: wallet(1000 + n), amount, at: NOON - n }),
+          )
+          const fills = crowd.map(({ payer }, n) =>
+            aTransfer({ from: wallet(900), to: payer, transaction: `0x${n}`, at: NOON - DAY_MS }),
+          )
+          const { independent } = excludeWash([...earlier, ...crowd], known(fills))
+          for (const settlement of earlier) expect(independent).toContain(settlement)
+        },
+      ),
+    )
+  })
+
   test('the order in which settlements were seen does not matter', () => {
     fc.assert(
       fc.property(anyPayments, (rows) => {

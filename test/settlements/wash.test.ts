@@ -183,6 +183,30 @@ describe('a burst of same-amount first-time payers', () => {
   })
 })
 
+describe('a crowd that a rival sends', () => {
+  const HOUR_MS = 60 * MINUTE
+  const price = '20000'
+  const buyers = Array.from({ length: 8 }, (_, n) =>
+    aSettlement({ at: NOON - 9 * DAY_MS + n * 20 * HOUR_MS, amount: price }),
+  )
+  const crowd = Array.from({ length: 40 }, (_, n) =>
+    aSettlement({ at: NOON - DAY_MS + n * 10_000, amount: price }),
+  )
+  const fills = crowd.map(({ payer }, n) =>
+    aTransfer({ from: wallet(1), to: payer, transaction: `0x${n}`, amount: price }),
+  )
+
+  test.each([
+    ['filled from one wallet, that paid others too', fills, true],
+    ['of wallets that never paid anyone else', [], false],
+  ])('%s takes no real buyer with it', (_, transfers, hasPaidOthers) => {
+    const around = known(transfers, { hasPaidOthers: () => hasPaidOthers })
+    const { independent, flags } = excludeWash([...buyers, ...crowd], around)
+    expect(independent).toEqual(buyers)
+    expect(flags).toEqual([{ flag: 'burst_cohort', settlements: crowd.length }])
+  })
+})
+
 describe('as evidence', () => {
   const asOf = windowEnd(NOON)
   const measure = (settlements: Settlement[], transfers: Transfer[] = []) =>

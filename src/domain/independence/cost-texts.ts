@@ -23,6 +23,7 @@ export const COST_TO_FAKE = {
     'The wallets that gave it away may buy from several listings of one cheat: the cost is for all of them together.',
     'A cheat that runs an honest shop under another domain, payout and funder, or has a friend who does, may pay itself there, up to what strangers really paid that shop.',
     'Payouts first funded by one wallet are held to be one operator, but the meter keeps no ordinary transfers into payouts: where a payout’s first money came from is known only when it lay around a payment, so this ties few together. Whoever keeps the money of two shops apart is two operators.',
+    'Anybody may send the first money to a payout that was never paid, and so tie strangers together: they then count less for each other, never more. Operators on the list cannot be tied so.',
     `A wallet that first funded more than ${MAX_FUNDED} others is taken for an exchange and ties nobody together.`,
     'The list of independent operators is short and made by people. Buyers who spend only with others who never meet it count for nothing, however real they are; and a false payout in a listing of one of its operators would open it, which people must see when it is proposed.',
     'Payments that no chain shows us one by one, by card or on chains we do not read, are not in it.',

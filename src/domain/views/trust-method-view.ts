@@ -189,7 +189,7 @@ const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it at least the price of its first payment`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Left out are the wallets of those minutes and the ones that wallet had funded, not who paid the same on another day`,
 }
 
 const NOT_CAUGHT = [
@@ -199,6 +199,7 @@ const NOT_CAUGHT = [
   'money that went back to a payer by another wallet, in another token or off the chain',
   'on Solana, money that reached a payer through any other wallet',
   'real buyers who are rewarded, outside the chain, for buying',
+  'a rival who pays a seller much from one wallet, which lowers the score by the share of the largest buyer: the money is the seller’s to keep',
   'payments that a chain node leaves out: we ask one node a chain and do not prove its answers, so one that omits logs looks like a quiet chain',
   'what is paid by card, on chains we do not read, or to a payout that nobody published, named or proved',
 ]

@@ -6,7 +6,11 @@ import { normalizeWallet, WASH } from './wash-rules.ts'
  * Bursts of first-time payers of one same amount: many wallets, one hand. Fast sales alone are no
  * proof (a launch looks like that too), so a second sign is asked for.
  *
- * @returns every settlement of a cohort's payers in that amount.
+ * Left out are the wallets of the crowded half hour and those the common source had funded, and not
+ * others who paid the same amount some other day: else a rival, for a few cents, could send a crowd
+ * that takes a seller's real buyers with it.
+ *
+ * @returns every settlement of those payers in that amount.
  */
 export function findBursts(
   settlements: readonly Settlement[],
@@ -16,11 +20,12 @@ export function findBursts(
   const found = new Set<Settlement>()
   const cohorts = Map.groupBy(findFirstPayments(settlements).values(), ({ amount }) => amount)
   for (const [amount, cohort] of cohorts) {
-    if (cohort.length < WASH.burst.cohort || !isCrowded(cohort)) continue
-    const payers = new Set(cohort.map(({ payer }) => normalizeWallet(payer)))
-    const isOneHand =
-      hasCommonFunder(cohort, transfers) || ![...payers].some((wallet) => hasPaidOthers(wallet))
-    if (!isOneHand) continue
+    const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
+    if (crowd.length === 0) continue
+    const funded = findCommonlyFunded(cohort, transfers)
+    const isSilent = !cohort.some(({ payer }) => hasPaidOthers(normalizeWallet(payer)))
+    if (funded.length === 0 && !isSilent) continue
+    const payers = new Set([...crowd, ...funded].map(({ payer }) => normalizeWallet(payer)))
     for (const settlement of settlements)
       if (settlement.amount === amount && payers.has(normalizeWallet(settlement.payer)))
         found.add(settlement)
@@ -28,23 +33,28 @@ export function findBursts(
   return found
 }
 
-function isCrowded(cohort: readonly Settlement[]): boolean {
+/** Those whose first payment lies in a half hour that holds most of the cohort. */
+function findCrowd(cohort: readonly Settlement[]): Settlement[] {
   const { share, windowMs } = WASH.burst
   const times = cohort.map(({ at }) => at).sort((a, b) => a - b)
   const needed = Math.ceil(share * times.length)
-  return times.some((start, index) => {
+  const starts = times.filter((start, index) => {
     const last = times[index + needed - 1]
     return last !== undefined && last - start <= windowMs
   })
+  return cohort.filter(({ at }) => starts.some((start) => at >= start && at - start <= windowMs))
 }
 
-/** Whether one wallet had sent money to at least half of the cohort before they paid. */
-function hasCommonFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
+/** Those to whom one wallet had sent money before they paid, where it did so to half of the cohort. */
+function findCommonlyFunded(cohort: readonly Settlement[], transfers: TransferIndex): Settlement[] {
+  const fundersOf = new Map(
+    cohort.map((first) => [first, [...findFunders(first, transfers).keys()]]),
+  )
   const fundedBy = new Map<string, number>()
-  for (const first of cohort) {
-    for (const funder of findFunders(first, transfers).keys())
-      fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
-  }
+  for (const funder of [...fundersOf.values()].flat())
+    fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
   const needed = WASH.burst.funderShare * cohort.length
-  return [...fundedBy.values()].some((funded) => funded >= needed)
+  return cohort.filter((first) =>
+    fundersOf.get(first)?.some((funder) => (fundedBy.get(funder) ?? 0) >= needed),
+  )
 }
