@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/{payments,bench/lighthouse}/node_modules/**'],
     globalSetup: 'test/support/build-fixture.ts',
+    setupFiles: 'test/support/same-draws.ts',
     // A release's page code is Node's to import, as in production.
     server: { deps: { external: [/\/server\/[0-9a-f]{32}\//] } },
     // All three guard against a hang; what is short is a measurement on a busy machine.

@@ -59,7 +59,7 @@ test('a publisher killed at any moment leaves a whole release being served', asy
   removeLeftovers(outDir)
   expect(releases().filter((folder) => folder.startsWith('.'))).toEqual([])
   expect(readdirSync(outDir).sort()).toEqual(['current', 'releases'])
-})
+}, 300_000)
 
 test('what was published is never touched again, also by a release of the same name', () => {
   publish()

@@ -48,7 +48,7 @@ test('swapping releases under load leaves nothing behind', async () => {
   console.log(`  ${SWAPS} swaps under load left ${left.toFixed(1)} KiB each`)
   expect(left).toBeLessThan(MOST_KILOBYTES)
   expect(waypost.log.filter((line) => line.includes('release.swapped'))).toHaveLength(SWAPS)
-}, 120_000)
+}, 300_000)
 
 /** Another folder with page code of its own in it, as every build makes one. */
 function placeSuccessor(number: number): string {

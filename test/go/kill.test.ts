@@ -24,7 +24,7 @@ describeStores('/go killed under load', ({ newPlace }) => {
     expect(missing).toEqual([])
     if (place.dialect === 'sqlite') expect(checkIntegrity(place)).toBe('ok')
     console.log(`${KILLS[place.dialect]} kills, ${received.size} redirects, 0 lost`)
-  }, 300_000)
+  }, 600_000)
 })
 
 type Child = ChildProcessByStdio<Writable, Readable, null>

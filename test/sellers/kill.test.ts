@@ -34,7 +34,7 @@ describeStores('signing in while the process is killed', ({ newPlace }) => {
       used += signedIn.size
     }
     expect(used).toBeGreaterThan(0)
-  }, 120_000)
+  }, 300_000)
 })
 
 /** Fresh sign-in tokens, as if their mails had been sent. */

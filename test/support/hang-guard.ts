@@ -1,6 +1,6 @@
 import { Script } from 'node:vm'
 
-const MAX_MS = 20_000
+const MAX_MS = 45_000
 const SLOT = 'waypostGuardedWork'
 
 /**
