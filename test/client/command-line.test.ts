@@ -15,7 +15,7 @@ let seller: SellerSite
 /** The package as it would be published, installed into an empty folder. */
 beforeAll(async () => {
   running = await startService({
-    RATE_LIMITS: '{"check":"1/60"}',
+    RATE_LIMITS: '{"check":"1/600"}',
     UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
   })
   seller = await startSellerSite()
