@@ -1,6 +1,8 @@
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { readBody } from '../../src/search/index/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
+import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import type { RowExplanation } from '../../src/search/query/explain-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'
@@ -15,6 +17,8 @@ export interface SearchResponseInput {
   texts: PreparedTexts
   /** What the links say of who shows them. */
   source?: ClickSource
+  /** Asked by a page while somebody types. */
+  isTyping?: boolean
 }
 
 /** A stretch of a response: bytes, or listings with a comma between them. */
@@ -72,11 +76,29 @@ export function fullPieces(input: SearchResponseInput): Piece[] {
 /** What stands before and behind the rows of the compact view, and what was asked for beside each. */
 export function compactFrame(input: SearchResponseInput) {
   const { outcome } = input
+  const { notes } = outcome
   return {
     start: echoOf(input),
     more: explanationsOf(outcome).organic,
-    end: toBytes(`${COMPACT_ENDING}${JSON.stringify(outcome.notes)}${facetsText(outcome)}}`),
+    end: toBytes(
+      `${COMPACT_ENDING}${JSON.stringify(notes)}${facetsText(outcome)}${ownText(input)}}`,
+    ),
   }
+}
+
+/**
+ * Our own kits that match, for the page that asks while somebody types: it shows what the submitted
+ * page does. Nobody else's compact answer has a byte of them.
+ *
+ * @example ownText(…) → ',"featured_first_party":[{"id":"kit.a","name":"A","kind":"kit","summary":"…"}]'
+ */
+function ownText({ index, outcome, isTyping = false }: SearchResponseInput): string {
+  if (!isTyping || outcome.firstParty.rows.length === 0) return ''
+  const rows = outcome.firstParty.rows.map(({ row }) => {
+    const body = new TextDecoder().decode(readBody(index, 'firstParty', row))
+    return `${body.slice(0, body.indexOf(SUMMARY_END))}}`
+  })
+  return `,"featured_first_party":[${rows.join()}]`
 }
 
 function echoOf({ searchId, query, outcome }: SearchResponseInput): Uint8Array {

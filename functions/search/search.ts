@@ -70,7 +70,7 @@ export function createSearch(parts: SearchParts): Search {
       index: serving,
       searchId: randomUuid(),
       texts: textsFor(serving),
-      ...(isTyping && { source: 'web' as const }),
+      ...(isTyping && { isTyping, source: 'web' as const }),
     }
     const coding = codingFor(accepts)
     const body = writeBody(input, coding, take)

@@ -98,11 +98,23 @@ test('foreign names and first-party kits: text is text, and kits never stand amo
   await page.locator('[data-search]').fill('quotes tags')
   await page.waitForURL(/q=quotes/)
   expect((await namesOn(page))[0]).toContain('<b>')
-  await page.locator('[data-search]').fill('waypost steps')
-  await page.waitForURL(/q=waypost/)
+  await page.locator('[data-search]').fill('first steps')
+  await page.waitForURL(/q=first/)
   const links = await page.locator('[data-results] .hit-name').all()
   const paths = await Promise.all(links.map((link) => link.getAttribute('href')))
   expect(paths.filter((path) => path?.includes('/kit.'))).toEqual([])
+  const own = page.locator('[data-own]')
+  const typed = { isShown: await own.isVisible(), rows: await own.locator('li').allTextContents() }
+  expect(typed.isShown).toBe(true)
+  expect(await own.locator('a').first().getAttribute('href')).toBe('/listing/kit.first-steps')
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+  expect({
+    isShown: await own.isVisible(),
+    rows: await own.locator('li').allTextContents(),
+  }).toEqual(typed)
+  await page.locator('[data-search]').fill('zzzz')
+  await page.waitForURL(/q=zzzz/)
+  expect(await own.isVisible()).toBe(false)
   expect(faults).toEqual([])
   await close()
 })

@@ -5,11 +5,7 @@ import { toListingStructuredData } from '../../src/domain/pages/listing/listing-
 import { toSignalWords } from '../../src/domain/pages/listing/signal-words.ts'
 import { toTrustWords } from '../../src/domain/pages/listing/trust-words.ts'
 import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/pages/rows/listing-pages.ts'
-import {
-  compareListingRows,
-  toListingRow,
-  toSummaryRow,
-} from '../../src/domain/pages/rows/listing-row.ts'
+import { compareListingRows, toListingRow } from '../../src/domain/pages/rows/listing-row.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
 import { toFacets, toFacetTexts } from '../../src/domain/pages/search/listing-facets.ts'
 import { toHomeLists } from '../../src/domain/pages/site/home-lists.ts'
@@ -17,7 +13,6 @@ import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { compareRows, toCompareRow } from '../../src/domain/views/compare-row.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { findContentType, isCompressible } from '../../src/domain/wire/content-type.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
@@ -65,17 +60,6 @@ describe('lists of listings', () => {
       price: 'not published',
       rails: [],
       is_small_sample: false,
-    })
-  })
-
-  test('of a search call a kit ours only where ours stand', () => {
-    const kit = toListing({ id: 'kit.theirs', facts: { ...UNPRICED, kind: 'kit' } })
-    const { links, ...summary } = toPreparedSummary(kit, BASE_URL)
-    const found = { ...summary, links: { ...links, go: '/go/kit.theirs' }, relevance: 1 }
-    expect(toSummaryRow(found, false)).toEqual(toListingRow(toView(kit)))
-    expect(toSummaryRow(found, true)).toMatchObject({
-      first_party: true,
-      page: '/listing/kit.theirs',
     })
   })
 

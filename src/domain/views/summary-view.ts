@@ -52,8 +52,6 @@ export const ListingSummarySchema = v.object({
   links: v.object({ ...linksEntries, go: v.string() }),
   relevance: v.number(),
 })
-export type ListingSummary = v.InferOutput<typeof ListingSummarySchema>
-
 /** @param baseUrl `{base_url}`, for the absolute URLs of `tiers`. */
 export function toPreparedSummary(listing: DerivedListing, baseUrl: string): PreparedSummary {
   const { id, facts } = listing

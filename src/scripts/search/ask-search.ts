@@ -1,6 +1,6 @@
 import type { SearchResults } from '../../domain/pages/search/search-answer.ts'
 import { type SearchForm, toApiQuery } from '../../domain/pages/search/search-form.ts'
-import { toSearchRow } from '../../domain/pages/search/search-row.ts'
+import { toOwnRow, toSearchRow } from '../../domain/pages/search/search-row.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** Results, or why there are none: a sentence of the function's own. */
@@ -58,12 +58,21 @@ interface CompactAnswer {
     rails: string[]
     trust: number | null
   }[]
+  /** Only where some match. */
+  featured_first_party?: { id: string; name: string; kind: Kind; summary: string }[]
 }
 
 /** Of our own API, and of the same release as this script. */
-function toResults({ total, notes, facets, results }: CompactAnswer): SearchResults {
+function toResults({
+  total,
+  notes,
+  facets = {},
+  results,
+  featured_first_party = [],
+}: CompactAnswer): SearchResults {
   const rows = results.map(toSearchRow)
-  return { kind: 'results', total, offset: 0, rows, own: [], notes, facets: facets ?? {} }
+  const own = featured_first_party.map(toOwnRow)
+  return { kind: 'results', total, offset: 0, rows, own, notes, facets }
 }
 
 function toReason(problem: {

@@ -1,52 +1,33 @@
 import type { SearchResults } from '../../domain/pages/search/search-answer.ts'
-import type { SearchRow } from '../../domain/pages/search/search-row.ts'
 import type { SearchView } from '../../domain/pages/search/search-view.ts'
+import { copiesOf, element, setAttribute, setText, showItems } from './reuse.ts'
+import { showFacets } from './show-facets.ts'
+import { fillHit, fillOwn } from './show-rows.ts'
 
 /** Prints an answer where the server printed its own. Everything is set as text: metadata is foreign. */
 export function showAnswer(
   lookup: HTMLElement,
-  { rows, notes }: SearchResults,
+  { rows, own, notes }: SearchResults,
   view: SearchView,
 ): void {
-  const template = lookup.querySelector<HTMLTemplateElement>('[data-hit]')
-  const hits = template === null ? [] : rows.map((row) => toHit(template, row))
-  put(lookup, 'results', hits)
-  put(lookup, 'status', [document.createTextNode(view.status)])
-  const toNote = (note: string) => element('p', { class: 'small soft', dir: 'auto' }, note)
-  put(lookup, 'notes', notes.map(toNote))
+  const part = (name: string) => lookup.querySelector(`[data-${name}]`)
+  const template = (name: string) => lookup.querySelector<HTMLTemplateElement>(`template${name}`)
+  const hit = template('[data-hit]')
+  if (hit !== null) showItems(part('results'), rows, { make: copiesOf(hit), fill: fillHit(hit) })
+  setText(part('status'), view.status)
+  showNotes(part('notes'), notes)
   const { next } = view
-  const link =
-    next === null ? [] : [element('a', { class: 'button', rel: 'next', href: next }, 'Next')]
-  put(lookup, 'pager', link)
-  lookup.querySelector('[data-own]')?.remove()
-  showNothing(lookup, view.nothing)
-  showChoices(lookup, view)
+  showItems(part('pager'), next === null ? [] : [next], {
+    make: () => element('a', { class: 'button', rel: 'next' }, 'Next'),
+    fill: fillNext,
+  })
+  const ownHit = template('[data-own-hit]')
+  if (ownHit !== null) showItems(part('own-rows'), own, { make: copiesOf(ownHit), fill: fillOwn })
+  part('own')?.toggleAttribute('hidden', own.length === 0)
+  setText(part('empty'), view.nothing)
+  part('empty')?.toggleAttribute('hidden', view.nothing === '')
+  showChoices(part, view)
   document.dispatchEvent(new Event('waypost:rows'))
-}
-
-/** Says why there are no rows; nothing where there are some. */
-function showNothing(lookup: HTMLElement, text: string): void {
-  const notice = lookup.querySelector<HTMLElement>('[data-empty]')
-  if (notice === null) return
-  notice.textContent = text
-  notice.hidden = text === ''
-}
-
-function showChoices(lookup: HTMLElement, { chips, sorts, facets }: SearchView): void {
-  const chipNodes = chips.map(({ text, path }) => toChip(text, path))
-  put(lookup, 'chips', chipNodes)
-  const sortNodes = sorts.map(({ text, path, isActive }) => toLink(text, path, isActive))
-  put(lookup, 'sorts', sortNodes)
-  const opened = [...lookup.querySelectorAll<HTMLElement>('[data-facet][open]')]
-  const open = new Set(opened.map(({ dataset }) => dataset.facet))
-  const facetNodes = facets.map((facet) => toFacet(facet, open.has(facet.label)))
-  put(lookup, 'facets', facetNodes)
-  const count = chips.length > 0 ? `(${chips.length})` : ''
-  put(lookup, 'filter-count', [document.createTextNode(count)])
-}
-
-function put(lookup: HTMLElement, name: string, nodes: Node[]): void {
-  lookup.querySelector(`[data-${name}]`)?.replaceChildren(...nodes)
 }
 
 /** Why a search has no answer, where its notes stand; what was shown before stays. */
@@ -55,59 +36,43 @@ export function showReason(lookup: HTMLElement, reason: string): void {
   lookup.querySelector('[data-notes]')?.replaceChildren(notice)
 }
 
-function toHit(template: HTMLTemplateElement, row: SearchRow): Node {
-  const hit = document.importNode(template.content, true)
-  const set = (name: string, text: string) => {
-    const part = hit.querySelector(`[data-${name}]`)
-    if (part !== null) part.textContent = text
-    return part
-  }
-  set('tile', row.monogram)?.setAttribute('class', row.tile)
-  const pick = hit.querySelector('[data-pick]')
-  pick?.setAttribute('value', row.id)
-  pick?.setAttribute('aria-label', `Compare ${row.name}`)
-  set('name', row.name)?.setAttribute('href', row.page)
-  set('summary', row.summary)
-  set('price', row.price ?? 'not published')?.setAttribute(
-    'class',
-    row.price === null ? 'soft' : 'money',
-  )
-  set('price-to', row.priceTo)
-  set('rails', row.rails)
-  set('kind', row.kindLabel)
-  hit.querySelector(row.trust === null ? '[data-score]' : '[data-no-score]')?.remove()
-  set('score-text', String(row.trust))
-  hit.querySelector('[data-score-bar]')?.setAttribute('width', String(row.trust))
-  return hit
+/** A submitted page that was refused has a box here, which is no note. */
+function showNotes(list: Element | null, notes: readonly string[]): void {
+  for (const notice of list?.querySelectorAll('.notice') ?? []) notice.remove()
+  showItems(list, notes, {
+    make: () => element('p', { class: 'small soft', dir: 'auto' }),
+    fill: setText,
+  })
 }
 
-function toFacet({ label, options, more }: SearchView['facets'][number], wasOpen: boolean): Node {
-  const group = element('div', {})
-  group.append(element('h2', {}, label), toOptions(options))
-  if (more.length === 0) return group
-  const rest = element('details', { 'data-facet': label, ...(wasOpen && { open: '' }) })
-  rest.append(element('summary', {}, `${more.length} more`), toOptions(more))
-  group.append(rest)
-  return group
+/** The page before is the server's: whoever types is on the first one. */
+function fillNext(link: Element, path: string): void {
+  setText(link, 'Next')
+  setAttribute(link, 'rel', 'next')
+  setAttribute(link, 'href', path)
 }
 
-function toOptions(options: SearchView['facets'][number]['options']): Node {
-  const list = element('ul', {})
-  for (const { text, count, path, isActive } of options) {
-    const link = toLink('', path, isActive)
-    link.setAttribute('rel', 'nofollow')
-    link.append(element('bdi', {}, text), element('span', {}, String(count)))
-    const item = element('li', {})
-    item.append(link)
-    list.append(item)
-  }
-  return list
+function showChoices(
+  part: (name: string) => Element | null,
+  { chips, sorts, facets }: SearchView,
+): void {
+  showItems(part('chips'), chips, { make: makeChip, fill: fillChip })
+  showItems(part('sorts'), sorts, {
+    make: () => element('a', {}),
+    fill: (link, { text, path, isActive }) => {
+      setText(link, text)
+      setAttribute(link, 'href', path)
+      setAttribute(link, 'aria-current', isActive ? 'true' : null)
+    },
+  })
+  showFacets(part('facets'), facets)
+  setText(part('filter-count'), chips.length > 0 ? `(${chips.length})` : '')
 }
 
-function toChip(text: string, path: string): Node {
-  const chip = element('a', { class: 'chip', href: path })
+function makeChip(): Element {
+  const chip = element('a', { class: 'chip' })
   chip.append(
-    element('bdi', {}, text),
+    element('bdi', {}),
     ' ',
     element('span', { 'aria-hidden': 'true' }, '×'),
     element('span', { class: 'visually-hidden' }, ', remove'),
@@ -115,13 +80,7 @@ function toChip(text: string, path: string): Node {
   return chip
 }
 
-function toLink(text: string, path: string, isActive: boolean): HTMLElement {
-  return element('a', { href: path, ...(isActive && { 'aria-current': 'true' }) }, text)
-}
-
-function element(name: string, attributes: Record<string, string>, text = ''): HTMLElement {
-  const made = document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
-  made.textContent = text
-  return made
+function fillChip(chip: Element, { text, path }: SearchView['chips'][number]): void {
+  setText(chip.querySelector('bdi'), text)
+  setAttribute(chip, 'href', path)
 }

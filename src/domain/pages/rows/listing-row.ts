@@ -2,7 +2,6 @@ import { hasRemoteEndpoint } from '../../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../listing/pricing.ts'
 import { toPriceText } from '../../operation/price-text.ts'
 import type { ListingView } from '../../views/listing-view.ts'
-import type { ListingSummary } from '../../views/summary-view.ts'
 import type { TrustSummary } from '../../views/trust-view.ts'
 import { KIND_LABELS, type Kind, type Rail } from '../../wire/vocabulary.ts'
 
@@ -22,6 +21,8 @@ export interface ListingRow {
   is_small_sample: boolean
   buyers: number | null
   remote: boolean
+  /** Where it runs, in a word. */
+  runs: 'hosted' | 'locally' | 'a guide'
   first_party: boolean
 }
 
@@ -47,13 +48,9 @@ export function toListingRow(view: RowSubject): ListingRow {
     is_small_sample: trust.evidence === 'verified_non_wash_payments' && trust.sample === 'low',
     buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
     remote: hasRemoteEndpoint(view),
+    runs: view.kind === 'kit' ? 'a guide' : hasRemoteEndpoint(view) ? 'hosted' : 'locally',
     first_party: view.first_party,
   }
-}
-
-/** @param first_party follows from where a summary stands: a kit in `results` is somebody else's. */
-export function toSummaryRow(summary: ListingSummary, first_party: boolean): ListingRow {
-  return toListingRow({ ...summary, page: summary.links.page, first_party })
 }
 
 /**

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { SearchResponseSchema } from '../../search/search-response.ts'
-import { type ListingRow, toSummaryRow } from '../rows/listing-row.ts'
-import { type SearchRow, toSearchRow } from './search-row.ts'
+import { type SearchRow, toOwnRow, toSearchRow } from './search-row.ts'
 
 /** What the search page prints of an answer of the search function. */
 export type SearchAnswer =
@@ -10,7 +9,8 @@ export type SearchAnswer =
       total: number
       offset: number
       rows: SearchRow[]
-      own: ListingRow[]
+      /** Our own kits that match. */
+      own: SearchRow[]
       /** What the words were taken for. */
       notes: readonly string[]
       facets: Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
@@ -41,7 +41,7 @@ export function toSearchAnswer(answer: unknown): SearchAnswer {
         }),
       ),
       notes: found.output.notes,
-      own: found.output.featured_first_party.map((summary) => toSummaryRow(summary, true)),
+      own: found.output.featured_first_party.map(toOwnRow),
       facets: found.output.facets ?? {},
     }
   const refused = v.safeParse(RefusedSchema, answer)

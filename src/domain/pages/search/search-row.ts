@@ -47,3 +47,8 @@ export function toSearchRow({ id, name, kind, summary, price, rails, trust }: Re
     trust,
   }
 }
+
+/** A kit of our own: it has no price and no score, and competes with nobody. */
+export function toOwnRow({ id, name, kind, summary }: Omit<Result, 'price' | 'rails' | 'trust'>) {
+  return toSearchRow({ id, name, kind, summary, price: null, rails: [], trust: null })
+}
