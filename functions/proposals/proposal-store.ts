@@ -16,17 +16,24 @@ export const MAX_WAITING_OF_ORIGIN = 5
 
 export type AddedProposal = { id: string } | { full: 'queue' | 'origin' }
 
-/** Adds a proposal, or finds the one that waits for the same address already. */
+/**
+ * Adds a proposal, or finds the one that waits for the same address already. With `listing_id` it is a
+ * correction of that listing; of those only the same words are the same.
+ */
 export async function addProposal(
   db: Kysely<Tables>,
-  row: Pick<ProposalTable, 'id' | 'url' | 'note' | 'email'>,
+  row: Pick<ProposalTable, 'id' | 'url' | 'note' | 'email'> & { listing_id?: string },
   found: FoundService,
   now: number,
 ): Promise<AddedProposal> {
   const { origin } = new URL(row.url)
   return db.transaction().execute(async (trx) => {
     const waiting = trx.selectFrom('proposal').where('state', '=', 'waiting')
-    const same = await waiting.select('id').where('url', '=', row.url).executeTakeFirst()
+    const alike = waiting.select('id').where('url', '=', row.url)
+    const same = await (row.listing_id === undefined
+      ? alike.where('listing_id', 'is', null)
+      : alike.where('listing_id', '=', row.listing_id).where('note', '=', row.note)
+    ).executeTakeFirst()
     if (same !== undefined) return same
     const { all } = await waiting
       .select(({ fn }) => fn.countAll<number>().as('all'))
@@ -40,13 +47,13 @@ export async function addProposal(
     await trx
       .insertInto('proposal')
       .values({
+        listing_id: null,
         ...row,
         origin,
         found: JSON.stringify(found),
         file: null,
         state: 'waiting',
         reason: null,
-        listing_id: null,
         created_at: now,
         settled_at: null,
       })
@@ -55,7 +62,7 @@ export async function addProposal(
   })
 }
 
-/** A waiting proposal for exactly this address. */
+/** A proposal that waits to list exactly this address. */
 export async function findWaitingAt(
   db: Kysely<Tables>,
   url: string,
@@ -65,6 +72,7 @@ export async function findWaitingAt(
     .selectAll()
     .where('state', '=', 'waiting')
     .where('url', '=', url)
+    .where('listing_id', 'is', null)
     .executeTakeFirst()
 }
 

@@ -12,10 +12,10 @@ import type { Propose } from './propose.ts'
 
 const FIELDS = ['url', 'kind', 'note', 'email'] as const
 
-const NOTHING_SENT = { url: '', kind: '', note: '' }
+const NOTHING_SENT = { url: '', kind: '', note: '', listing: '' }
 
 export function createProposePage(
-  parts: Pick<Parts, 'config' | 'ledger' | 'log'>,
+  parts: Pick<Parts, 'config' | 'ledger' | 'log' | 'release'>,
   propose: Propose,
 ): (req: IncomingMessage) => Promise<ProposePage> {
   return async (req) => {
@@ -30,11 +30,17 @@ export function createProposePage(
 }
 
 async function showOne(
-  { ledger }: Pick<Parts, 'ledger'>,
+  { ledger, release }: Pick<Parts, 'ledger' | 'release'>,
   req: IncomingMessage,
 ): Promise<ProposePage> {
   const query = new URL(req.url ?? '', 'http://x').searchParams
   const [id, url] = [query.get('id'), query.get('url')]
+  const listing = release().listings.get(query.get('listing') ?? '')
+  if (listing !== undefined)
+    return {
+      answer: { kind: 'empty' },
+      sent: { ...NOTHING_SENT, url: listing.url, listing: listing.id },
+    }
   if (id === null) return { answer: { kind: 'empty' }, sent: { ...NOTHING_SENT, url: url ?? '' } }
   const row = /^p[0-9a-f]{18}$/.test(id) ? await findProposal(ledger.store.db, id) : undefined
   return row === undefined
@@ -43,7 +49,7 @@ async function showOne(
 }
 
 async function takeForm(
-  { config }: Pick<Parts, 'config'>,
+  { config, release }: Pick<Parts, 'config' | 'release'>,
   propose: Propose,
   req: IncomingMessage,
 ): Promise<ProposePage> {
@@ -62,6 +68,8 @@ async function takeForm(
     url: form.get('url') ?? '',
     kind: form.get('kind') ?? '',
     note: form.get('note') ?? '',
+    // Printed as a link: only an id that is listed.
+    listing: release().listings.get(form.get('listing') ?? '')?.id ?? '',
   }
   if (!parsed.success) {
     const [issue] = parsed.issues

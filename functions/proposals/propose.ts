@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
-import { hasFound } from '../../src/domain/proposals/found-service.ts'
+import {
+  type FoundService,
+  hasFound,
+  PROPOSABLE_KINDS,
+  toFoundNothing,
+} from '../../src/domain/proposals/found-service.ts'
 import type { ProposalAnswer } from '../../src/domain/proposals/proposal-answer.ts'
 import { MAX_NOTE_LENGTH, type ProposalBody } from '../../src/domain/proposals/proposal-views.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -45,6 +50,7 @@ export function createPropose(parts: ProposeParts): Propose {
         headers: taken.headers,
       }
     const listed = findListed(release(), body.url)
+    if (listed?.kind === 'listed') return (await correct(parts, body, listed.listing_id)) ?? listed
     if (listed !== null) return listed
     const waiting = await findWaitingAt(ledger.store.db, body.url)
     if (waiting !== undefined) return { kind: 'proposal', proposal: toProposalView(waiting) }
@@ -87,10 +93,35 @@ async function lookAndAdd(
       'nothing-found',
       `Nothing at this address or beside it says what it is (${found.saw}). Say in note what it does and what it costs, or publish openapi.json, llms.txt or an agent card.`,
     )
-  const row = {
-    id: `p${randomBytes(9).toString('hex')}`,
+  return add({ ledger, clock }, { url, note: words, email }, found)
+}
+
+/** What to change about a listing, in words: nobody is asked, a person reads it. Null without words. */
+async function correct(
+  { ledger, clock, release }: ProposeParts,
+  { note = '', email }: ProposalBody,
+  listing_id: string,
+): Promise<ProposalAnswer | null> {
+  const words = toInertLine(note, MAX_NOTE_LENGTH)
+  const listing = release().listings.get(listing_id)
+  if (words === '' || listing === undefined) return null
+  const { url, kind } = listing
+  const found = toFoundNothing({
     url,
-    note: words,
+    kind: PROPOSABLE_KINDS.find((each) => each === kind) ?? 'http_api',
+    at: new Date(clock.now()).toISOString(),
+  })
+  return add({ ledger, clock }, { url, note: words, email, listing_id }, found)
+}
+
+async function add(
+  { ledger, clock }: Pick<ProposeParts, 'ledger' | 'clock'>,
+  { email, ...rest }: { url: string; note: string; email: string | undefined; listing_id?: string },
+  found: FoundService,
+): Promise<ProposalAnswer> {
+  const row = {
+    ...rest,
+    id: `p${randomBytes(9).toString('hex')}`,
     email: email === undefined ? null : parseEmailAddress(email),
   }
   const { db } = ledger.store

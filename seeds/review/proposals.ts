@@ -9,6 +9,7 @@ import {
 import type { ProposalTable } from '../../functions/store/schema/review-tables.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { toFoundView } from '../../src/domain/proposals/found-service.ts'
+import { contentFileOf } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { readTables } from '../content/content-folder.ts'
@@ -54,6 +55,11 @@ export async function openProposals(
         await settle('refused', null)
         return ['nothing is listed; its page says why']
       }
+      const corrected = (await findProposal(store.db, item.id))?.listing_id ?? null
+      if (corrected !== null) {
+        await settle('accepted', corrected)
+        return [`change ${contentFileOf(corrected)} by hand: nothing was written`]
+      }
       const file = decision.file ?? item.file
       if (file === undefined)
         throw new OperatorError(
@@ -80,6 +86,15 @@ async function putIntoContent(place: ReviewPlace, file: ReviewFile): Promise<str
 function toItem(row: ProposalTable, rulesAt: (at: string) => MapRules): ReviewItem {
   const at = new Date(row.created_at).toISOString()
   const found = foundOf(row)
+  if (row.listing_id !== null)
+    return {
+      id: row.id,
+      at,
+      why: 'correction',
+      from: 'proposals',
+      listing: row.listing_id,
+      note: `${contentFileOf(row.listing_id)} · ${row.note}`,
+    }
   const mapped = mapProposal(found, row.note, rulesAt(found.at))
   const file = editedFile(row) ?? mapped.file
   return {

@@ -99,6 +99,39 @@ describe('POST /api/v1/proposals', () => {
     ])
   })
 
+  test('takes words about a listed address as a correction, asks nobody, and keeps each', async () => {
+    const [listing] = waypost.service.parts.release().listings.values()
+    const note = 'The price is two cents now.'
+    const first = await propose({ url: listing?.url, note, email: EMAIL })
+    expect([first.status, first.body.status]).toEqual([202, 'waiting'])
+    const again = await propose({ url: listing?.url, note })
+    expect(again.body.id).toBe(first.body.id)
+    await propose({ url: listing?.url, note: 'It has moved.' })
+    expect(await rows()).toMatchObject([
+      { id: first.body.id, listing_id: listing?.id, note, state: 'waiting', email: EMAIL },
+      { listing_id: listing?.id, note: 'It has moved.' },
+    ])
+    const page = await (await fetch(`${waypost.url}${first.body.page}`)).text()
+    expect(page).toContain(`/listing/${listing?.id}`)
+    expect(page).not.toContain(note)
+  })
+
+  test('a listing’s page leads to a form for its correction, which needs no script', async () => {
+    const [listing] = waypost.service.parts.release().listings.values()
+    const id = listing?.id ?? ''
+    const listed = await (await fetch(`${waypost.url}/listing/${id}`)).text()
+    expect(listed).toContain(`href="/propose?listing=${id}"`)
+    const form = await (await fetch(`${waypost.url}/propose?listing=${id}`)).text()
+    expect(form).toContain('Correct a listing')
+    expect(form).toContain(`name="url" value="${listing?.url}"`)
+    const sent = await sendForm({ url: listing?.url ?? '', listing: id, note: 'Wrong host.' })
+    expect(sent.status).toBe(200)
+    expect(await rows()).toMatchObject([{ listing_id: id, note: 'Wrong host.' }])
+    expect(await (await fetch(`${waypost.url}/propose?listing=x402.nobody`)).text()).toContain(
+      'Propose a listing',
+    )
+  })
+
   test('takes an address that says nothing only with a note', async () => {
     seller.answer = (_req, res) => res.end('hello')
     const bare = await propose({ url: `${seller.url}/x` })

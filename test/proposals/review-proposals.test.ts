@@ -5,7 +5,7 @@ import { addProposal, findProposal } from '../../functions/proposals/proposal-st
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { openProposals } from '../../seeds/review/proposals.ts'
-import type { FoundService } from '../../src/domain/proposals/found-service.ts'
+import { type FoundService, toFoundNothing } from '../../src/domain/proposals/found-service.ts'
 import { createContentFixture } from '../seeds/content-fixture.ts'
 import { silentLog } from '../support/stores.ts'
 
@@ -112,6 +112,29 @@ describe('a proposal in the review queue', () => {
     }
     await expect(openProposals(nowhere, watched, () => '2026-11-21')).rejects.toThrow('nowhere')
     expect(closed).toBe(1)
+  })
+
+  test('about a listing is a correction for a person, who changes the file by hand', async () => {
+    const row = { id: 'p2', url: FOUND.url, note: 'It costs two cents.', email: null }
+    const found = toFoundNothing(FOUND)
+    const at = Date.parse(FOUND.at)
+    await addProposal(store.db, { ...row, listing_id: 'x402.night-tides' }, found, at)
+    const source = await open()
+    const [item] = await source.list()
+    expect(item).toMatchObject({
+      why: 'correction',
+      listing: 'x402.night-tides',
+      note: 'content/listings/x402/night-tides.md · It costs two cents.',
+    })
+    if (item === undefined) return
+    const done = await source.settle(item, { decision: 'accepted', reason: 'true' })
+    expect(done).toEqual([
+      'change content/listings/x402/night-tides.md by hand: nothing was written',
+    ])
+    expect(await findProposal(store.db, 'p2')).toMatchObject({
+      state: 'accepted',
+      listing_id: 'x402.night-tides',
+    })
   })
 
   test('killed after the file was written is accepted by the same command', async () => {

@@ -47,6 +47,22 @@ export const FoundServiceSchema = v.object({
 })
 export type FoundService = v.InferOutput<typeof FoundServiceSchema>
 
+/** Of an address that nobody asked: a listing somebody wants corrected. */
+export function toFoundNothing(head: Pick<FoundService, 'url' | 'kind' | 'at'>): FoundService {
+  return {
+    ...head,
+    speaks: null,
+    saw: '',
+    files: {},
+    api: null,
+    card: null,
+    title: null,
+    server: null,
+    tools: [],
+    terms: [],
+  }
+}
+
 const MAX_SHOWN = 300
 
 /** What was found, in short: for the one who proposed it. */

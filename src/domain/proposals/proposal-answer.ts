@@ -20,9 +20,20 @@ export function proposalPath(id: string): string {
   return `/propose?id=${id}`
 }
 
+/** Form where anybody says what to change about a listing. */
+export function correctionPath(listingId: string): string {
+  return `/propose?listing=${listingId}`
+}
+
 /** What `/propose` shows: the form, what became of one that was sent, or of an earlier one by its id. */
 export interface ProposePage {
   answer: ProposalAnswer
   /** What was sent, to be shown in the form again; never the address to ask back at. */
-  sent: { url: string; kind: string; note: string }
+  sent: {
+    url: string
+    kind: string
+    note: string
+    /** Id of the listing to correct; empty where one is proposed. */
+    listing: string
+  }
 }

@@ -17,7 +17,7 @@ export const ProposalBodySchema = v.strictObject({
     v.pipe(
       v.string('expected text'),
       v.maxLength(MAX_NOTE_LENGTH, `expected at most ${MAX_NOTE_LENGTH} characters`),
-      v.description('What it does and what it costs.'),
+      v.description('What it does and costs; of a listed address, what to change.'),
     ),
   ),
   email: v.optional(

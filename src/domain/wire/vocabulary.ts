@@ -78,6 +78,14 @@ export const INTERFACE_ORIGINS = ['openapi', 'x402', 'mpp', 'mcp', 'agent_card',
 export const DISCOVERY_FILES = ['openapi', 'llms_txt', 'x402_manifest', 'agent_card'] as const
 export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
 
+/** As people call them. */
+export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
+  openapi: 'OpenAPI',
+  llms_txt: 'llms.txt',
+  x402_manifest: 'x402 manifest',
+  agent_card: 'agent card',
+}
+
 export const STATUSES = ['unclaimed', 'claimed'] as const
 export type Status = (typeof STATUSES)[number]
 

@@ -20,6 +20,8 @@ form.addEventListener('submit', (event) => {
   void submitClaim()
 })
 partOf(document, 'sign-out').addEventListener('click', () => void signOut())
+// A page kept for "back" would show what belongs to somebody who has signed out since.
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
 async function show(): Promise<void> {
   const me = await callSellers<Me>('GET', 'me')

@@ -2,6 +2,7 @@ import { BADGE_TEXTS } from '../../domain/derived/badges.ts'
 import { toHue, toMonogram } from '../../domain/pages/rows/tile.ts'
 import { toBadgeEmbeds } from '../../domain/pages/sellers/badge-embeds.ts'
 import { toNextSteps } from '../../domain/pages/sellers/next-steps.ts'
+import { correctionPath } from '../../domain/proposals/proposal-answer.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { Analytics, ClaimView, KnownPayout } from '../../domain/views/seller-views.ts'
 import { badgePath, pagePath, toEditUrl } from '../../domain/wire/links.ts'
@@ -65,8 +66,10 @@ function showHead(card: HTMLElement, { id, name, kind, url, badges }: ListingVie
     make('span', `kind ${shape}`, KIND_LABELS[kind]),
     ...earned.map((badge) => make('span', 'tag earned', BADGE_TEXTS[badge].label)),
   )
-  const edit = card.querySelector<HTMLAnchorElement>('[data-edit]')
-  if (edit !== null) edit.href = toEditUrl(edit.dataset.edit ?? '', id)
+  const edit = partOf<HTMLAnchorElement>(card, 'edit')
+  const file = edit.dataset.edit ?? ''
+  // Without a repository's address the words go to the person who keeps the listing.
+  edit.href = file === '' ? correctionPath(id) : toEditUrl(file, id)
   const check = partOf<HTMLAnchorElement>(card, 'probe')
   check.href = `/sellers/check?${new URLSearchParams({ url })}`
 }

@@ -1,8 +1,9 @@
 import { toNetworkName } from '../../listing/network-names.ts'
 import { toUsd } from '../../operation/price-text.ts'
 import type { ListingView } from '../../views/listing-view.ts'
-import type { DISCOVERY_FILES } from '../../wire/vocabulary.ts'
+import { DISCOVERY_NAMES } from '../../wire/vocabulary.ts'
 import { ACCESS_TEXTS, runsText } from '../listing/decision-facts.ts'
+import { NOTICE_TITLES } from '../listing/notice-titles.ts'
 
 /** What one listing says to one question. */
 export interface VersusCell {
@@ -105,12 +106,6 @@ const focusRow: ToRows = (subjects) => [
   },
 ]
 
-const FILE_NAMES: Record<(typeof DISCOVERY_FILES)[number], string> = {
-  openapi: 'OpenAPI',
-  llms_txt: 'llms.txt',
-  x402_manifest: 'x402 manifest',
-  agent_card: 'agent card',
-}
 const count = (rows: readonly unknown[]) => (rows.length === 0 ? null : String(rows.length))
 const signal = (view: ListingView, name: string, unit: string) =>
   view.signals[name] === undefined ? null : `${view.signals[name]} ${unit}`
@@ -144,7 +139,7 @@ export const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
       row('Tools', 'none listed', ({ tools }) => count(tools)),
       row('Skills', 'none listed', ({ skills }) => count(skills)),
       row('Machine-readable', 'nothing found', ({ discovery = {} }) =>
-        Object.entries(FILE_NAMES)
+        Object.entries(DISCOVERY_NAMES)
           .flatMap(([file, name]) => (Reflect.get(discovery, file) === undefined ? [] : [name]))
           .join(', '),
       ),
@@ -175,7 +170,9 @@ export const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
             ? 'claimed'
             : null,
       ),
-      row('Notices', 'none', ({ notices }) => notices.map(({ note }) => note).join(' ')),
+      row('Notices', 'none', ({ notices }) =>
+        notices.map(({ id }) => NOTICE_TITLES[id].toLowerCase()).join(', '),
+      ),
     ),
   },
 ]
