@@ -16,9 +16,16 @@ const FLAGS = [
 export const PHONE = { width: 390, height: 844 }
 export const DESKTOP = { width: 1280, height: 900 }
 
-export function launchBrowser(): Promise<Browser> {
+/** @param options.keepsPages as browsers do for "back", and tests mostly don't want */
+export function launchBrowser({ keepsPages = false } = {}): Promise<Browser> {
   const env = { ...process.env, TMPDIR: sharedTmp() }
-  return chromium.launch({ executablePath: ensureBrowser(), headless: true, args: FLAGS, env })
+  return chromium.launch({
+    executablePath: ensureBrowser(),
+    headless: true,
+    args: FLAGS,
+    env,
+    ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
+  })
 }
 
 export interface WatchedPage {

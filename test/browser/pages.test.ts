@@ -115,6 +115,34 @@ test('the page of every component has them all, and stands in no other release',
   expect(FILES.filter(({ file }) => file.startsWith('_design'))).toEqual([])
 })
 
+test('going back shows a page as it was left', async () => {
+  const keeping = await launchBrowser({ keepsPages: true })
+  const { page, close } = await openPage(keeping, demo.url)
+  await page.addInitScript(() => {
+    addEventListener('pageshow', ({ persisted }) => Reflect.set(window, 'wasKept', persisted))
+  })
+  const paths = [
+    '/',
+    '/search?q=search',
+    '/listing/x402.brightwell-search',
+    '/kind/http_api',
+    '/docs',
+  ]
+  for (const path of [
+    ...paths,
+    '/compare?ids=mcp.tenki,api.hostile-text',
+    '/propose',
+    '/sellers',
+  ]) {
+    await page.goto(path)
+    await page.goto('/keys')
+    await page.goBack({ waitUntil: 'commit' })
+    expect([path, await page.evaluate(() => Reflect.get(window, 'wasKept'))]).toEqual([path, true])
+  }
+  await close()
+  await keeping.close()
+})
+
 test('our own kits are marked wherever they stand in a table', async () => {
   for (const path of ['/kind/kit', '/category/developer_tools']) {
     const html = await (await fetch(demo.url + path)).text()

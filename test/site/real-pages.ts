@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page-bundle.ts'
+import { listPages, type Page } from '../../src/compile/pages/render-pages.ts'
+import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
+import { createDump } from '../../src/compile/release/create-dump.ts'
+import { handOver } from '../../src/compiled.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+
+/** Pages of the content that is served, rendered one by one by the code the fixture release was built with. */
+export interface RealPages {
+  /** Ids, the most to print first. */
+  ids: readonly string[]
+  /** HTML of a listing's page. */
+  render(id: string): Promise<Buffer>
+  /** A style sheet, script or face of the pages. */
+  readAsset(path: string): Buffer
+}
+
+export async function readRealPages(): Promise<RealPages> {
+  const { BASE_URL: baseUrl, OUT_DIR } = FIXTURE_ENV
+  const rules = { allowPrivate: false }
+  const { content } = readContent('content', rules)
+  if (content === null) throw new Error('expected content without faults')
+  const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+  const listings = [...toCompiledListings(catalogue)]
+  const site = toCompiledSite(catalogue, createDump(listings).facts)
+  const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
+  handOver({ site, listings, byId }, createOpenApi(baseUrl))
+  const bundle = await preparePageBundle(join(OUT_DIR, 'cache'), baseUrl)
+  const pages = await toPages(bundle)
+  const assets = new Map<string, Buffer>()
+  const sizes = listings.map(({ view, kit, description_html }) => ({
+    id: view.id,
+    size: JSON.stringify(kit).length + description_html.length,
+  }))
+  return {
+    ids: sizes.sort((a, b) => b.size - a.size).map(({ id }) => id),
+    async render(id) {
+      const html = await pages.get(`listing/${id}/index.html`)?.render()
+      if (html === undefined) throw new Error(`expected a page of ${id}`)
+      return Buffer.from(html)
+    },
+    readAsset(path) {
+      const asset = assets.get(path) ?? readFileSync(join(bundle.dir, 'client', path))
+      assets.set(path, asset)
+      return asset
+    },
+  }
+}
+
+async function toPages(bundle: PageBundle): Promise<Map<string, Page>> {
+  const pages = await listPages(bundle)
+  return new Map(pages.map((page) => [page.file, page]))
+}
