@@ -11,7 +11,7 @@ import { EndpointTextSchema } from './listing-text.ts'
 import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
 import { urlSchema } from './url-schema.ts'
 
-type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
+export type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
 
 /**
  * What a name may look like where the package is published. Identifiers are pasted into commands

@@ -97,7 +97,8 @@ function toShortUrl(text: string, listing: string): string {
 function toPriceText({ min_usd, max_usd, per }: { min_usd: number; max_usd: number; per: string }) {
   if (max_usd === 0) return 'free'
   const range = min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
-  return per === 'call' ? range : `${range} / ${per}`
+  // What is counted is the seller's own unit: its words stand beside the price.
+  return per === 'call' ? range : `${range} / ${per === 'other' ? 'unit' : per}`
 }
 
 function toSchemaParams(schema: Readonly<Record<string, unknown>>): CallParam[] {

@@ -1,4 +1,4 @@
-import { hasRemoteEndpoint } from '../../listing/invoke.ts'
+import { hasRemoteEndpoint, type PackageRegistry } from '../../listing/invoke.ts'
 import { toNetworkName } from '../../listing/network-names.ts'
 import { toUsd } from '../../operation/price-text.ts'
 import type { Probe } from '../../trust/evidence.ts'
@@ -16,6 +16,8 @@ export function toDecisionFacts(
   view: ListingView,
   probes: readonly Pick<Probe, 'at' | 'protocol' | 'outcome' | 'ms' | 'version'>[],
 ): DecisionFact[] {
+  // A guide is read: nobody pays it, and no probe can ask it anything.
+  if (view.kind === 'kit') return [toPrice(view), toRuns(view), toAccess(view)]
   return [
     toPrice(view),
     ...(view.pricing.model === 'per_call' && view.pricing.rails.length > 0 ? [toRails(view)] : []),
@@ -65,6 +67,15 @@ export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
   return remote ? 'Hosted' : 'A guide'
 }
 
+/** Registries of packages as their users call them. */
+export const REGISTRY_NAMES = {
+  npm: 'npm',
+  pypi: 'PyPI',
+  oci: 'a container image',
+  nuget: 'NuGet',
+  mcpb: 'an MCP bundle',
+} as const satisfies Record<PackageRegistry, string>
+
 function toRuns(view: ListingView): DecisionFact {
   const { invoke, buy } = view
   const remote = hasRemoteEndpoint(view)
@@ -75,7 +86,7 @@ function toRuns(view: ListingView): DecisionFact {
     buy === 'relay_x402'
       ? 'relay available, no fee'
       : local
-        ? `from ${[...new Set(registries)].join(', ')}`
+        ? `from ${[...new Set(registries)].map((id) => REGISTRY_NAMES[id]).join(', ')}`
         : remote
           ? 'called directly'
           : 'nothing to run'

@@ -25,12 +25,12 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     known(
       calls !== null,
       `${toCount(calls?.rows.length ?? 0, (calls?.title ?? '').toLowerCase())} described`,
-      'What it offers, one by one: not described yet',
+      'Operations, tools or skills: not described yet',
     ),
     known(
-      view.pricing.model === 'per_call',
-      'Price of a call published',
-      'Price: not published, the seller tells',
+      view.pricing.model === 'per_call' || view.cost === 'free' || view.cost === 'freemium',
+      view.pricing.model === 'per_call' ? 'Price of a call published' : COST_TEXTS[view.cost],
+      COST_TEXTS[view.cost],
     ),
     known(
       view.auth.type !== 'unknown',
@@ -54,8 +54,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
 export function toHeard(probes: Seen['probes']): KnownFact {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const last = judged.at(-1)
-  if (last === undefined)
-    return { isKnown: false, text: 'Not heard yet: no probe has spoken with it' }
+  if (last === undefined) return { isKnown: false, text: 'Probe: none has spoken with it yet' }
   if (last.outcome === 'spoke')
     return { isKnown: true, text: `Speaks ${PROTOCOL_NAMES[last.protocol]}: we asked it` }
   if (last.outcome === 'gated') return { isKnown: true, text: 'Answers, and asks for a key first' }
@@ -73,3 +72,10 @@ export function toHeard(probes: Seen['probes']): KnownFact {
 function toCount(count: number, plural: string): string {
   return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`
 }
+
+const COST_TEXTS = {
+  free: 'Free: nothing is paid',
+  freemium: 'Free to start, more is paid',
+  paid: 'Price: paid, and not published',
+  unknown: 'Price: not published, ask the seller',
+} as const
