@@ -9,6 +9,7 @@ import { compareListingRows, toListingRow } from '../../src/domain/pages/rows/li
 import { toEdgeLabels, toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
 import { toFacets, toFacetTexts } from '../../src/domain/pages/search/listing-facets.ts'
 import { toHomeLists } from '../../src/domain/pages/site/home-lists.ts'
+import { toTextHtml } from '../../src/domain/pages/site/text-html.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { compareRows, toCompareRow } from '../../src/domain/views/compare-row.ts'
@@ -98,6 +99,13 @@ describe('lists of listings', () => {
     for (const [i, page] of pages.entries())
       expect(pages[i + 1]?.previous ?? page.path).toBe(page.path)
   })
+})
+
+test.each([
+  ['</code><script>alert(1)</script>', '&lt;/code>&lt;script>alert(1)&lt;/script>'],
+  ['&lt;b&gt; "q" \'a\'', '&amp;lt;b&amp;gt; "q" \'a\''],
+])('%s is text in an element', (text, html) => {
+  expect(toTextHtml(text)).toBe(html)
 })
 
 describe('filters', () => {

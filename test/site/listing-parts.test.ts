@@ -47,8 +47,8 @@ describe('why a score is what it is', () => {
 
 describe('whether a listing was heard', () => {
   test.each([
-    [[], 'Not heard yet: no probe has spoken with it'],
-    [['unknown'], 'Not heard yet: no probe has spoken with it'],
+    [[], 'Probe: none has spoken with it yet'],
+    [['unknown'], 'Probe: none has spoken with it yet'],
     [['spoke'], 'Speaks MCP: we asked it'],
     [['dead', 'spoke', 'unknown'], 'Speaks MCP: we asked it'],
     [['gated'], 'Answers, and asks for a key first'],
