@@ -50,8 +50,7 @@ export async function probeContent(options: ProbeContentOptions): Promise<ProbeS
   const { evidence: keeper, plans, now, staleMs, limit, onProbe } = options
   const started = now()
   const candidates: Candidate[] = []
-  for (const plan of plans)
-    candidates.push(toCandidate(plan, (await keeper.read(plan.id)).probes ?? []))
+  for (const plan of plans) candidates.push(toCandidate(plan, await keeper.read(plan.id)))
   const due = orderByNeed(candidates, { now: started, staleMs })
   const outcomes: ProbeSummary['outcomes'] = {}
   const tally = await runProbes({

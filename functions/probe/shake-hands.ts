@@ -3,9 +3,8 @@ import type { Handshake, PackagePlan } from '../../src/domain/probe/keep/probe-p
 import { judgeCard } from '../../src/domain/probe/read/agent-card.ts'
 import { toFailureFinding } from '../../src/domain/probe/read/common-outcome.ts'
 import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
-import { judgeHttp } from '../../src/domain/probe/read/judge-http.ts'
-import { judgePayment } from '../../src/domain/probe/read/judge-payment.ts'
 import type { Asker } from './ask.ts'
+import { askOperations } from './ask-operations.ts'
 import { probeMcp } from './probe-mcp.ts'
 import { probeMcpSse } from './probe-mcp-sse.ts'
 
@@ -44,15 +43,20 @@ export function shakeHands(
       },
     },
     now,
+    deadline,
   )
 }
 
-async function begin(handshake: Handshake, asker: OneAsker, now: () => number): Promise<Finding> {
+async function begin(
+  handshake: Handshake,
+  asker: OneAsker,
+  now: () => number,
+  deadline: AbortSignal,
+): Promise<Finding> {
   switch (handshake.kind) {
     case 'payment':
-      return probePayment(handshake, asker, now)
     case 'http':
-      return probeHttp(handshake, asker, now)
+      return askOperations(handshake, asker, now, deadline)
     case 'mcp':
       return probeMcp({ url: handshake.url, asker, now })
     case 'mcp_sse':
@@ -70,34 +74,6 @@ async function begin(handshake: Handshake, asker: OneAsker, now: () => number): 
       return toFinding({ protocol, outcome: 'unprobeable', saw })
     }
   }
-}
-
-async function probePayment(
-  { request, operation, rails, is_guess }: Extract<Handshake, { kind: 'payment' }>,
-  asker: OneAsker,
-  now: () => number,
-): Promise<Finding> {
-  const { method, url, headers, body } = request
-  const reply = await asker.ask({ method, url, headers, ...(body !== undefined && { body }) })
-  if (!reply.answered) return toFailureFinding(rails.includes('x402') ? 'x402' : 'mpp', reply)
-  return judgePayment(reply.answer, { ...operation, isGuess: is_guess }, rails, now())
-}
-
-async function probeHttp(
-  { request, expected }: Extract<Handshake, { kind: 'http' }>,
-  asker: OneAsker,
-  now: () => number,
-): Promise<Finding> {
-  const { method, url, headers, body } = request
-  const accept = expected === null ? {} : { accept: expected }
-  const reply = await asker.ask({
-    method,
-    url,
-    headers: { ...accept, ...headers },
-    ...(body !== undefined && { body }),
-  })
-  if (!reply.answered) return toFailureFinding('http', reply)
-  return judgeHttp(reply.answer, expected, now())
 }
 
 /** The card's places in turn: only a 404 leads on to the next. */

@@ -215,6 +215,14 @@ describe('evidence after a probe', () => {
           url: URL,
           price: { min_usd: 0.01, max_usd: 0.01, per: 'call' },
           offers: [{ rail: 'x402', network: 'eip155:8453', min_usd: 0.01, max_usd: 0.01 }],
+          seen: {
+            outcome: 'spoke',
+            status: 402,
+            min_usd: 0.01,
+            max_usd: 0.01,
+            pay_to: [PAYEE],
+            saw: '402',
+          },
         },
       ],
       payouts: [{ payout: PAYEE, network: 'eip155:8453', seen_at: AT }],
@@ -285,7 +293,10 @@ describe('evidence after a probe', () => {
       { declared: DECLARED },
       AT,
     )
-    expect(seen?.operations).toEqual([{ method: 'GET', url: URL }])
+    const [operation] = seen?.operations ?? []
+    expect(operation).toMatchObject({ method: 'GET', url: URL, seen: { outcome: 'spoke' } })
+    expect(operation).not.toHaveProperty('price')
+    expect(operation?.seen).not.toHaveProperty('min_usd')
   })
 
   test('of a file and of a server’s own probes is put together, the newer sight wins', () => {
@@ -324,13 +335,12 @@ describe('the order', () => {
 
   test('is never probed first, then the stalest, then by id', () => {
     const candidates = [
-      toCandidate(plan('mcp.fresh'), [probeAt('2026-11-20T11:00:00Z')]),
-      toCandidate(plan('mcp.stale'), [
-        probeAt('2026-11-18T11:00:00Z'),
-        probeAt('2026-11-01T11:00:00Z'),
-      ]),
-      toCandidate(plan('mcp.never-b'), []),
-      toCandidate(plan('mcp.never-a'), []),
+      toCandidate(plan('mcp.fresh'), { probes: [probeAt('2026-11-20T11:00:00Z')] }),
+      toCandidate(plan('mcp.stale'), {
+        probes: [probeAt('2026-11-18T11:00:00Z'), probeAt('2026-11-01T11:00:00Z')],
+      }),
+      toCandidate(plan('mcp.never-b'), {}),
+      toCandidate(plan('mcp.never-a'), {}),
     ]
     const ids = (staleMs: number) => orderByNeed(candidates, { now, staleMs }).map(({ id }) => id)
     expect(ids(0)).toEqual(['mcp.never-a', 'mcp.never-b', 'mcp.stale', 'mcp.fresh'])
@@ -338,18 +348,18 @@ describe('the order', () => {
   })
 
   test('writes down once that there is nothing to ask', () => {
-    expect(orderByNeed([toCandidate(plan('mcp.p', 'none'), [])], { now, staleMs: 0 })).toHaveLength(
+    expect(orderByNeed([toCandidate(plan('mcp.p', 'none'), {})], { now, staleMs: 0 })).toHaveLength(
       1,
     )
-    const known = toCandidate(plan('mcp.p', 'none'), [probeAt('2026-01-01T00:00:00Z')])
+    const known = toCandidate(plan('mcp.p', 'none'), { probes: [probeAt('2026-01-01T00:00:00Z')] })
     expect(orderByNeed([known], { now, staleMs: 0 })).toEqual([])
   })
 
   test('leaves alone whoever asked for it, for as long as they asked', () => {
     const busy = (at: string) =>
-      toCandidate(plan('mcp.busy'), [
-        probeAt(at, { outcome: 'unknown', saw: 'status 429, retry after 3600 s' }),
-      ])
+      toCandidate(plan('mcp.busy'), {
+        probes: [probeAt(at, { outcome: 'unknown', saw: 'status 429, retry after 3600 s' })],
+      })
     expect(orderByNeed([busy('2026-11-20T11:00:01Z')], { now, staleMs: 0 })).toEqual([])
     expect(orderByNeed([busy('2026-11-20T11:00:00Z')], { now, staleMs: 0 })).toHaveLength(1)
   })

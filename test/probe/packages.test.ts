@@ -20,6 +20,7 @@ import {
 } from '../../functions/probe/package/probe-package.ts'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import type { PackagePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import { judgeStdioEnd } from '../../src/domain/probe/package/judge-package.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -35,7 +36,7 @@ function createEngine(name: 'docker' | 'podman' = 'docker') {
   chmodSync(path, 0o755)
   closing.push(() => rmSync(dir, { recursive: true }))
   const engine: Engine = { name, path, env: { PATH: dir } }
-  const readCalls = (): { argv: string[]; env: string[] }[] => {
+  const readCalls = (): { argv: string[]; env: string[]; cwd: string }[] => {
     const file = join(dir, 'calls.ndjson')
     const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
     return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line))
@@ -94,8 +95,10 @@ describe('a package in a container', () => {
     closing.push(() => delete process.env.HOST_SECRET)
     const env = { API_KEY: 'placeholder', HOME: '/root' }
     await probe(world.engine, { env, args: ['--read-only', '; rm -rf /'] })
-    const { argv = [], env: handed = [] } = world.run() ?? {}
+    const { argv = [], env: handed = [], cwd = '' } = world.run() ?? {}
     expect(handed).not.toContain('HOST_SECRET')
+    // What an engine leaves where it was started goes with it.
+    expect([cwd === process.cwd(), existsSync(cwd)]).toEqual([false, false])
     const at = argv.indexOf('docker.io/library/node:24-slim')
     const options = argv.slice(0, at).join(' ')
     expect(options).toMatch(/^run --rm -i --name waypost-probe-[0-9a-f]{16} /)
@@ -178,6 +181,16 @@ describe('a package in a container', () => {
   })
 
   test.each([
+    ['npm tells of our memory', 1, 'npm error path /tmp\nnpm error signal SIGKILL', 'SIGKILL'],
+    ['our disk is full', 1, '  handleErrorFromBinding(e)\n\nError: ENOSPC: no space', 'ENOSPC: no'],
+    ['the container cannot start', 126, 'Error: crun: setrlimit `RLIMIT_NOFILE`', 'setrlimit'],
+  ])('is not held against its seller where %s', (_, code, log, words) => {
+    const end = { why: 'exit', code, log, noise: '' } as const
+    const finding = judgeStdioEnd(end, 'initialize', NPM)
+    expect(finding).toMatchObject({ outcome: 'unknown', saw: expect.stringContaining(words) })
+  })
+
+  test.each([
     [{ identifier: '--privileged' }, 'npm registry'],
     [{ ...image, identifier: '-v' }, 'oci registry'],
     [{ identifier: 'former', version: '--call=x' }, 'version'],
@@ -208,6 +221,11 @@ describe('an engine', () => {
       engine: { ...engine, env: { PATH: env.PATH, DOCKER_HOST: env.DOCKER_HOST } },
       fault: null,
     })
+    const podman = createEngine('podman')
+    podman.mark('boundless')
+    const without = await findEngine({ PATH: podman.dir })
+    expect(without.fault).toContain('ignores bounds of memory and processes')
+    expect((await findEngine({ PATH: `${podman.dir}:${dir}` })).engine?.name).toBe('docker')
     mark('no-daemon')
     expect((await findEngine(env)).fault).toContain('(Cannot connect to the daemon.)')
   })

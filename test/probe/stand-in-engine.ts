@@ -8,7 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
  */
 const dir = dirname(process.argv[1] ?? '')
 const [command = '', ...words] = process.argv.slice(2)
-const known = { argv: [command, ...words], env: Object.keys(process.env) }
+const known = { argv: [command, ...words], env: Object.keys(process.env), cwd: process.cwd() }
 appendFileSync(join(dir, 'calls.ndjson'), `${JSON.stringify(known)}\n`)
 
 const NAME = { name: 'harbour', version: '2.1.0' }
@@ -82,6 +82,10 @@ switch (command) {
       console.error('Cannot connect to the daemon.')
       process.exitCode = 1
     }
+    break
+  case 'info':
+    // Rootless podman on cgroups v1.
+    if (existsSync(join(dir, 'boundless'))) console.log('true v1')
     break
   case 'pull':
     if (nameOf(image) === 'missing') {

@@ -110,7 +110,7 @@ async function lintListing(
   if (plan === null) return { ...toUnreadable(file, own), saw: 'a listing that is not probed' }
   const asked: AskedStep[] = []
   const finding = await shakeHands(plan.handshake, { ask: watch(asker, asked) }, Date.now)
-  const drift = judgeDrift({}, finding.sight?.terms ?? [], plan.declared, toInstant(Date.now()))
+  const drift = judgeDrift({}, finding, plan.declared, toInstant(Date.now()))
   const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
   return toLintReport(file, finding, asked, [...own, ...drifted])
 }

@@ -36,12 +36,24 @@ export async function findEngine(
     if (path === null) continue
     const engine: Engine = { name, path, env: pickEngineEnv(env) }
     const answer = await askEngine(engine, ['version'], ANSWER_MS)
-    if (answer.code === 0) return { engine, fault: null }
-    silent ||= `${name} is on PATH, but its engine does not answer (${lastLineOf(answer.output)}).`
+    const isUsable = answer.code === 0 && (await keepsBounds(engine))
+    if (isUsable) return { engine, fault: null }
+    silent ||=
+      answer.code === 0
+        ? `${name} runs without root on cgroups v1, where it ignores bounds of memory and processes.`
+        : `${name} is on PATH, but its engine does not answer (${lastLineOf(answer.output)}).`
   }
   const missing = silent || 'Neither docker nor podman is on PATH.'
   const fault = `--packages runs packages in containers. ${missing} Install or start one, or leave --packages out.`
   return { engine: null, fault }
+}
+
+/** Rootless podman on cgroups v1 starts everything, and says on stderr that no bound holds. */
+async function keepsBounds(engine: Engine): Promise<boolean> {
+  if (engine.name !== 'podman') return true
+  const format = '{{.Host.Security.Rootless}} {{.Host.CgroupsVersion}}'
+  const { output } = await askEngine(engine, ['info', '--format', format], ANSWER_MS)
+  return !/^true v1$/m.test(output)
 }
 
 export interface EngineAnswer {

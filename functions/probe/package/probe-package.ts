@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { toPackageFinding } from '../../../src/domain/probe/package/judge-package.ts'
@@ -75,7 +78,10 @@ async function runPackage(
   limits: PackageLimits,
 ): Promise<Finding> {
   const name = `waypost-probe-${randomBytes(8).toString('hex')}`
+  // podman leaves a file where it was started when it ends a program for its memory.
+  const cwd = await mkdtemp(join(tmpdir(), `${name}-`))
   const child = spawn(engine.path, toRunArgs(engine, name, plan), {
+    cwd,
     env: engine.env,
     // A group of its own: Ctrl-C is for us, and must not look like a package that ends.
     detached: true,
@@ -88,6 +94,7 @@ async function runPackage(
   } finally {
     session.close()
     await remove(engine, name, child)
+    await rm(cwd, { recursive: true, force: true })
   }
 }
 

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
-import { PROBE_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
+import { OutcomeSchema, SawSchema, StatusSchema } from './seen-answer.ts'
 
 /** The measured-settlements provider in use: whose signals they are where no `measured` says so. */
 export const MEASURED_PROVIDER = 'x402-list'
@@ -114,22 +115,13 @@ export const SignalsSchema = v.strictObject({
 export const ProbeSchema = v.strictObject({
   at: InstantSchema,
   protocol: v.picklist(PROBE_PROTOCOLS, `expected one of ${PROBE_PROTOCOLS.join(', ')}`),
-  outcome: v.picklist(PROBE_OUTCOMES, `expected one of ${PROBE_OUTCOMES.join(', ')}`),
+  outcome: OutcomeSchema,
   /** HTTP status of the decisive answer. */
-  status: v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599, 'expected an HTTP status')),
-  ),
+  status: v.optional(StatusSchema),
   ms: v.optional(count),
   /** Protocol version spoken. */
   version: v.optional(v.pipe(v.string(), v.regex(/^[ -~]{1,60}$/, 'expected a printable version'))),
-  /** One printable line of what was seen. */
-  saw: v.optional(
-    v.pipe(
-      v.string(),
-      v.maxLength(200, 'expected at most 200 characters'),
-      v.regex(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u, 'expected one printable line'),
-    ),
-  ),
+  saw: v.optional(SawSchema),
 })
 
 /**

@@ -4,6 +4,7 @@ import { PayoutSchema } from '../listing/payout.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
+import { SeenAnswerSchema } from './seen-answer.ts'
 
 /**
  * What machines read from a seller: evidence members `interface` and `notices`. Who writes them
@@ -40,12 +41,18 @@ export const SkillSchema = v.strictObject({
   examples: v.optional(listOf(longText, 20)),
 })
 
+/** An operation as a machine read it, and what it answered when our probe called it. */
+const SeenOperationSchema = v.strictObject({
+  // The build leaves out what stands on an address it doesn't list.
+  ...createOperationSchema({ allowPrivate: true }).entries,
+  seen: v.optional(SeenAnswerSchema),
+})
+
 export const InterfaceSchema = v.pipe(
   v.strictObject({
     at: InstantSchema,
     from: v.picklist(INTERFACE_ORIGINS, `expected one of ${INTERFACE_ORIGINS.join(', ')}`),
-    // The build leaves out what stands on an address it doesn't list.
-    operations: v.optional(listOf(createOperationSchema({ allowPrivate: true }), MAX_OPERATIONS)),
+    operations: v.optional(listOf(SeenOperationSchema, MAX_OPERATIONS)),
     tools: v.optional(listOf(ToolSchema, MAX_TOOLS)),
     skills: v.optional(listOf(SkillSchema, MAX_SKILLS)),
     server: v.optional(
@@ -80,6 +87,7 @@ export const NoticeSchema = v.strictObject({
 export const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
 
 export type Interface = v.InferOutput<typeof InterfaceSchema>
+export type SeenOperation = v.InferOutput<typeof SeenOperationSchema>
 export type Notice = v.InferOutput<typeof NoticeSchema>
 export type Tool = v.InferOutput<typeof ToolSchema>
 export type Skill = v.InferOutput<typeof SkillSchema>

@@ -71,8 +71,16 @@ export const NOTICES = [
   'disputed',
 ] as const
 
-/** Where a machine read what a seller offers. */
-export const INTERFACE_ORIGINS = ['openapi', 'x402', 'mpp', 'mcp', 'agent_card', 'catalog'] as const
+/** Where a machine read what a seller offers; `http` is what unpaid operations answered. */
+export const INTERFACE_ORIGINS = [
+  'openapi',
+  'x402',
+  'mpp',
+  'http',
+  'mcp',
+  'agent_card',
+  'catalog',
+] as const
 
 /** Discovery files, in the order the specification's `has` parameter names them. */
 export const DISCOVERY_FILES = ['openapi', 'llms_txt', 'x402_manifest', 'agent_card'] as const

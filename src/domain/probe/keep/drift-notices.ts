@@ -1,8 +1,15 @@
+import { cutText } from '../../derived/cut-text.ts'
 import { normalizePayout } from '../../listing/payout.ts'
 import type { Evidence } from '../../trust/evidence.ts'
 import type { Notice } from '../../trust/interface.ts'
-import type { PaymentTerm } from '../read/finding.ts'
+import type { Finding } from '../read/finding.ts'
+import { type AskedTerms, chainOf, toAskedTerms } from './asked-terms.ts'
+import { toOperationName } from './operation-name.ts'
 import type { ProbePlan } from './probe-plan.ts'
+
+/** A notice holds one sentence; addresses of operations can be long. */
+const MAX_NOTE_LENGTH = 300
+const MAX_NAMED = 2
 
 /** How long a change of payout address stays on the page once it was seen. */
 const PAYOUT_NOTICE_MS = 30 * 86_400_000
@@ -12,27 +19,28 @@ const DRIFT = ['price_changed', 'payout_changed', 'network_changed'] as const
 type DriftId = (typeof DRIFT)[number]
 
 /**
- * The notices of a listing after its seller named its terms: what drifted from the listing, and what
- * changed since the last look. A notice that still holds keeps its first date.
+ * The notices of a listing after its seller named its terms: what drifted from the listing, operation
+ * by operation, and what changed since the last look. A notice that still holds keeps its first date.
  *
  * @param before evidence as it was before this probe
  * @param at time of the probe
  */
 export function judgeDrift(
   before: Evidence,
-  terms: readonly PaymentTerm[],
+  finding: Finding,
   declared: ProbePlan['declared'],
   at: string,
 ): Notice[] {
+  const asked = toAskedTerms(before.interface, finding, declared, at)
   const old = before.notices ?? []
   const others = old.filter(({ id }) => !DRIFT.some((drift) => drift === id))
   const found: Record<DriftId, string | null> = {
-    price_changed: findPriceDrift(terms, declared),
-    payout_changed: findPayoutDrift(before, terms, declared),
-    network_changed: findNetworkDrift(terms, declared),
+    price_changed: findPriceDrift(asked),
+    payout_changed: findPayoutDrift(before, asked, declared),
+    network_changed: findNetworkDrift(asked, declared),
   }
   const drifted = DRIFT.flatMap((id): Notice[] => {
-    const note = found[id]
+    const note = found[id] === null ? null : cutText(found[id], MAX_NOTE_LENGTH)
     const known = old.find((notice) => notice.id === id)
     if (note === null)
       return id === 'payout_changed' && known !== undefined && isFresh(known, at) ? [known] : []
@@ -42,23 +50,38 @@ export function judgeDrift(
 }
 
 /** Buyers choose the cheapest offer: only when that is above what the listing says has it drifted. */
-function findPriceDrift(
-  terms: readonly PaymentTerm[],
-  { max_usd }: ProbePlan['declared'],
-): string | null {
-  const prices = terms.flatMap(({ usd }) => (usd === null ? [] : [usd]))
-  if (max_usd === null || prices.length === 0) return null
-  const lowest = Math.min(...prices)
-  return lowest > max_usd
-    ? `The seller asked $${lowest}; the listing says at most $${max_usd}.`
-    : null
+function findPriceDrift(asked: readonly AskedTerms[]): string | null {
+  const dear = asked.flatMap(({ operation, terms, max_usd }) => {
+    const prices = terms.flatMap(({ usd }) => (usd === null ? [] : [usd]))
+    const lowest = Math.min(...prices)
+    return max_usd !== null && prices.length > 0 && lowest > max_usd
+      ? [{ operation, lowest, max_usd }]
+      : []
+  })
+  const [first] = dear
+  if (first === undefined) return null
+  if (asked.length === 1)
+    return `The seller asked $${first.lowest}; the listing says at most $${first.max_usd}.`
+  const named = dear
+    .slice(0, MAX_NAMED)
+    .map(
+      ({ operation, lowest, max_usd }) =>
+        `$${lowest}${toPlace(operation)} (the listing says at most $${max_usd})`,
+    )
+  const more = dear.length - named.length
+  return `The seller asked ${named.join(', ')}${more > 0 ? ` and too much for ${more} more` : ''}.`
+}
+
+function toPlace(operation: AskedTerms['operation']): string {
+  return operation === null ? '' : ` for ${toOperationName(operation)}`
 }
 
 function findNetworkDrift(
-  terms: readonly PaymentTerm[],
+  asked: readonly AskedTerms[],
   { networks }: ProbePlan['declared'],
 ): string | null {
   if (networks.length === 0) return null
+  const terms = asked.flatMap((each) => each.terms)
   const offered = [...new Set(terms.flatMap(({ network }) => (network === null ? [] : [network])))]
   const unnamed = offered.filter((network) => !networks.includes(network)).sort()
   if (unnamed.length === 0) return null
@@ -66,31 +89,44 @@ function findNetworkDrift(
   return `The seller ${isAll ? 'offers payment on' : 'also offers payment on'} ${unnamed.slice(0, 4).join(', ')}; the listing names ${networks.slice(0, 2).join(', ')}.`
 }
 
-/** Chain by chain: every address named there is one that neither the listing nor an earlier look had. */
+/** Operation by operation and chain by chain: the first address that should not be there. */
 function findPayoutDrift(
   before: Evidence,
-  terms: readonly PaymentTerm[],
+  asked: readonly AskedTerms[],
   { payouts }: ProbePlan['declared'],
 ): string | null {
   const seen = (before.interface?.payouts ?? []).map(({ payout }) => payout)
-  // What the listing publishes is the measure; without it, what was seen before.
-  const chainsPublished = new Set(payouts.map(chainOf))
-  const known = [...payouts, ...seen.filter((payout) => !chainsPublished.has(chainOf(payout)))]
-  const named = terms.flatMap(({ payout }) => (payout === null ? [] : [payout]))
-  for (const chain of new Set(named.map(chainOf))) {
-    const now = named.filter((payout) => chainOf(payout) === chain)
-    const then = known.filter((payout) => chainOf(payout) === chain)
-    const isSame = now.some((payout) =>
-      then.some((other) => normalizePayout(other) === normalizePayout(payout)),
-    )
-    if (then.length > 0 && !isSame)
-      return `The seller's terms pay ${now[0]}; ${chainsPublished.has(chain) ? 'the listing publishes' : 'before they paid'} ${then[0]}.`
-  }
-  return null
+  const notes = asked.flatMap(({ operation, terms, isNew }) => {
+    const named = terms.flatMap(({ payout }) => (payout === null ? [] : [payout]))
+    const place = asked.length === 1 ? '' : toPlace(operation)
+    return [...Map.groupBy(named, chainOf)].flatMap(([chain, now]) => {
+      const isHere = (payout: string) => chainOf(payout) === chain
+      const words = judgePayees(now, payouts.filter(isHere), isNew ? [] : seen.filter(isHere))
+      return words === null ? [] : [`The seller's terms${place} pay ${words}.`]
+    })
+  })
+  return notes[0] ?? null
 }
 
-function chainOf(payout: string): string {
-  return payout.slice(0, payout.lastIndexOf(':'))
+/**
+ * Where the listing publishes payouts of a chain, each address must be one of them; where it
+ * publishes none, one that an earlier look had seen is enough.
+ */
+function judgePayees(
+  now: readonly string[],
+  published: readonly string[],
+  seen: readonly string[],
+): string | null {
+  const odd = now.find((payout) => !isAmong(payout, published))
+  if (published.length > 0)
+    return odd === undefined ? null : `${odd}; the listing publishes ${published[0]}`
+  const isKnown = seen.length === 0 || now.some((payout) => isAmong(payout, seen))
+  return isKnown ? null : `${now[0]}; before they paid ${seen[0]}`
+}
+
+function isAmong(payout: string, known: readonly string[]): boolean {
+  const wanted = normalizePayout(payout)
+  return known.some((other) => normalizePayout(other) === wanted)
 }
 
 function isFresh(notice: Notice, at: string): boolean {

@@ -4,16 +4,11 @@ import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
 import { judgeDrift } from './drift-notices.ts'
+import { KEEP_DAYS, mergeOperations } from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
 
-/** How long probes and the payouts they saw are kept. */
-export const KEEP_DAYS = 90
 const DAY_MS = 86_400_000
 const MAX_PAYOUTS = 20
-const MAX_OFFERS = 20
-
-/** Above this a price of one call is a decoy or a ceiling (USD). */
-const MAX_PRICE_USD = 1000
 
 /**
  * The evidence of a listing after one more probe: the record among the last 90 days, what was seen
@@ -31,18 +26,32 @@ export function mergeFinding(
   const { sight } = finding
   const probes = keepProbes([...(evidence.probes ?? []), toRecord(finding, at)], at)
   if (sight === undefined) return { ...evidence, probes }
-  const seen = v.safeParse(InterfaceSchema, mergeSight(evidence.interface, sight, at))
+  const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
   const notices =
     sight.terms === undefined
       ? (evidence.notices ?? [])
-      : judgeDrift(evidence, sight.terms, plan.declared, at)
+      : judgeDrift(evidence, finding, plan.declared, at)
   const { notices: _, ...rest } = evidence
   return {
     ...rest,
     probes,
-    ...(seen.success && { interface: seen.output }),
+    ...(seen !== null && { interface: seen }),
     ...(notices.length > 0 && { notices }),
   }
+}
+
+/** Sellers may describe more than is kept: then what a call takes is left out, and that is said. */
+function cutToBounds(merged: MergedInterface): Interface | null {
+  const cut = {
+    ...merged,
+    operations: merged.operations?.map(({ params: _params, body: _body, ...rest }) => rest),
+    truncated: true,
+  }
+  for (const each of [merged, cut]) {
+    const parsed = v.safeParse(InterfaceSchema, each)
+    if (parsed.success) return parsed.output
+  }
+  return null
 }
 
 /** Sorted by time, each moment once, none older than we keep. */
@@ -66,22 +75,41 @@ function toRecord({ protocol, outcome, status, ms, version, saw }: Finding, at: 
   })
 }
 
-function mergeSight(old: Interface | undefined, sight: Sight, at: string): unknown {
-  const { tools, skills, server, terms, truncated } = sight
-  const payouts = mergePayouts(old?.payouts ?? [], terms ?? [], at)
-  const operations = mergeOperation(old?.operations ?? [], sight)
+type MergedInterface = Record<string, unknown> & Pick<Interface, 'operations'>
+
+function mergeSight(
+  old: Interface | undefined,
+  finding: Finding & { sight: Sight },
+  at: string,
+): MergedInterface {
+  const { tools, skills, server, from } = finding.sight
+  const terms = toTerms(finding)
+  const payouts = mergePayouts(old?.payouts ?? [], terms, at)
+  const operations = mergeOperations(old, finding, at)
+  const isOfCalls = from === 'x402' || from === 'mpp' || from === 'http'
   // Operations that a document of the seller's listed stay that document's.
-  const isTheirs = terms !== undefined && (old?.from === 'openapi' || old?.from === 'catalog')
+  const isTheirs = isOfCalls && (old?.from === 'openapi' || old?.from === 'catalog')
   return {
     at,
-    from: isTheirs ? old?.from : sight.from,
+    from: isTheirs ? old?.from : from,
     ...(operations.length > 0 && { operations }),
-    ...kept('tools', tools, terms === undefined ? undefined : old?.tools),
-    ...kept('skills', skills, terms === undefined ? undefined : old?.skills),
+    ...kept('tools', tools, isOfCalls ? old?.tools : undefined),
+    ...kept('skills', skills, isOfCalls ? old?.skills : undefined),
     ...(server === undefined ? kept('server', undefined, old?.server) : { server: filled(server) }),
     ...(payouts.length > 0 && { payouts }),
-    ...(truncated === true && { truncated }),
+    ...(isCut(finding) && { truncated: true }),
   }
+}
+
+function isCut({ sight, others = [] }: Finding): boolean {
+  return [sight, ...others.map(({ finding }) => finding.sight)].some(
+    (each) => each?.truncated === true,
+  )
+}
+
+/** What every operation that was asked said of payment. */
+function toTerms({ sight, others = [] }: Finding): PaymentTerm[] {
+  return [sight, ...others.map(({ finding }) => finding.sight)].flatMap((each) => each?.terms ?? [])
 }
 
 function kept(name: string, seen: unknown, old: unknown): Record<string, unknown> {
@@ -113,41 +141,4 @@ function mergePayouts(
       a.seen_at === b.seen_at ? (a.payout < b.payout ? -1 : 1) : a.seen_at < b.seen_at ? 1 : -1,
     )
     .slice(0, MAX_PAYOUTS)
-}
-
-/** The operation that was asked, with its price and offers as the seller named them. */
-function mergeOperation(
-  old: NonNullable<Interface['operations']>,
-  { operation, terms = [] }: Sight,
-): NonNullable<Interface['operations']> {
-  if (operation === undefined) return old
-  const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
-  const prices = priced.map(({ usd }) => usd ?? 0)
-  const known = old.find(({ method, url }) => method === operation.method && url === operation.url)
-  const seen = {
-    ...known,
-    ...operation,
-    ...(prices.length > 0 && {
-      price: { min_usd: Math.min(...prices), max_usd: Math.max(...prices), per: 'call' as const },
-      offers: toOffers(priced),
-    }),
-  }
-  return [...old.filter((each) => each !== known), seen].sort((a, b) =>
-    `${a.url} ${a.method}` < `${b.url} ${b.method}` ? -1 : 1,
-  )
-}
-
-function toOffers(terms: readonly PaymentTerm[]) {
-  const groups = Map.groupBy(terms, ({ rail, network }) => `${rail} ${network ?? ''}`)
-  return [...groups.values()].slice(0, MAX_OFFERS).flatMap((group) => {
-    const [first] = group
-    if (first === undefined) return []
-    const prices = group.map(({ usd }) => usd ?? 0)
-    return {
-      rail: first.rail,
-      ...(first.network !== null && { network: first.network }),
-      min_usd: Math.min(...prices),
-      max_usd: Math.max(...prices),
-    }
-  })
 }

@@ -1,14 +1,18 @@
 import type { ListingFacts } from '../../listing/listing-facts.ts'
 import type { Operation } from '../../listing/operation.ts'
 import { railsOf } from '../../listing/pricing.ts'
-import { encodeBody, toExampleRequest } from '../../operation/example-request.ts'
 import { CARD_PATHS } from '../read/agent-card.ts'
-import type { Handshake, PackagePlan, PlannedRequest, ProbePlan } from './probe-plan.ts'
+import {
+  type ChosenOperations,
+  chooseOperations,
+  toHighestPrice,
+  toOther,
+  toRequest,
+} from './choose-operations.ts'
+import type { Handshake, PackagePlan, ProbePlan } from './probe-plan.ts'
 
 /**
- * How a listing is probed. Only what changes nothing is ever asked: GET, a paid POST with the
- * example that was declared for it (an unpaid call is answered with the price), and whatever the
- * listing marks `safe`.
+ * How a listing is probed: which handshake, and of an HTTP listing which operations.
  *
  * @param withPackages packages may be run in a container; else nothing can be asked of them
  * @returns null for kits, which are ours and have no endpoint, and where `probe: false` asks us to
@@ -20,21 +24,29 @@ export function planProbe(
   { withPackages = false }: { withPackages?: boolean } = {},
 ): ProbePlan | null {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
-  const operation = facts.kind === 'http_api' ? chooseOperation(facts) : undefined
+  const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
+  const others = chosen.others.map((operation) => ({
+    method: operation.method,
+    url: operation.url,
+    max_usd: toHighestPrice(facts, operation),
+  }))
   return {
     id,
-    handshake: toHandshake(facts, operation, withPackages),
+    handshake: toHandshake(facts, chosen, withPackages),
     declared: {
-      max_usd: toHighestPrice(facts, operation),
+      max_usd: toHighestPrice(facts, chosen.first),
+      ...(others.length > 0 && { operations: others }),
       networks: facts.pricing.model === 'per_call' ? facts.pricing.networks : [],
       payouts: facts.payout,
     },
   }
 }
 
+const NO_OPERATIONS: ChosenOperations = { first: undefined, others: [] }
+
 function toHandshake(
   facts: ListingFacts,
-  operation: Operation | undefined,
+  chosen: ChosenOperations,
   withPackages: boolean,
 ): Handshake {
   if (facts.kind === 'mcp_server') return toMcpHandshake(facts, withPackages)
@@ -44,11 +56,20 @@ function toHandshake(
     return { kind: 'a2a', urls: card === undefined ? places : [card] }
   }
   const rails = [...railsOf(facts.pricing)].sort((a, b) => (a < b ? 1 : -1))
-  if (rails.length > 0) return toPaymentHandshake(facts, rails, operation)
-  if (operation === undefined) return none('http', 'no operation is declared that is safe to call')
-  const request = toRequest(operation)
-  const expected = operation.response?.content_type ?? null
-  return { kind: 'http', request, expected }
+  if (rails.length > 0) return toPaymentHandshake(facts, rails, chosen)
+  const { first } = chosen
+  if (first === undefined) return none('http', 'no operation is declared that is safe to call')
+  return {
+    kind: 'http',
+    request: toRequest(first),
+    expected: first.response?.content_type ?? null,
+    operation: { method: first.method, url: first.url },
+    ...toOthers(facts, chosen),
+  }
+}
+
+function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
+  return others.length > 0 && { others: others.map((operation) => toOther(operation, facts)) }
 }
 
 /** A remote endpoint where there is one: nothing has to be run to ask it. */
@@ -93,11 +114,11 @@ function planPackage({ invoke, version }: ListingFacts): PackagePlan | null {
 function toPaymentHandshake(
   facts: ListingFacts,
   rails: ReturnType<typeof railsOf>,
-  chosen: Operation | undefined,
+  chosen: ChosenOperations,
 ): Handshake {
   const { http, url } = facts
   const guess: Operation | undefined = http.length === 0 ? { method: 'GET', url } : undefined
-  const operation = chosen ?? guess
+  const operation = chosen.first ?? guess
   if (operation === undefined)
     return none(
       rails[0] ?? 'x402',
@@ -109,43 +130,8 @@ function toPaymentHandshake(
     operation: { method: operation.method, url: operation.url },
     rails: [...rails],
     is_guess: guess !== undefined || (operation.assumed?.includes('method') ?? false),
+    ...toOthers(facts, chosen),
   }
-}
-
-/** The first that has a price, as kits do, among those that can be asked. */
-function chooseOperation({ http, pricing }: ListingFacts): Operation | undefined {
-  const isPaid = railsOf(pricing).length > 0
-  const askable = http.filter((operation) => isAskable(operation, isPaid))
-  return askable.find(({ price }) => price !== undefined) ?? askable[0]
-}
-
-function isAskable(operation: Operation, isPaid: boolean): boolean {
-  const { method, safe = false, body } = operation
-  const isHarmless = method === 'GET' || safe || (isPaid && method === 'POST')
-  const hasBody = method === 'GET' || safe || body?.example !== undefined
-  return isHarmless && hasBody && !hasPlaceholder(toRequest(operation))
-}
-
-/** What a caller would have to know and nobody wrote down. */
-function hasPlaceholder({ url, headers, body = '' }: PlannedRequest): boolean {
-  return [url, ...Object.values(headers), body].some((text) => /<[A-Z0-9_]+>/.test(text))
-}
-
-/** Without credentials: an endpoint that wants them answers 401, and that is what is recorded. */
-function toRequest(operation: Operation): PlannedRequest {
-  const { method, url, headers, body } = toExampleRequest(operation, { type: 'none' })
-  const type = operation.body?.content_type ?? 'application/json'
-  return { method, url, headers, ...(body !== undefined && { body: encodeBody(type, body) }) }
-}
-
-/** Null where the listing names none for one call: then no price can have drifted. */
-function toHighestPrice(
-  { pricing }: ListingFacts,
-  operation: Operation | undefined,
-): number | null {
-  const { price } = operation ?? {}
-  if (price !== undefined) return price.per === 'call' ? price.max_usd : null
-  return pricing.model === 'per_call' ? pricing.max_usd : null
 }
 
 function none(

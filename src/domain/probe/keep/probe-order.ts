@@ -1,4 +1,4 @@
-import type { Probe } from '../../trust/evidence.ts'
+import type { Evidence, Probe } from '../../trust/evidence.ts'
 import type { ProbePlan } from './probe-plan.ts'
 
 /** A plan and when the listing was last asked. */
@@ -10,11 +10,21 @@ export interface Candidate {
   notBefore: number
 }
 
-export function toCandidate(plan: ProbePlan, probes: readonly Probe[]): Candidate {
+export function toCandidate(
+  plan: ProbePlan,
+  { probes = [], interface: seen }: Pick<Evidence, 'probes' | 'interface'>,
+): Candidate {
   const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : Math.max(...times)
-  const last = probes.find(({ at }) => Date.parse(at) === lastAt)
-  return { plan, lastAt, notBefore: (lastAt ?? 0) + waitOf(last) * 1000 }
+  const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
+  // Any of its operations may have asked for it, at its own time.
+  const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
+    answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
+  )
+  const waits = [...last, ...answers].map(
+    (answer) => (Date.parse(answer.at) || 0) + waitOf(answer) * 1000,
+  )
+  return { plan, lastAt, notBefore: Math.max(0, ...waits) }
 }
 
 /**
@@ -41,7 +51,7 @@ export function orderByNeed(
 }
 
 /** Seconds that the last answer asked for; written by `judgeStatus`. */
-function waitOf(probe: Probe | undefined): number {
-  if (probe?.outcome !== 'unknown') return 0
-  return Number(/, retry after (\d{1,6}) s$/.exec(probe.saw ?? '')?.[1] ?? 0)
+function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
+  if (outcome !== 'unknown') return 0
+  return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)
 }

@@ -8,6 +8,24 @@ const RequestSchema = v.strictObject({
   body: v.optional(v.string()),
 })
 
+/** As the listing declares it, placeholders unfilled. */
+const DeclaredOperationSchema = v.strictObject({
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+})
+
+/** One more operation to ask, once the first one spoke. */
+const OtherRequestSchema = v.strictObject({
+  request: RequestSchema,
+  operation: DeclaredOperationSchema,
+  /** It must answer 402; what costs nothing, or does not say, may answer 2xx as well. */
+  is_paid: v.boolean(),
+  /** Media type of the declared answer. */
+  expected: v.nullable(v.string()),
+  /** The method is our guess. */
+  is_guess: v.boolean(),
+})
+
 /** A package that speaks MCP over stdio, and what it must be started with. */
 const PackagePlanSchema = v.strictObject({
   registry: v.picklist(['npm', 'pypi', 'oci']),
@@ -25,11 +43,12 @@ export const HandshakeSchema = v.variant('kind', [
   v.strictObject({
     kind: v.literal('payment'),
     request: RequestSchema,
-    /** The operation as the listing declares it, placeholders unfilled. */
-    operation: v.strictObject({ method: v.picklist(HTTP_METHODS), url: v.string() }),
+    operation: DeclaredOperationSchema,
     rails: v.array(v.picklist(RAILS)),
     /** The method is our guess. */
     is_guess: v.boolean(),
+    // A release of before may be read: it has neither these nor `operation` of `http`.
+    others: v.optional(v.array(OtherRequestSchema)),
   }),
   v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
@@ -42,6 +61,8 @@ export const HandshakeSchema = v.variant('kind', [
     request: RequestSchema,
     /** Media type of the declared answer. */
     expected: v.nullable(v.string()),
+    operation: v.optional(DeclaredOperationSchema),
+    others: v.optional(v.array(OtherRequestSchema)),
   }),
   v.strictObject({
     kind: v.literal('none'),
@@ -56,8 +77,14 @@ export const ProbePlanSchema = v.strictObject({
   handshake: HandshakeSchema,
   /** What the listing says, so that drift can be seen. */
   declared: v.strictObject({
-    /** The highest price of the operation that is asked, in USD. */
+    /** The highest price of the operation that is asked first, in USD. */
     max_usd: v.nullable(v.number()),
+    /** The same for each of the others. */
+    operations: v.optional(
+      v.array(
+        v.strictObject({ ...DeclaredOperationSchema.entries, max_usd: v.nullable(v.number()) }),
+      ),
+    ),
     networks: v.array(v.string()),
     /** CAIP-10. */
     payouts: v.array(v.string()),
@@ -66,6 +93,7 @@ export const ProbePlanSchema = v.strictObject({
 
 export type Handshake = v.InferOutput<typeof HandshakeSchema>
 export type PlannedRequest = v.InferOutput<typeof RequestSchema>
+export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
 export type PackagePlan = v.InferOutput<typeof PackagePlanSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 

@@ -7,6 +7,11 @@ export interface LintProblem {
   change: string
 }
 
+export interface Advice {
+  right: string[]
+  problems: LintProblem[]
+}
+
 /** Slower than this a caller with a short patience gives up (milliseconds). */
 const SLOW_MS = 5000
 
@@ -20,7 +25,7 @@ const RIGHT_ANSWERS: Record<ProbeProtocol, string> = {
 }
 
 /** What is right about an answer, and what to change. */
-export function toAdvice(finding: Finding): { right: string[]; problems: LintProblem[] } {
+export function toAdvice(finding: Finding): Advice {
   const { outcome, protocol, saw, ms = 0, sight } = finding
   if (outcome !== 'spoke' && outcome !== 'gated')
     return { right: [], problems: [{ what: saw, change: toChange(finding) }] }

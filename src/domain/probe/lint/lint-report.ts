@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { PROBE_PROTOCOLS } from '../../wire/vocabulary.ts'
+import { toAnswers } from '../keep/merge-operations.ts'
+import { toOperationName } from '../keep/operation-name.ts'
 import type { Finding } from '../read/finding.ts'
-import { type LintProblem, toAdvice } from './advice.ts'
+import { type Advice, type LintProblem, toAdvice } from './advice.ts'
 
 export const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
 
@@ -34,25 +36,42 @@ export const LintReportSchema = v.object({
 })
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 
-/** The report on the finding that decided. @param own faults of the listing itself, found before */
+/**
+ * The report on the finding that decided, and on each other operation that was asked: lines name the
+ * operation where there are several.
+ *
+ * @param own faults of the listing itself, found before
+ */
 export function toLintReport(
   target: string,
   finding: Finding,
   asked: readonly AskedStep[],
   own: readonly LintProblem[] = [],
 ): LintReport {
-  const { right, problems } = toAdvice(finding)
-  const all = [...own, ...problems]
+  const advice = toEveryAdvice(finding)
+  const problems = [...own, ...advice.flatMap((each) => each.problems)]
   const isReached = finding.failure === undefined && finding.outcome !== 'unprobeable'
   return {
     target,
     took_for: finding.outcome === 'spoke' || finding.outcome === 'gated' ? finding.protocol : null,
     saw: finding.saw,
     asked: [...asked],
-    right,
-    problems: all,
-    verdict: isReached ? (all.length > 0 ? 'problems' : 'clean') : 'not_reached',
+    right: advice.flatMap(({ right }) => right),
+    problems,
+    verdict: isReached ? (problems.length > 0 ? 'problems' : 'clean') : 'not_reached',
   }
+}
+
+function toEveryAdvice(finding: Finding): Advice[] {
+  if (finding.others === undefined) return [toAdvice(finding)]
+  return toAnswers(finding).map(({ operation, finding: answer }) => {
+    const name = toOperationName(operation)
+    const { right, problems } = toAdvice(answer)
+    return {
+      right: right.map((line) => `${name}: ${line}`),
+      problems: problems.map(({ what, change }) => ({ what: `${name}: ${what}`, change })),
+    }
+  })
 }
 
 /** Which of several findings at one address says what it is: the best handshake, else the first. */

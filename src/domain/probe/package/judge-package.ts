@@ -13,13 +13,15 @@ export interface StdioEnd {
   log: string
 }
 
-/** Exit codes of the engine itself, and of a program it killed (out of memory, for one). */
-const CODE_OF_ENGINE = 125
-const CODE_OF_KILL = 137
+/**
+ * Exit codes of the engine itself, of a container that it could not start (its network, its runtime,
+ * its limits), and of a program it killed (out of memory, for one).
+ */
+const CODES_OF_ENGINE: ReadonlySet<number | null> = new Set([125, 126, 137])
 
-/** What a program says that ran into a bound of ours or into our network. */
+/** What a program says that ran into a bound of ours or into our network; npm names the signal. */
 const OUR_LIMITS =
-  /EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup/i
+  /signal SIGKILL|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup/i
 
 /** @returns a finding about a package, with no status and no time: its download would count. */
 export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
@@ -39,7 +41,7 @@ export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan):
     return toPackageFinding('wrong_protocol', `stdout holds no JSON-RPC: ${noise}${after}`)
   if (why === 'time') return judgeSilence(method, plan)
   const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
-  const isOurs = code === null || code === CODE_OF_ENGINE || code === CODE_OF_KILL
+  const isOurs = code === null || CODES_OF_ENGINE.has(code)
   if (isOurs || OUR_LIMITS.test(end.log)) return toPackageFinding('unknown', ended)
   return judgeRefusal(plan, 'dead', ended)
 }
@@ -70,8 +72,11 @@ function judgeRefusal(plan: PackagePlan, outcome: ProbeOutcome, saw: string): Fi
     : toPackageFinding('unknown', `with placeholders for ${names.slice(0, 3).join(', ')} it ${saw}`)
 }
 
-/** The line that names an error, else the last one. */
+/** The line that says most: a bound that was met, a named error, any error, else the last one. */
 function reasonOf({ log }: StdioEnd): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '')
-  return lines.find((line) => /error/i.test(line)) ?? lines.at(-1) ?? 'nothing on stderr'
+  const find = (words: RegExp) => lines.find((line) => words.test(line))
+  return (
+    find(OUR_LIMITS) ?? find(/\w*error:/i) ?? find(/error/i) ?? lines.at(-1) ?? 'nothing on stderr'
+  )
 }

@@ -37,7 +37,7 @@ export interface SeenSkill {
 
 /** What an answer told about the service itself. */
 export interface Sight {
-  from: 'x402' | 'mpp' | 'mcp' | 'agent_card'
+  from: 'x402' | 'mpp' | 'http' | 'mcp' | 'agent_card'
   tools?: SeenTool[]
   skills?: SeenSkill[]
   server?: { name: string; version: string; protocol: string }
@@ -46,6 +46,13 @@ export interface Sight {
   operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body'>
   /** Something was longer than we keep. */
   truncated?: true
+}
+
+/** What one more operation of a listing answered, beside the one that decides. */
+export interface OtherAnswer {
+  /** As the listing declares it, placeholders unfilled. */
+  operation: { method: HttpMethod; url: string }
+  finding: Finding
 }
 
 /** What a probe came to. */
@@ -61,6 +68,8 @@ export interface Finding {
   /** One printable line of at most 200 characters. */
   saw: string
   sight?: Sight
+  /** The listing's other operations that were asked, in that order. They never change the outcome. */
+  others?: OtherAnswer[]
   /** Seconds for which the seller asked to be left alone. */
   retryAfterS?: number
   /** A package was run here: that says nothing about whether the network can be reached. */

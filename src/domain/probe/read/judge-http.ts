@@ -1,5 +1,6 @@
 import { judgeStatus, toWrong } from './common-outcome.ts'
 import { type Finding, toFinding } from './finding.ts'
+import type { AskedOperation } from './judge-payment.ts'
 import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
 
 /**
@@ -9,7 +10,12 @@ import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer } from './probe-answe
  * @param expected media type of the operation's declared response, or null
  * @param now milliseconds since the epoch
  */
-export function judgeHttp(answer: ProbeAnswer, expected: string | null, now: number): Finding {
+export function judgeHttp(
+  answer: ProbeAnswer,
+  { method, url }: Pick<AskedOperation, 'method' | 'url'>,
+  expected: string | null,
+  now: number,
+): Finding {
   const common = judgeStatus('http', answer, now)
   if (common !== null) return common
   const { status } = answer
@@ -33,5 +39,6 @@ export function judgeHttp(answer: ProbeAnswer, expected: string | null, now: num
     status,
     ms: Math.round(answer.ms),
     saw: `status ${status}, ${type}`,
+    sight: { from: 'http', operation: { method, url } },
   })
 }

@@ -1,0 +1,128 @@
+import { normalizePayout } from '../../listing/payout.ts'
+import type { Interface, SeenOperation } from '../../trust/interface.ts'
+import { MAX_PAY_TO, type SeenAnswer } from '../../trust/seen-answer.ts'
+import type { Finding, PaymentTerm } from '../read/finding.ts'
+
+/** How long probes and what they saw of payouts and operations are kept. */
+export const KEEP_DAYS = 90
+const DAY_MS = 86_400_000
+const MAX_OFFERS = 20
+
+/** Above this a price of one call is a decoy or a ceiling (USD). */
+const MAX_PRICE_USD = 1000
+
+/** What says nothing of the terms that were asked before: no answer, or one from in front of it. */
+const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gated'])
+
+export type SeenOperations = NonNullable<Interface['operations']>
+
+/**
+ * The operations of an interface after one more probe: each that was asked with what it answered,
+ * its price and its offers; the rest as it was. Sorted by address, so that runs change few lines.
+ *
+ * @param at time of the probe, ISO 8601 UTC
+ */
+export function mergeOperations(
+  old: Interface | undefined,
+  finding: Finding,
+  at: string,
+): SeenOperations {
+  const known = new Map(readOperations(old, at).map((each) => [toKey(each), each]))
+  for (const { operation, finding: answer } of toAnswers(finding)) {
+    const key = toKey(operation)
+    known.set(key, mergeAnswer(known.get(key) ?? operation, answer, at))
+  }
+  return [...known.values()]
+    .map((each) => withoutTime(each, at))
+    .sort((a, b) => (`${a.url} ${a.method}` < `${b.url} ${b.method}` ? -1 : 1))
+}
+
+/** Each operation of a listing that was asked, the one that decides first. */
+export function toAnswers(finding: Finding) {
+  const operation = finding.sight?.operation
+  const first = operation === undefined ? [] : [{ operation, finding }]
+  return [...first, ...(finding.others ?? [])]
+}
+
+/**
+ * The operations of an interface, each answer with its own time. What was seen too long ago is no
+ * word of the seller's any more.
+ */
+export function readOperations(old: Interface | undefined, at: string): SeenOperations {
+  const oldest = Date.parse(at) - KEEP_DAYS * DAY_MS
+  return (old?.operations ?? []).map(({ seen, ...operation }) => {
+    const seenAt = seen?.at ?? old?.at ?? at
+    return seen === undefined || Date.parse(seenAt) < oldest
+      ? operation
+      : { ...operation, seen: { ...seen, at: seenAt } }
+  })
+}
+
+/** Whether an answer leaves standing what the operation's last 402 asked. */
+export function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
+  return SILENT.has(outcome)
+}
+
+/** @param before the operation as it was known; its description, price and offers stay where nothing new was said */
+function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOperation {
+  const { sight, outcome, status, saw } = answer
+  const { terms = [], operation } = sight ?? {}
+  const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
+  const bounds = toBounds(priced)
+  const seen: SeenAnswer = {
+    at,
+    outcome,
+    ...(status !== undefined && status >= 100 && status <= 599 && { status }),
+    ...(isSilent(answer) ? toAsked(before.seen) : { ...bounds, ...toPayTo(terms) }),
+    ...(saw !== '' && { saw }),
+  }
+  return {
+    ...before,
+    ...operation,
+    ...(bounds !== null && { price: { ...bounds, per: 'call' }, offers: toOffers(priced) }),
+    seen,
+  }
+}
+
+function toAsked(seen: SeenAnswer | undefined): Pick<SeenAnswer, 'min_usd' | 'max_usd' | 'pay_to'> {
+  const { min_usd, max_usd, pay_to } = seen ?? {}
+  return {
+    ...(min_usd !== undefined && { min_usd }),
+    ...(max_usd !== undefined && { max_usd }),
+    ...(pay_to !== undefined && { pay_to }),
+  }
+}
+
+function toBounds(priced: readonly PaymentTerm[]) {
+  if (priced.length === 0) return null
+  const prices = priced.map(({ usd }) => usd ?? 0)
+  return { min_usd: Math.min(...prices), max_usd: Math.max(...prices) }
+}
+
+function toPayTo(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'pay_to'> {
+  const named = new Map(
+    terms.flatMap(({ payout }) => (payout === null ? [] : [[normalizePayout(payout), payout]])),
+  )
+  return named.size > 0 ? { pay_to: [...named.values()].sort().slice(0, MAX_PAY_TO) } : {}
+}
+
+function toOffers(terms: readonly PaymentTerm[]) {
+  const groups = Map.groupBy(terms, ({ rail, network }) => `${rail} ${network ?? ''}`)
+  return [...groups.values()].slice(0, MAX_OFFERS).flatMap((group) => {
+    const [first] = group
+    const bounds = toBounds(group)
+    if (first === undefined || bounds === null) return []
+    const { rail, network } = first
+    return { rail, ...(network !== null && { network }), ...bounds }
+  })
+}
+
+function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOperation {
+  if (seen?.at !== at) return seen === undefined ? operation : { ...operation, seen }
+  const { at: _, ...rest } = seen
+  return { ...operation, seen: rest }
+}
+
+function toKey({ method, url }: Pick<SeenOperation, 'method' | 'url'>): string {
+  return `${method} ${url}`
+}

@@ -1,0 +1,13 @@
+import { cutText } from '../../derived/cut-text.ts'
+
+const MAX_PATH_LENGTH = 60
+
+/**
+ * An operation as a sentence names it.
+ *
+ * @example toOperationName({ method: 'GET', url: 'https://x.example/users/{id}' }) → 'GET /users/{id}'
+ */
+export function toOperationName({ method, url }: { method: string; url: string }): string {
+  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
+  return `${method} ${cutText(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
+}

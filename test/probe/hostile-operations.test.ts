@@ -1,0 +1,227 @@
+import type { RequestListener } from 'node:http'
+import * as v from 'valibot'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createResolver } from '../../functions/ports/resolver.ts'
+import type { Asker } from '../../functions/probe/ask.ts'
+import { askOperations } from '../../functions/probe/ask-operations.ts'
+import { type EvidenceKeeper, probeContent } from '../../functions/probe/probe-content.ts'
+import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
+import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
+import { createTestAsker, type Site, startSite } from './probe-world.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const FactsSchema = createListingFactsSchema({ allowPrivate: true })
+const PRICE = { min_usd: 0.01, max_usd: 0.01, per: 'call' }
+const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+
+function toTerms(count = 1, amount = '10000', from = 1): string {
+  const accepts = Array.from({ length: count }, (_, n) => ({
+    scheme: 'exact',
+    network: 'eip155:8453',
+    amount,
+    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    payTo: wallet(from + n),
+  }))
+  return Buffer.from(JSON.stringify({ x402Version: 2, accepts })).toString('base64')
+}
+
+const pay: RequestListener = (_req, res) =>
+  void res.writeHead(402, { 'payment-required': toTerms() }).end('{}')
+
+/** A seller whose operations are `/0`, `/1`, …; the first one always asks to be paid. */
+async function startSeller(answer: RequestListener): Promise<Site & { asked: string[] }> {
+  const asked: string[] = []
+  const site = await startSite((req, res) => {
+    asked.push(req.url ?? '')
+    return req.url === '/0' ? pay(req, res) : answer(req, res)
+  })
+  closing.push(site.close)
+  return { ...site, asked }
+}
+
+function planOf(urls: string[], id = 'x402.a'): ProbePlan {
+  const facts = v.parse(FactsSchema, {
+    name: 'Seller',
+    kind: 'http_api',
+    url: urls[0],
+    summary: 'Sells.',
+    pricing: {
+      model: 'per_call',
+      min_usd: 0.01,
+      max_usd: 0.01,
+      rails: ['x402'],
+      networks: ['eip155:8453'],
+    },
+    http: urls.map((url) => ({ method: 'GET', url, price: PRICE })),
+    sources: [{ source: 'x', ref: 'https://x.example/' }],
+    added: '2026-11-01',
+  })
+  const plan = planProbe(id, facts)
+  if (plan === null) throw new Error('no plan')
+  return plan
+}
+
+const paths = (count: number, { url }: Site) =>
+  Array.from({ length: count }, (_, n) => `${url}/${n}`)
+
+/** Evidence in memory. */
+function createKeeper(): EvidenceKeeper & { kept: Map<string, Evidence> } {
+  const kept = new Map<string, Evidence>()
+  return {
+    kept,
+    read: async (id) => kept.get(id) ?? {},
+    write: async (id, evidence) => void kept.set(id, v.parse(EvidenceSchema, evidence)),
+  }
+}
+
+async function run(plans: ProbePlan[], evidence = createKeeper()) {
+  const asker = createTestAsker({ bodyBytes: 64 * 1024 })
+  closing.push(asker.close)
+  const summary = await probeContent({
+    plans,
+    evidence,
+    asker,
+    resolver: createResolver(undefined),
+    staleMs: 0,
+    limit: 100,
+    concurrency: 4,
+    now: Date.now,
+    onProbe: () => {},
+  })
+  const first = evidence.kept.get(plans[0]?.id ?? '') ?? {}
+  return { summary, evidence: first, seen: first.interface?.operations?.map(({ seen }) => seen) }
+}
+
+describe('a seller whose first operation speaks', () => {
+  test('and that has a hundred is asked six, one after another', async () => {
+    let underWay = 0
+    const site = await startSeller((req, res) => {
+      underWay += 1
+      expect(underWay).toBe(1)
+      setImmediate(() => {
+        underWay -= 1
+        pay(req, res)
+      })
+    })
+    const { summary, seen } = await run([planOf(paths(100, site))])
+    expect(site.asked).toEqual(['/0', '/1', '/2', '/3', '/4', '/5'])
+    expect(summary.outcomes).toEqual({ spoke: 1 })
+    expect(seen?.map((each) => each?.outcome)).toEqual(Array.from({ length: 6 }, () => 'spoke'))
+  })
+
+  test('has nobody else asked in its name, by address or by redirect', async () => {
+    const victim = await startSeller(pay)
+    const site = await startSeller((_req, res) =>
+      res.writeHead(307, { location: `${victim.url}/1` }).end(),
+    )
+    const urls = [`${site.url}/0`, `${victim.url}/1`, `${site.url}/1`, `${victim.url}/2`]
+    const { seen } = await run([planOf(urls)])
+    expect(site.asked).toEqual(['/0', '/1'])
+    expect(victim.asked).toEqual([])
+    expect(seen?.[1]).toMatchObject({ outcome: 'wrong_protocol', status: 307 })
+  })
+
+  test('and that fails elsewhere has spoken all the same', async () => {
+    const statuses = [404, 500, 401, 200, 405]
+    const site = await startSeller((req, res) =>
+      res.writeHead(statuses[Number(req.url?.slice(1)) - 1] ?? 200).end('{}'),
+    )
+    const { evidence, seen } = await run([planOf(paths(6, site))])
+    expect(evidence.probes).toMatchObject([{ outcome: 'spoke', status: 402 }])
+    const [, ...others] = seen ?? []
+    expect(others.map((each) => [each?.status, each?.outcome])).toEqual([
+      [404, 'dead'],
+      [500, 'dead'],
+      [401, 'gated'],
+      [200, 'wrong_protocol'],
+      [405, 'wrong_protocol'],
+    ])
+  })
+
+  test('and that answers without end is read up to a bound, and let go', async () => {
+    const gone: Promise<void>[] = []
+    const site = await startSeller((_req, res) => {
+      gone.push(new Promise((resolve) => res.on('close', resolve)))
+      res.writeHead(402, { 'content-type': 'application/json' })
+      const pump = () => {
+        while (!res.destroyed && res.write('x'.repeat(65_536))) {}
+      }
+      res.on('drain', pump)
+      pump()
+    })
+    const { seen } = await run([planOf(paths(3, site))])
+    await Promise.all(gone)
+    expect(gone).toHaveLength(2)
+    expect(seen?.[1]).toMatchObject({ outcome: 'wrong_protocol', status: 402 })
+  })
+
+  test('and that says something else each time fills nothing up', async () => {
+    let turn = 1
+    const site = await startSeller((_req, res) => {
+      turn += 1
+      const terms = toTerms(50, String(turn * 1000), turn * 100)
+      res.writeHead(402, { 'payment-required': terms }).end('{}')
+    })
+    const keeper = createKeeper()
+    for (const _ of [1, 2, 3]) await run([planOf(paths(6, site))], keeper)
+    const { interface: seen, notices } = keeper.kept.get('x402.a') ?? {}
+    expect(seen?.operations).toHaveLength(6)
+    expect(seen?.payouts).toHaveLength(20)
+    expect(seen?.operations?.[1]?.seen?.pay_to).toHaveLength(10)
+    expect(notices?.length).toBeLessThanOrEqual(3)
+  })
+
+  test('and that asks to be left alone is, with all that stands on its host', async () => {
+    const site = await startSeller((_req, res) => res.writeHead(429, { 'retry-after': '60' }).end())
+    const plans = [planOf(paths(6, site)), planOf([`${site.url}/0`], 'x402.b')]
+    const { summary, seen } = await run(plans)
+    expect(site.asked).toEqual(['/0', '/1'])
+    expect(summary).toMatchObject({ probed: 1, held_back: 1, outcomes: { spoke: 1 } })
+    expect(seen?.[1]).toMatchObject({ outcome: 'unknown', saw: 'status 429, retry after 60 s' })
+  })
+})
+
+describe('a seller that hangs', () => {
+  const handshakeOf = (urls: string[]) => {
+    const { handshake } = planOf(urls)
+    if (handshake.kind !== 'payment') throw new Error('no payment')
+    return handshake as Extract<Handshake, { kind: 'payment' }>
+  }
+
+  test('is left when the handshake’s time is over, and what was cut off is held against nobody', async () => {
+    const over = new AbortController()
+    const site = await startSeller((req, res) => (req.url === '/1' ? pay(req, res) : over.abort()))
+    const asker = createTestAsker()
+    closing.push(asker.close)
+    const bounded: Pick<Asker, 'ask'> = {
+      ask: (request) => asker.ask({ ...request, signal: over.signal }),
+    }
+    const handshake = handshakeOf(paths(6, site))
+    const finding = await askOperations(handshake, bounded, Date.now, over.signal)
+    expect(site.asked).toEqual(['/0', '/1', '/2'])
+    expect(finding.outcome).toBe('spoke')
+    expect(finding.others?.map(({ operation }) => operation.url)).toEqual([`${site.url}/1`])
+  })
+
+  test('at one of its operations is silent there alone', async () => {
+    const site = await startSeller(pay)
+    const asker = createTestAsker()
+    closing.push(asker.close)
+    const silent: Pick<Asker, 'ask'> = {
+      ask: async (request) =>
+        request.url.endsWith('/1')
+          ? { answered: false, failure: 'timeout', detail: '', ms: 20_000 }
+          : asker.ask(request),
+    }
+    const handshake = handshakeOf(paths(3, site))
+    const finding = await askOperations(handshake, silent, Date.now, new AbortController().signal)
+    expect(finding.others?.map((each) => each.finding.outcome)).toEqual(['dead', 'spoke'])
+    expect(finding.failure).toBeUndefined()
+  })
+})
