@@ -1,7 +1,11 @@
 import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ChangesSchema } from '../../domain/changes/change-log.ts'
-import { AuthViewSchema, OperationLineSchema } from '../../domain/derived/callable-view.ts'
+import {
+  AuthViewSchema,
+  OperationLineSchema,
+  SeenCallSchema,
+} from '../../domain/derived/callable-view.ts'
 import { DisputeBodySchema, DisputeTakenSchema } from '../../domain/disputes/dispute.ts'
 import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
 import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
@@ -111,6 +115,7 @@ export const SHARED_SCHEMAS = {
   Invoke: InvokeSchema,
   Auth: AuthViewSchema,
   Operation: OperationLineSchema,
+  SeenCall: SeenCallSchema,
   Notice: NoticeSchema,
   Tool: ToolSchema,
   Skill: SkillSchema,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import { costOf } from '../listing/pricing.ts'
 import { NoticeSchema } from '../trust/interface.ts'
-import { ASSUMABLE, AUTH_TYPES, COSTS, HTTP_METHODS } from '../wire/vocabulary.ts'
+import { ASSUMABLE, AUTH_TYPES, COSTS, HTTP_METHODS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
 export const AuthViewSchema = v.object({
@@ -11,6 +11,17 @@ export const AuthViewSchema = v.object({
   name: v.optional(v.string()),
   docs: v.optional(v.string()),
   note: v.optional(v.string()),
+})
+
+/** What our probe's own call came to. */
+export const SeenCallSchema = v.object({
+  at: v.string(),
+  outcome: v.picklist(PROBE_OUTCOMES),
+  status: v.optional(v.number()),
+  /** Price and payees of its last 402. */
+  min_usd: v.optional(v.number()),
+  max_usd: v.optional(v.number()),
+  pay_to: v.optional(v.array(v.string())),
 })
 
 /** What one operation is, without the schemas that kit.json carries. */
@@ -24,6 +35,7 @@ export const operationLine = {
   task: v.optional(v.string()),
   /** Fields that are a guess. */
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
+  seen: v.optional(SeenCallSchema),
 }
 
 export const OperationLineSchema = v.object(operationLine)

@@ -1,11 +1,17 @@
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import type { Interface, Skill, Tool } from '../trust/interface.ts'
+import type { Interface, SeenOperation, Skill, Tool } from '../trust/interface.ts'
+import type { SeenAnswer } from '../trust/seen-answer.ts'
+
+/** What our probe's own call of an operation came to, with its time; its words stay in the evidence. */
+export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
+
+export type SurfaceOperation = Operation & { seen?: SeenCall }
 
 /** Everything a caller may ask of a listing. */
 export interface Surface {
-  operations: Operation[]
+  operations: SurfaceOperation[]
   tools: Tool[]
   skills: Skill[]
 }
@@ -33,8 +39,10 @@ function mergeOperations(
   { http, url }: Pick<ListingFacts, 'http' | 'url'>,
   read: Interface | undefined,
   rules: UrlRules,
-): Operation[] {
-  const seen = new Map((read?.operations ?? []).map((each) => [toKey(each), each]))
+): SurfaceOperation[] {
+  const seen = new Map(
+    (read?.operations ?? []).map((each) => [toKey(each), withTime(each, read?.at ?? '')]),
+  )
   const written = http.map((operation) => ({ ...seen.get(toKey(operation)), ...operation }))
   const known = new Set(http.map(toKey))
   const origin = new URL(url).origin
@@ -45,6 +53,12 @@ function mergeOperations(
       findUrlFault(origin, rules) === null,
   )
   return [...written, ...found].slice(0, MAX_OPERATIONS)
+}
+
+function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOperation {
+  if (seen === undefined) return operation
+  const { saw: _, at: seenAt = at, ...answer } = seen
+  return { ...operation, seen: { at: seenAt, ...answer } }
 }
 
 function toKey({ method, url }: Operation): string {

@@ -70,6 +70,7 @@ export interface KitOperation {
   offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]
   task?: string
   assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "safe")[]
+  seen?: SeenCall
   relay_url?: string
   params?: ({ name: string; in: "query" | "path" | "header"; required?: boolean; description?: string; schema?: { [name: string]: unknown }; example?: string | number | boolean })[]
   body?: { content_type?: string; schema?: { [name: string]: unknown }; example?: unknown }
@@ -123,6 +124,7 @@ export interface Operation {
   offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]
   task?: string
   assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "safe")[]
+  seen?: SeenCall
 }
 
 export type Pricing = { model: "per_call"; min_usd: number; max_usd: number; rails: ("x402" | "mpp")[]; networks: string[] } | { model: "unknown" }
@@ -166,6 +168,15 @@ export interface SearchResult {
   links: { listing: string; page: string; badge_svg: string; kit_manifest: string; call?: string; go: string }
   relevance: number
   explain?: { exact?: "id" | "host" | "name"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
+}
+
+export interface SeenCall {
+  at: string
+  outcome: "spoke" | "gated" | "wrong_protocol" | "dead" | "unprobeable" | "unknown"
+  status?: number
+  min_usd?: number
+  max_usd?: number
+  pay_to?: string[]
 }
 
 export interface Skill {

@@ -1,5 +1,6 @@
 import type { KitView } from '../../kit/kit-view.ts'
 import { toUsd } from '../../operation/price-text.ts'
+import { toSeenTag } from './seen-words.ts'
 
 /** One thing that can be asked of a listing: an operation, a tool or a skill. */
 export interface CallRow {
@@ -72,7 +73,7 @@ function toOperationRow(operation: Kit['operations'][number], url: string): Call
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
     price: price === undefined ? null : toPriceText(price),
-    tag: null,
+    tag: toSeenTag(operation),
     params: [
       ...params.map((param) => ({
         name: param.name,

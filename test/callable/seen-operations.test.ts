@@ -1,0 +1,95 @@
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { type KitOperation, KitOperationSchema } from '../../src/domain/kit/kit-operations.ts'
+import { toKitView } from '../../src/domain/kit/kit-view.ts'
+import { toCallRows } from '../../src/domain/pages/listing/call-rows.ts'
+import { toSeenSentence } from '../../src/domain/pages/listing/seen-words.ts'
+import type { Interface } from '../../src/domain/trust/interface.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { BASE_URL, SAMPLE_FACTS, SOURCES, toListing } from '../domain/listing-samples.ts'
+
+type Seen = NonNullable<NonNullable<Interface['operations']>[number]['seen']>
+
+const AT = '2026-11-20T12:00:00Z'
+const PAYEE = `eip155:8453:0x${'ab'.repeat(20)}`
+const spoke = (usd: number): Seen => ({
+  outcome: 'spoke',
+  status: 402,
+  min_usd: usd,
+  max_usd: usd,
+  pay_to: [PAYEE],
+  saw: '402 with 1 offer',
+})
+const at = (path: string) => `${new URL(SAMPLE_FACTS.url).origin}/${path}`
+
+/** A listing whose operations `a`, `b`, … cost two cents each, and what a probe saw of them. */
+function listingWith(seen: (Seen | undefined)[]) {
+  const paths = seen.map((_, n) => at(String.fromCharCode(97 + n)))
+  const price = { min_usd: 0.02, max_usd: 0.02, per: 'call' }
+  return toListing({
+    facts: { http: paths.map((url) => ({ method: 'GET', url, price })) },
+    evidence: {
+      interface: {
+        at: AT,
+        from: 'x402',
+        operations: seen.flatMap((each, n) =>
+          each === undefined ? [] : [{ method: 'GET', url: paths[n] ?? '', seen: each }],
+        ),
+      },
+    },
+  })
+}
+
+function kitOf(seen: (Seen | undefined)[]) {
+  const listing = listingWith(seen)
+  const { trust } = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  return toKitView(listing, { baseUrl: BASE_URL, trust })
+}
+
+describe('what a probe saw of an operation', () => {
+  test('stands beside the listed price, with its day and without its words', () => {
+    const older = { ...spoke(0.03), at: '2026-11-18T12:00:00Z' }
+    const expected = [
+      { at: AT, outcome: 'spoke', status: 402, min_usd: 0.02, max_usd: 0.02, pay_to: [PAYEE] },
+      { ...older, saw: undefined },
+      undefined,
+    ]
+    const all = [spoke(0.02), older, undefined]
+    const view = toListingView(listingWith(all), { baseUrl: BASE_URL, sources: SOURCES })
+    const { operations } = kitOf(all)
+    expect(view.operations?.map(({ seen }) => seen)).toEqual(expected)
+    expect(operations.map(({ seen }) => seen)).toEqual(expected)
+    expect(operations.every(({ price }) => price?.max_usd === 0.02)).toBe(true)
+    for (const operation of operations)
+      expect(v.parse(v.strictObject(KitOperationSchema.entries), operation)).toEqual(operation)
+  })
+
+  test.each<[string, Seen, unknown]>([
+    ['asked as listed', spoke(0.02), { text: 'asked $0.02', tone: 'plain' }],
+    ['asked more', spoke(0.03), { text: 'asked $0.03', tone: 'bad' }],
+    [
+      'spoke without a price',
+      { outcome: 'spoke', status: 200 },
+      { text: 'answered', tone: 'plain' },
+    ],
+    ['is not there', { outcome: 'dead', status: 404 }, { text: 'answered 404', tone: 'bad' }],
+    ['said nothing', { outcome: 'dead', min_usd: 0.02 }, { text: 'no answer', tone: 'bad' }],
+    ['wants a key', { outcome: 'gated', status: 401 }, { text: 'asked for a key', tone: 'strong' }],
+    ['wants to be left alone', { outcome: 'unknown', status: 429 }, null],
+  ])('that %s is told on its page', (_, seen, tag) => {
+    expect(toCallRows(kitOf([seen]))?.rows).toMatchObject([{ price: '$0.02', tag }])
+  })
+
+  test('is summed up in a sentence where several were called', () => {
+    const said = (...seen: (Seen | undefined)[]) => toSeenSentence(kitOf(seen).operations)
+    expect(said(spoke(0.02), undefined)).toBeNull()
+    expect(said(spoke(0.02), spoke(0.03), { outcome: 'dead', status: 404 }, undefined)).toBe(
+      '3 of 4 operations were called on 2026-11-20, without paying: 2 spoke, 1 of them for more than is listed.',
+    )
+    const operations: Pick<KitOperation, 'seen'>[] = kitOf([
+      { ...spoke(0.02), at: '2026-11-18T00:00:00Z' },
+      spoke(0.02),
+    ]).operations
+    expect(toSeenSentence(operations)).toContain('from 2026-11-18 to 2026-11-20')
+  })
+})
