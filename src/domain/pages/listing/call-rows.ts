@@ -1,6 +1,6 @@
 import type { KitView } from '../../kit/kit-view.ts'
 import { toUsd } from '../../operation/price-text.ts'
-import { toSeenTag } from './seen-words.ts'
+import { type CallTag, toSeenTag } from './seen-words.ts'
 
 /** One thing that can be asked of a listing: an operation, a tool or a skill. */
 export interface CallRow {
@@ -9,7 +9,7 @@ export interface CallRow {
   name: string
   text: string
   price: string | null
-  tag: { text: string; tone: 'plain' | 'strong' | 'bad' } | null
+  tag: CallTag | null
   params: CallParam[]
   /** What is a guess. */
   assumed: readonly string[]

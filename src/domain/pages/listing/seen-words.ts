@@ -1,11 +1,15 @@
 import type { KitOperation } from '../../kit/kit-operations.ts'
 import { toUsd } from '../../operation/price-text.ts'
-import type { CallRow } from './call-rows.ts'
 
 type Asked = Pick<KitOperation, 'seen' | 'price'>
 
+export interface CallTag {
+  text: string
+  tone: 'plain' | 'strong' | 'bad'
+}
+
 /** What our probe's own call of an operation came to, in two words beside its listed price. */
-export function toSeenTag({ seen, price }: Asked): CallRow['tag'] {
+export function toSeenTag({ seen, price }: Asked): CallTag | null {
   if (seen === undefined) return null
   const { outcome, status, min_usd } = seen
   switch (outcome) {

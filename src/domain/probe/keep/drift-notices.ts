@@ -1,8 +1,8 @@
-import { cutText } from '../../derived/cut-text.ts'
 import { normalizePayout } from '../../listing/payout.ts'
 import type { Evidence } from '../../trust/evidence.ts'
 import type { Notice } from '../../trust/interface.ts'
 import type { Finding } from '../read/finding.ts'
+import { toInertLine } from '../read/inert-text.ts'
 import { type AskedTerms, chainOf, toAskedTerms } from './asked-terms.ts'
 import { toOperationName } from './operation-name.ts'
 import type { ProbePlan } from './probe-plan.ts'
@@ -40,7 +40,7 @@ export function judgeDrift(
     network_changed: findNetworkDrift(asked, declared),
   }
   const drifted = DRIFT.flatMap((id): Notice[] => {
-    const note = found[id] === null ? null : cutText(found[id], MAX_NOTE_LENGTH)
+    const note = found[id] === null ? null : toInertLine(found[id], MAX_NOTE_LENGTH)
     const known = old.find((notice) => notice.id === id)
     if (note === null)
       return id === 'payout_changed' && known !== undefined && isFresh(known, at) ? [known] : []

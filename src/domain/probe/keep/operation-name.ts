@@ -1,4 +1,4 @@
-import { cutText } from '../../derived/cut-text.ts'
+import { toInertLine } from '../read/inert-text.ts'
 
 const MAX_PATH_LENGTH = 60
 
@@ -9,5 +9,5 @@ const MAX_PATH_LENGTH = 60
  */
 export function toOperationName({ method, url }: { method: string; url: string }): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
-  return `${method} ${cutText(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
+  return `${method} ${toInertLine(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
 }
