@@ -2,8 +2,8 @@ import { BodyStalledError, SellerTimeoutError } from './call-errors.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**
- * One clock for a call, ours alone: undici's timers start again with every 1xx answer and with
- * every byte, so a stream of 103 would hold a call for ever.
+ * One clock for a call, ours alone: a timer of the connection starts again with every byte, so a
+ * stream of 103 would hold a call for ever.
  */
 export interface AnswerClock {
   /** The body is on its way to the seller; called again with each chunk. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
 import type { SellerHead } from './seller-call.ts'
 
@@ -9,6 +10,7 @@ import type { SellerHead } from './seller-call.ts'
  */
 export interface AnswerWriter {
   head(head: SellerHead): void
+  /** The chunk is the writer's from here on: once written, its memory is gone. */
   /** @returns false when the caller cannot take more until the response drains. */
   data(chunk: Buffer): boolean
   end(): void
@@ -45,9 +47,13 @@ export function createAnswerWriter(
     },
     data(chunk) {
       isHeadSent = true
-      if (res.write(chunk)) return true
-      res.once('drain', onDrain)
-      return false
+      const isTaken = isGivenBack(res, chunk)
+        ? res.write(chunk, (error) => {
+            if (error == null) giveBack(chunk)
+          })
+        : res.write(chunk)
+      if (!isTaken) res.once('drain', onDrain)
+      return isTaken
     },
     end() {
       isHeadSent = true
@@ -55,6 +61,26 @@ export function createAnswerWriter(
     },
     tear: () => void res.destroy(),
   }
+}
+
+/** Below this a chunk costs less to leave lying than to give back (bytes). */
+const LARGE_CHUNK = 16 * 1024
+
+/** A response that was never on a socket may keep what it is handed; a slice is not ours to free. */
+function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
+  return (
+    chunk.length >= LARGE_CHUNK &&
+    chunk.length === chunk.buffer.byteLength &&
+    socket instanceof Socket
+  )
+}
+
+/**
+ * Frees what is in the system's hands. The collector would come for it when 60 MiB lie about, which
+ * was nearly all the memory that a hundred streams took.
+ */
+function giveBack({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** Node's parser lets bytes through here that its own writer refuses. */

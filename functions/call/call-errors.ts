@@ -1,4 +1,4 @@
-/** What can end a relayed call, as errors of our own; everything else comes from undici and Node. */
+/** What can end a relayed call, as errors of our own; everything else comes from Node. */
 
 /** The caller's body went past the limit while it streamed. */
 export class BodyTooLargeError extends Error {

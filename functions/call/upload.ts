@@ -4,8 +4,8 @@ import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-err
 import type { RelayLimits } from './relay-limits.ts'
 
 /**
- * The caller's body as a stream of its own. undici destroys a body when the seller answers before
- * it was all sent (a 402 usually does); destroying the caller's request would cut the connection
+ * The caller's body as a stream of its own. It is destroyed when the seller answers before it
+ * was all sent (a 402 usually does); destroying the caller's request would cut the connection
  * that the answer has to go back on. What still arrives then is read and thrown away.
  *
  * @param onProgress told of every chunk, for the idle clock.
