@@ -5,8 +5,11 @@ import { fromFlow, toFlow } from './render-yaml.ts'
 const SCHEMA_LINE = '# yaml-language-server: $schema=../../schema/listing.schema.json'
 const FRONT_MATTER = /^---\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
 
+/** Facts by name, whatever shape each has: what is written says what was given. */
+type Facts = { readonly [Name in keyof SeedFacts]?: unknown }
+
 /** A listing file as a person would have written it; the same facts give the same bytes. */
-export function renderListing(facts: SeedFacts, added: string): string {
+export function renderListing(facts: Facts, added: string): string {
   const lines = [
     '---',
     SCHEMA_LINE,
@@ -62,7 +65,7 @@ function parseOwnRender(text: string): Map<string, unknown> | null {
 
 function isRenderOf(text: string, facts: Record<string, unknown>, added: string): boolean {
   // Whatever shape it has: if it renders to the same text, it is what the text says.
-  return renderListing(facts as unknown as SeedFacts, added) === text
+  return renderListing(facts, added) === text
 }
 
 /** True where a person left a remark inside a field: replacing its value would lose the remark. */

@@ -106,7 +106,8 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
 
   test('healthz and readyz answer', async () => {
     expect(await read('/healthz')).toEqual({ status: 'ok' })
-    expect(await read('/readyz')).toMatchObject({ status: 'ok', store: 'sqlite' })
+    const ready = { status: 'ok', store: 'sqlite' }
+    await expect.poll(() => read('/readyz')).toMatchObject(ready)
   })
 })
 
