@@ -143,7 +143,7 @@ test('a reader below the least rate is cut, and its place and the seller are fre
 test('while a reader takes nothing its seller is not the one that is late', async () => {
   const seller = await bigSeller()
   const { port } = await startWaypost(seller.origin, { limits: { idleBodyMs: 200 } })
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const socket = neverRead(port, '198.51.100.1')
   await expect.poll(seller.asked).toBe(1)
   // The seller's clock stands still once it is the reader that is waited for.
@@ -165,7 +165,9 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
     readers: STRICT,
     limits: { idleBodyMs: 100 },
   })
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  })
   neverRead(waypost.port, '198.51.100.1', 'X-PAYMENT: p\r\n')
   await expect.poll(seller.asked).toBe(1)
   const wait = () => {
