@@ -136,13 +136,13 @@ function once<Result>(work: () => Result): () => Result {
 
 /**
  * CPU time stands beside the clock's: on a shared machine only the first says what a stage costs.
- * It is this process's own; pages and their search are made by processes of Astro and Pagefind.
+ * It is the main thread's own; other threads and the processes of Astro and Pagefind work meanwhile.
  */
 function createStageLog() {
-  let before = process.cpuUsage()
+  let before = process.threadCpuUsage()
   return function onStage(stage: string, ms: number, files = 0): void {
-    const { user, system } = process.cpuUsage(before)
-    before = process.cpuUsage()
+    const { user, system } = process.threadCpuUsage(before)
+    before = process.threadCpuUsage()
     const cpu = `${seconds((user + system) / 1000)} CPU`
     console.log(
       `${seconds(ms).padStart(8)} ${cpu.padStart(12)}  ${stage}${files > 0 ? ` (${files} files)` : ''}`,

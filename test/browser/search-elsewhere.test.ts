@@ -1,5 +1,12 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { indexPages } from '../../src/compile/pages/index-pages.ts'
+import { toSearchPages } from '../../src/compile/pages/page-search.ts'
+import type { ListingView } from '../../src/domain/views/listing-view.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { startStaticHost } from '../support/static-host.ts'
 import { launchBrowser, openPage } from './browser.ts'
@@ -104,3 +111,49 @@ test('where no function stands, the index in the browser answers and says so', a
   expect(await page.locator('[data-no-function]').isVisible()).toBe(true)
   await close()
 })
+
+test('several indexes answer as one: the same order by trust, the same counts, the same listings found', async () => {
+  const pagefind = mkdtempSync(join(tmpdir(), 'waypost-indexes-'))
+  const listings = readListingViews()
+  const indexes = toSearchPages(listings, Math.ceil(listings.length / 3))
+  expect(indexes.filter((pages) => pages.length > 0)).toHaveLength(3)
+  await indexPages(
+    indexes.map((pages, place) => ({
+      outputPath: join(pagefind, `pagefind/${place}`),
+      pages,
+      hasProgram: place === 0,
+    })),
+  )
+  writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
+  const several = await startStaticHost(pagefind)
+  const ask = async (url: string, query: string) => {
+    const { page, close } = await openPage(browser, url)
+    await page.goto(`/search?${query}`)
+    await page.locator('[data-results] .hit').first().waitFor()
+    const textsOf = (selector: string) => page.locator(selector).allTextContents()
+    const answer = {
+      names: await textsOf('[data-results] .hit-name'),
+      status: await textsOf('[data-status]'),
+      facets: await textsOf('[data-facets]'),
+    }
+    await close()
+    return answer
+  }
+  for (const query of ['', 'kind=http_api&rail=x402', 'q=weather&sort=trust'])
+    expect(await ask(several.url, query), query).toEqual(await ask(files.url, query))
+  const [one, other] = [await ask(files.url, 'q=weather'), await ask(several.url, 'q=weather')]
+  expect(other.names.toSorted()).toEqual(one.names.toSorted())
+  await several.close()
+  rmSync(pagefind, { recursive: true, force: true })
+})
+
+/** What the release says of each listing, as far as an index of them is made of it. */
+function readListingViews(): { view: ListingView; description_html: string }[] {
+  const folder = join(FIXTURE_ENV.OUT_DIR, 'current/public/api/v1/listings')
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => {
+      const view: ListingView = JSON.parse(readFileSync(join(folder, name, 'index.json'), 'utf8'))
+      return { view, description_html: '' }
+    })
+}

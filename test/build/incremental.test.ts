@@ -104,7 +104,7 @@ test('a build upon another gives the bytes of one from nothing, whatever table c
   for (const [file, at] of [
     ['current/public/listing/x402.weather/index.html', 0.5],
     ['current/public/api/v1/listings/x402.weather/index.json.gz', 0.9],
-    ['current/public/pagefind/pagefind-entry.json', 0.5],
+    ['current/public/pagefind/0/pagefind-entry.json', 0.5],
     ['cache/listings', 0.7],
   ] as const)
     damage(join(stepwise, file), at)

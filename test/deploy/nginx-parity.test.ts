@@ -112,7 +112,7 @@ describe.skipIf(!hasNginx)(
         '//docs',
         '/docs//',
         '/_astro/none.js',
-        '/pagefind/index/none.pf_index',
+        '/pagefind/0/index/none.pf_index',
         '/badge/none.svg',
         '/.well-known/none',
       ])

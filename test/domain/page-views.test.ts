@@ -5,8 +5,14 @@ import { toListingStructuredData } from '../../src/domain/pages/listing/listing-
 import { toSignalWords } from '../../src/domain/pages/listing/signal-words.ts'
 import { toTrustWords } from '../../src/domain/pages/listing/trust-words.ts'
 import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/pages/rows/listing-pages.ts'
-import { compareListingRows, toListingRow } from '../../src/domain/pages/rows/listing-row.ts'
+import {
+  compareListingRows,
+  type ListingRow,
+  toListingRow,
+  toOrderText,
+} from '../../src/domain/pages/rows/listing-row.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
+import { readFirst } from '../../src/domain/pages/search/first-results.ts'
 import { toFacets, toFacetTexts } from '../../src/domain/pages/search/listing-facets.ts'
 import { toHomeLists } from '../../src/domain/pages/site/home-lists.ts'
 import { toTextHtml } from '../../src/domain/pages/site/text-html.ts'
@@ -47,6 +53,36 @@ describe('lists of listings', () => {
       ...expected.map(({ id }) => id),
       'kit.ours',
     ])
+    const asText = [ours, ...rows].toSorted((a, b) => (toText(a) < toText(b) ? -1 : 1))
+    expect(asText).toEqual([ours, ...rows].toSorted(compareListingRows))
+  })
+
+  test('stand in the same order by its text, whatever they are', () => {
+    const row = toListingRow(toView(toListing({})))
+    const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: null })
+    const any = fc
+      .record({
+        id: fc.constantFrom('a2a.x', 'mcp.x', 'mcp.x-y', 'x402.0'),
+        first_party: fc.boolean(),
+        trust: maybe(fc.integer({ min: 0, max: 100 })),
+        buyers: maybe(fc.nat()),
+        remote: fc.boolean(),
+        min_usd: maybe(fc.double({ min: 0, max: 1e6, noNaN: true })),
+      })
+      .map((facts) => ({ ...row, ...facts }))
+    fc.assert(
+      fc.property(any, any, (a, b) => {
+        if (toText(a) === toText(b)) return a.id === b.id
+        return toText(a) < toText(b) === compareListingRows(a, b) < 0
+      }),
+    )
+  })
+
+  test('are the first of several lists together, however the lists divide them', async () => {
+    const places = fc.uniqueArray(fc.nat({ max: 500 }), { maxLength: 60 })
+    await fc.assert(
+      fc.asyncProperty(places, fc.integer({ min: 1, max: 5 }), fc.nat({ max: 25 }), readsFirst),
+    )
   })
 
   test('say where a sample is small and where nothing is known', () => {
@@ -107,6 +143,21 @@ test.each([
 ])('%s is text in an element', (text, html) => {
   expect(toTextHtml(text)).toBe(html)
 })
+
+const toText = (row: ListingRow) => `${toOrderText(row)}${row.id}`
+
+/** Lists by the remainder of a number, so of very different lengths at times. */
+async function readsFirst(numbers: readonly number[], lists: number, limit: number) {
+  const toKey = (number: number) => String(number).padStart(3, '0')
+  const results = Array.from({ length: lists }, (_, list) =>
+    numbers
+      .filter((number) => (number % 7) % lists === list)
+      .toSorted((a, b) => a - b)
+      .map((number, place) => ({ score: -place, data: async () => number })),
+  )
+  const first = await readFirst(results.flat(), limit, toKey)
+  expect(first).toEqual(numbers.toSorted((a, b) => a - b).slice(0, limit))
+}
 
 describe('filters', () => {
   test('price and trust say "at most" and "at least"', () => {

@@ -64,6 +64,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/render', 'src/compiled.ts', 'src/compile'],
     packages: ['node:*', 'valibot', 'astro', 'astro:static-paths', 'pagefind'],
   },
+  'src/compile/search': {
+    ours: ['src/domain', 'src/search', 'src/compile/derive'],
+    packages: ['node:*'],
+  },
   'src/compile/release': {
     ours: ['src/domain', 'src/search', 'src/render', 'src/compiled.ts', 'src/compile'],
     packages: ['node:*', 'valibot'],

@@ -89,7 +89,7 @@ function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): stri
     `location /api/ { try_files $uri/index.json $uri @functions; ${data} }`,
     `location /badge/ { try_files $uri @functions; ${badge} }`,
     `location /_astro/ { try_files $uri @functions; ${hashed} }`,
-    `location ~ ^/pagefind/(fragment|index|filter)/ { try_files $uri @functions; ${hashed} }`,
+    `location ~ ^/pagefind/[0-9]+/(fragment|index|filter)/ { try_files $uri @functions; ${hashed} }`,
     ...files.filter(isSingle).map((file) => toSingle(file, headers)),
     ...withQuery,
   ]

@@ -1,4 +1,5 @@
 import { type DerivedListing, trustScoreOf } from '../../domain/derived/derived-listing.ts'
+import { KINDS } from '../../domain/wire/vocabulary.ts'
 
 /** How many listings a page points to as like this one. */
 const MAX_SIMILAR = 6
@@ -43,23 +44,32 @@ export function createSimilarFinder(
   }
 }
 
+/** Reads arrays of numbers alone while it looks: the listings themselves lie all over the memory. */
 function createBest(organic: readonly DerivedListing[]) {
   const trust = Float64Array.from(organic, ({ trust }) => trustScoreOf(trust) ?? -1)
+  const kinds = Uint8Array.from(organic, ({ facts }) => KINDS.indexOf(facts.kind))
   return (listing: DerivedListing, touched: readonly number[], scores: Float64Array): string[] => {
+    const own = KINDS.indexOf(listing.facts.kind)
     const found: SimilarRow[] = []
+    let least = 0
     for (const place of touched) {
-      const other = organic[place]
-      if (other === undefined || other.id === listing.id) continue
-      const kind = other.facts.kind === listing.facts.kind ? KIND_WEIGHT : 0
-      const row = { id: other.id, score: (scores[place] ?? 0) + kind, trust: trust[place] ?? -1 }
-      const last = found[MAX_SIMILAR - 1]
-      if (last !== undefined && compareSimilar(row, last) > 0) continue
-      found.push(row)
-      found.sort(compareSimilar)
-      found.length = Math.min(found.length, MAX_SIMILAR)
+      const score = (scores[place] ?? 0) + (kinds[place] === own ? KIND_WEIGHT : 0)
+      // Most are far below: no row is made of them.
+      if (score < least) continue
+      const id = organic[place]?.id ?? listing.id
+      if (id !== listing.id) insert(found, { id, score, trust: trust[place] ?? -1 })
+      least = found[MAX_SIMILAR - 1]?.score ?? 0
     }
     return found.map(({ id }) => id)
   }
+}
+
+function insert(found: SimilarRow[], row: SimilarRow): void {
+  const last = found[MAX_SIMILAR - 1]
+  if (last !== undefined && compareSimilar(row, last) > 0) return
+  found.push(row)
+  found.sort(compareSimilar)
+  found.length = Math.min(found.length, MAX_SIMILAR)
 }
 
 interface SimilarRow {

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, linkSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
@@ -64,29 +64,48 @@ export function linkEarlier({ from, to, compression }: Carrying & { from: string
   const copies = v.parse(v.array(CopiesSchema), readRows('data/copies.ndjson'))
   const copiesOf = new Map(copies.map((row) => [row.file, row]))
   const made = new Set<string>()
+  const holds = createReader()
   return v
     .parse(v.array(StaticFileSchema), readRows('data/files.ndjson'))
     .map((entry) => ({ entry, copies: copiesOf.get(entry.file) ?? null }))
-    .filter((file) => isSound(join(from, 'public'), file))
+    .filter((file) => isSound(join(from, 'public'), file, holds))
     .filter((file) => link(join(from, 'public'), to, file, made))
 }
 
+type Holds = ReturnType<typeof createReader>
+
 /** A file, its copies, and nothing beside them that the manifest does not know. */
-function isSound(dir: string, { entry, copies }: CarriedFile): boolean {
-  const { file, digest, br, gz } = entry
+function isSound(dir: string, { entry, copies }: CarriedFile, holds: Holds): boolean {
+  const { file, digest, size, br, gz } = entry
   if ((br > 0 || gz > 0) !== (copies !== null)) return false
+  const path = `${dir}/${file}`
   return (
-    hasDigest(dir, file, digest) &&
-    (br === 0 || hasDigest(dir, `${file}.br`, copies?.br ?? '')) &&
-    (gz === 0 || hasDigest(dir, `${file}.gz`, copies?.gz ?? ''))
+    holds(path, size, digest) &&
+    (br === 0 || holds(`${path}.br`, br, copies?.br ?? '')) &&
+    (gz === 0 || holds(`${path}.gz`, gz, copies?.gz ?? ''))
   )
 }
 
-function hasDigest(dir: string, file: string, digest: string): boolean {
-  try {
-    return digestOf(readFileSync(join(dir, file)), digest.length) === digest
-  } catch {
-    return false
+/**
+ * Reads files one after the other into the same memory: with 170,000 of them, asking each for its
+ * length first and making room for it took as long as reading.
+ */
+function createReader() {
+  let memory = Buffer.alloc(2 ** 18)
+  return function holds(path: string, size: number, digest: string): boolean {
+    if (memory.length <= size) memory = Buffer.alloc(2 * size)
+    try {
+      const file = openSync(path, 'r')
+      try {
+        // One byte more than there may be.
+        const length = readSync(file, memory, 0, size + 1, 0)
+        return length === size && digestOf(memory.subarray(0, size), digest.length) === digest
+      } finally {
+        closeSync(file)
+      }
+    } catch {
+      return false
+    }
   }
 }
 
@@ -94,13 +113,13 @@ function hasDigest(dir: string, file: string, digest: string): boolean {
 function link(from: string, to: string, { entry }: CarriedFile, made: Set<string>): boolean {
   const { file, br, gz } = entry
   const names = [file, ...(br > 0 ? [`${file}.br`] : []), ...(gz > 0 ? [`${file}.gz`] : [])]
-  const folder = dirname(join(to, file))
+  const folder = dirname(`${to}/${file}`)
   if (!made.has(folder)) {
     mkdirSync(folder, { recursive: true })
     made.add(folder)
   }
   try {
-    for (const name of names) linkSync(join(from, name), join(to, name))
+    for (const name of names) linkSync(`${from}/${name}`, `${to}/${name}`)
     return true
   } catch {
     // What was linked must not be written to.

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeBytes } from './write-bytes.ts'
@@ -37,5 +37,5 @@ export function createReleaseWriter(root: string): ReleaseWriter {
 
 /** Hex SHA-256, cut to what a name needs. */
 export function digestOf(content: string | Uint8Array, characters = 32): string {
-  return createHash('sha256').update(content).digest('hex').slice(0, characters)
+  return hash('sha256', content, 'hex').slice(0, characters)
 }

@@ -8,6 +8,8 @@ import { digestCode } from '../files/code-digest.ts'
 import { COMPRESSION } from '../files/compress-file.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { type PageBundle, preparePageBundle } from '../pages/page-bundle.ts'
+import { MadeIndexSchema } from '../pages/page-indexes.ts'
+import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
 
 /** `data/made-from.json`: what the parts of a release hang on, so that the next one makes less. */
 const MadeFromSchema = v.strictObject({
@@ -15,12 +17,17 @@ const MadeFromSchema = v.strictObject({
   code: v.string(),
   /** Keys of pages by their path below `public/`; a page without one is made each time. */
   pages: v.record(v.string(), v.string()),
-  /** The search in the browser: of which texts, in how many files. */
-  search: v.strictObject({ digest: v.string(), files: v.number() }),
+  /** The indexes of the search in the browser, by their place. */
+  search: v.array(MadeIndexSchema),
+  /** What the search for a function host hangs on. */
+  search_function: v.string(),
 })
 export type MadeFrom = v.InferOutput<typeof MadeFromSchema>
 
 export const MADE_FROM = 'data/made-from.json'
+
+/** The search for a function host. */
+export const SEARCH_CODE = 'functions/search/search.js'
 
 /** What a build does while it still reads the content. */
 export interface BegunRelease {
@@ -28,6 +35,10 @@ export interface BegunRelease {
   code: string
   /** What the release before was made from; null where nothing of it can be used. */
   before: MadeFrom | null
+  /** The code of its search for a function host; null where nothing of it can be used. */
+  searchCode: Uint8Array | null
+  /** Rows of its content hashes, by id. */
+  hashRows: ReadonlyMap<string, string>
   /** Files of the release before that are linked into this one, sound to the last byte. */
   carried: Promise<CarriedFile[]>
   bundle: Promise<PageBundle>
@@ -44,29 +55,37 @@ export function beginRelease(
   { outDir, baseUrl, before }: { outDir: string; baseUrl: string; before: string | null },
 ): BegunRelease {
   const code = digestCode()
-  const madeFrom = before === null ? null : readMadeFrom(before, code)
+  const earlier = before === null ? null : readEarlier(before, code)
   const bundle = preparePageBundle(join(outDir, 'cache'), baseUrl)
   // Told by who waits for it; content with errors is told first.
   bundle.catch(() => undefined)
-  const from = madeFrom === null ? null : before
+  const from = earlier === null ? null : before
   const to = join(work, 'public')
   return {
     code,
-    before: madeFrom,
+    before: earlier?.madeFrom ?? null,
+    searchCode: earlier?.searchCode ?? null,
+    hashRows: earlier?.hashRows ?? new Map(),
     carried: carryOver({ from, to, compression: COMPRESSION }),
     bundle,
   }
 }
 
+type Earlier = { madeFrom: MadeFrom; searchCode: Uint8Array; hashRows: Map<string, string> }
+
 /** Null where it is damaged, of other code, or of another version of Waypost. */
-function readMadeFrom(releaseDir: string, code: string): MadeFrom | null {
+function readEarlier(releaseDir: string, code: string): Earlier | null {
   try {
-    const read = (file: string) => readFileSync(join(releaseDir, file), 'utf8')
-    const { files } = v.parse(ReleaseFileSchema, parseJson(read('data/release.json')))
+    const read = (file: string) => readFileSync(join(releaseDir, file))
+    const { files } = v.parse(ReleaseFileSchema, parseJson(`${read('data/release.json')}`))
+    const isSound = (file: string, bytes: Uint8Array) => files[file]?.digest === digestOf(bytes)
     const text = read(MADE_FROM)
-    if (files[MADE_FROM]?.digest !== digestOf(text)) return null
-    const madeFrom = v.parse(MadeFromSchema, parseJson(text))
-    return madeFrom.code === code ? madeFrom : null
+    if (!isSound(MADE_FROM, text)) return null
+    const madeFrom = v.parse(MadeFromSchema, parseJson(`${text}`))
+    if (madeFrom.code !== code) return null
+    const [searchCode, hashes] = [read(SEARCH_CODE), read(CONTENT_HASHES)]
+    if (!isSound(SEARCH_CODE, searchCode) || !isSound(CONTENT_HASHES, hashes)) return null
+    return { madeFrom, searchCode, hashRows: readHashRows(`${hashes}`) }
   } catch {
     return null
   }

@@ -1,20 +1,20 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { Content } from '../content/read-content.ts'
 import { writeDeploy } from '../deploy/write-deploy.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
-import { toSearchDocument } from '../derive/search-documents.ts'
 import { describeFiles } from '../files/compress-files.ts'
 import { createReleaseWriter } from '../files/release-writer.ts'
-import { createStages, type OnStage } from '../files/stages.ts'
+import { removeFolders } from '../files/remove-folders.ts'
+import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
+import { makeSearchIndex, toIndexInput, toSearchIndex } from '../search/search-index.ts'
 import { beginRelease } from './begin-release.ts'
+import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
-import { deflateBlock } from './deflate-block.ts'
 import { describe } from './page-code.ts'
-import { createWorkDir, publishRelease, readCurrent } from './publish-release.ts'
+import { createWorkDir, findOutlived, publishRelease, readCurrent } from './publish-release.ts'
 import { writeData } from './release-data.ts'
 import { writeSearchFunction } from './search-function.ts'
 import { writePublic } from './write-public.ts'
@@ -60,21 +60,26 @@ export async function buildRelease(
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )
-    const data = createReleaseWriter(join(work, 'data'))
+    const { indexed, removed } = beginThreads(catalogue, outDir, timed)
     const listings = timed('listing views', () => [...toCompiledListings(catalogue)])
     const dump = timed('dump', () => createDump(listings))
     const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
-    const index = timed('search index', () => toSearchIndex(catalogue))
-    data.write('search.index', index)
-    const written = await writePublic(work, { begun, site, listings, dump, timed })
+    const { rows: hashes, same } = timed('content hashes', () =>
+      toContentHashes(listings, dump.lines, begun.hashRows),
+    )
+    const written = await writePublic(work, { begun, site, listings, dump, same, timed })
     const manifest = written.files.map(({ entry }) => entry)
     writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest)
-    const search = await timed('search function', () => writeSearchFunction(work, catalogue))
-    Object.assign(written.pageCode.files, search)
-    timed('data', () =>
-      writeData(data, { name, catalogue, listings, site, index: describe(index), ...written }),
-    )
-    for (const rest of REST) rmSync(join(work, rest), { recursive: true, force: true })
+    const data = createReleaseWriter(join(work, 'data'))
+    const index = await indexed
+    data.write('search.index', index)
+    const search = await timed('search function', () => writeSearchFunction(work, catalogue, begun))
+    Object.assign(written.pageCode.files, search.files)
+    const madeFrom = { ...written.madeFrom, search_function: search.madeFrom }
+    const rest = { ...written, madeFrom, index: describe(index) }
+    timed('data', () => writeData(data, { name, catalogue, hashes, site, ...rest }))
+    for (const folder of REST) rmSync(join(work, folder), { recursive: true, force: true })
+    await removed
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
   } catch (error) {
     // The thread may still be linking into it.
@@ -82,6 +87,14 @@ export async function buildRelease(
     rmSync(work, { recursive: true, force: true })
     throw error
   }
+}
+
+/** What is done beside the main thread; what it throws is thrown where it is waited for. */
+function beginThreads(catalogue: Catalogue, outDir: string, timed: Timed) {
+  const indexed = timed('search index', () => makeSearchIndex(toIndexInput(catalogue)))
+  const removed = timed('old releases', () => removeFolders(findOutlived(outDir)))
+  for (const begun of [indexed, removed]) begun.catch(() => undefined)
+  return { indexed, removed }
 }
 
 /**
@@ -98,32 +111,20 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
   const files = createReleaseWriter(join(work, 'public'))
-  writeStatic(files, site, listings)
+  writeStatic(files, site, listings, dump)
   writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))
-  const index = toSearchIndex(catalogue)
+  const index = toSearchIndex(toIndexInput(catalogue))
   data.write('search.index', index)
   writeData(data, {
     name,
     catalogue,
-    listings,
+    hashes: toContentHashes(listings, dump.lines, new Map()).rows,
     site,
     files: describeFiles(join(work, 'public')).map((entry) => ({ entry, copies: null })),
-    madeFrom: { code: '', pages: {}, search: { digest: '', files: 0 } },
+    madeFrom: { code: '', pages: {}, search: [], search_function: '' },
     index: describe(index),
     pageCode: { folder: NO_PAGE_CODE, files: {} },
   })
   publishRelease(outDir, name, work)
-}
-
-function toSearchIndex({ listings, tables, baseUrl }: Catalogue): Uint8Array {
-  return buildSearchIndex(
-    listings.map((listing) => toSearchDocument(listing, baseUrl)),
-    {
-      categories: tables.categories.map(({ id }) => id),
-      sources: tables.sources.map(({ id }) => id),
-      words: tables.searchWords,
-      deflate: deflateBlock,
-    },
-  )
 }

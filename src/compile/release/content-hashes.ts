@@ -6,16 +6,50 @@ import { digestOf } from '../files/release-writer.ts'
 const WHOLE = 32
 const MEMBER = 12
 
-/** What each listing's JSON hashes to, as it is served. */
-export function toContentHashes(listings: readonly CompiledListing[]): ContentHash[] {
-  return listings.map(({ view }) => ({
-    id: view.id,
-    hash: digestOf(JSON.stringify(view), WHOLE),
-    fields: Object.fromEntries(
-      Object.entries(view).map(([name, value]) => [
-        name,
-        digestOf(JSON.stringify(value) ?? '', MEMBER),
-      ]),
-    ),
-  }))
+export const CONTENT_HASHES = 'data/content-hashes.ndjson'
+
+const ROW_START = '{"id":"'
+
+export interface ContentHashes {
+  /** What each listing's JSON hashes to, as it is served: a line of JSON each, see `ContentHash`. */
+  rows: string[]
+  /** Ids of listings whose JSON is as it was in the release before. */
+  same: ReadonlySet<string>
+}
+
+/**
+ * @param lines the JSON of each listing, in the order of `listings`
+ * @param earlier rows of the release before, by id: one of the same JSON is taken as it is
+ */
+export function toContentHashes(
+  listings: readonly CompiledListing[],
+  lines: readonly string[],
+  earlier: ReadonlyMap<string, string>,
+): ContentHashes {
+  const same = new Set<string>()
+  const rows = listings.map(({ view }, place) => {
+    const hash = digestOf(lines[place]?.trimEnd() ?? '', WHOLE)
+    const row = earlier.get(view.id)
+    if (row?.startsWith(`${ROW_START}${view.id}","hash":"${hash}"`)) {
+      same.add(view.id)
+      return row
+    }
+    return JSON.stringify({ id: view.id, hash, fields: hashMembers(view) } satisfies ContentHash)
+  })
+  return { rows, same }
+}
+
+/** Rows of a release by id; an id needs no escapes. */
+export function readHashRows(text: string): Map<string, string> {
+  const rows = text.split('\n').filter((row) => row.startsWith(ROW_START))
+  return new Map(rows.map((row) => [row.slice(ROW_START.length, row.indexOf('",')), row]))
+}
+
+function hashMembers(view: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(view).map(([name, value]) => [
+      name,
+      digestOf(JSON.stringify(value) ?? '', MEMBER),
+    ]),
+  )
 }

@@ -7,15 +7,16 @@ import { digestOf, type ReleaseWriter } from '../files/release-writer.ts'
 
 /** Every listing in one file: what `/api/v1/listings/<id>` answers, a line each, sorted by id. */
 export interface Dump {
+  /** In the order of the listings, each with its end of line. */
+  lines: string[]
   plain: Uint8Array
   gz: Uint8Array
   facts: DumpFacts
 }
 
 export function createDump(listings: readonly CompiledListing[]): Dump {
-  const plain = Buffer.concat(
-    listings.map(({ view }) => Buffer.from(`${JSON.stringify(view)}\n`, 'utf8')),
-  )
+  const lines = listings.map(({ view }) => `${JSON.stringify(view)}\n`)
+  const plain = Buffer.from(lines.join(''))
   const gz = gzipSync(plain, { level: GZIP_LEVEL })
   const describe = (url: string, bytes: Uint8Array) => ({
     url,
@@ -23,6 +24,7 @@ export function createDump(listings: readonly CompiledListing[]): Dump {
     sha256: digestOf(bytes, 64),
   })
   return {
+    lines,
     plain,
     gz,
     facts: {
@@ -33,7 +35,7 @@ export function createDump(listings: readonly CompiledListing[]): Dump {
 }
 
 /** Beside each other: the second is also what a client gets that takes gzip and asks for the first. */
-export function writeDump(writer: ReleaseWriter, { plain, gz }: Dump): void {
+export function writeDump(writer: ReleaseWriter, { plain, gz }: Omit<Dump, 'lines'>): void {
   writer.write(ROUTES.listings_dump.path.slice(1), plain)
   writer.write(ROUTES.listings_dump_gz.path.slice(1), gz)
 }

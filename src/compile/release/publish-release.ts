@@ -65,7 +65,13 @@ export function publishRelease(outDir: string, name: string, workDir: string): v
   renameSync(workDir, join(outDir, 'releases', folder))
   switchTo(outDir, folder)
   recordChanges(outDir, folder, new Date())
-  removeOld(outDir, folder)
+  for (const old of othersThan(folder, outDir).slice(KEPT_RELEASES))
+    rmSync(old, { recursive: true, force: true })
+}
+
+/** Releases that will be too old once another one follows the current. */
+export function findOutlived(outDir: string): string[] {
+  return othersThan(readCurrent(outDir), outDir).slice(KEPT_RELEASES - 1)
 }
 
 /** One rename: a reader sees the old link or the new one. */
@@ -76,14 +82,14 @@ export function switchTo(outDir: string, folder: string): void {
   renameSync(link, join(outDir, 'current'))
 }
 
-function removeOld(outDir: string, current: string): void {
-  const root = join(outDir, 'releases')
-  const old = readReleases(outDir)
+/** Newest first. */
+function othersThan(current: string | null, outDir: string): string[] {
+  return readReleases(outDir)
     .filter((folder) => folder !== current)
-    .map((folder) => ({ folder, at: statSync(join(root, folder)).mtimeMs }))
+    .map((folder) => join(outDir, 'releases', folder))
+    .map((path) => ({ path, at: statSync(path).mtimeMs }))
     .sort((a, b) => b.at - a.at)
-    .slice(KEPT_RELEASES)
-  for (const { folder } of old) rmSync(join(root, folder), { recursive: true, force: true })
+    .map(({ path }) => path)
 }
 
 function readReleases(outDir: string): string[] {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { CompiledListing, CompiledSite } from '../../compiled.ts'
+import type { CompiledSite } from '../../compiled.ts'
 import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
 import type {
   PublishedFile,
@@ -17,13 +17,14 @@ import type { CarriedFile } from '../files/carry-over.ts'
 import { COMPRESSION } from '../files/compress-file.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { MADE_FROM, type MadeFrom } from './begin-release.ts'
-import { toContentHashes } from './content-hashes.ts'
+import { CONTENT_HASHES } from './content-hashes.ts'
 import { describe, type PageCode } from './page-code.ts'
 
 export interface ReleaseData {
   name: string
   catalogue: Catalogue
-  listings: readonly CompiledListing[]
+  /** Rows of `data/content-hashes.ndjson`. */
+  hashes: readonly string[]
   site: CompiledSite
   /** Sorted by path. */
   files: readonly CarriedFile[]
@@ -35,7 +36,7 @@ export interface ReleaseData {
 /** What the functions read. `release.json` comes last: it describes the rest. */
 export function writeData(
   writer: ReleaseWriter,
-  { name, catalogue, listings, site, files, madeFrom, index, pageCode }: ReleaseData,
+  { name, catalogue, hashes, site, files, madeFrom, index, pageCode }: ReleaseData,
 ): void {
   const toLines = (rows: readonly unknown[]) =>
     rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -56,7 +57,7 @@ export function writeData(
       catalogue.listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? []),
     ),
     'gone.ndjson': toLines(catalogue.gone),
-    'content-hashes.ndjson': toLines(toContentHashes(listings)),
+    [basename(CONTENT_HASHES)]: hashes.map((row) => `${row}\n`).join(''),
   }
   for (const [file, text] of Object.entries(data)) writer.write(file, text)
   const described = Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)])

@@ -4,11 +4,9 @@ import { type CompiledListing, type CompiledSite, handOver } from '../../compile
 import type { CarriedFile } from '../files/carry-over.ts'
 import { compressFiles } from '../files/compress-files.ts'
 import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
-import { digestOf } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
-import { indexPages } from '../pages/index-pages.ts'
-import { toSearchPages } from '../pages/page-search.ts'
+import { beginPageIndexes } from '../pages/page-indexes.ts'
 import { listPages } from '../pages/render-pages.ts'
 import type { BegunRelease, MadeFrom } from './begin-release.ts'
 import { type Dump, writeDump } from './create-dump.ts'
@@ -19,21 +17,20 @@ import { writeStatic } from './write-static.ts'
 /** Hosts of files answer `/search` with `search.html`; where functions stand, they do. */
 const PLACES: Readonly<Record<string, string>> = { 'search/file/index.html': 'search.html' }
 
-/** Folder of the search in the browser. */
-const SEARCH = 'pagefind'
-
 export interface PublicInput {
   begun: BegunRelease
   site: CompiledSite
   listings: CompiledListing[]
   dump: Dump
+  /** Ids of listings whose JSON is as it was in the release before. */
+  same: ReadonlySet<string>
   timed: Timed
 }
 
 export interface WrittenPublic {
   /** Sorted by path. */
   files: CarriedFile[]
-  madeFrom: MadeFrom
+  madeFrom: Omit<MadeFrom, 'search_function'>
   pageCode: PageCode
 }
 
@@ -42,26 +39,23 @@ export interface WrittenPublic {
  * release before has is left as it was carried over, by what it is made from or by its bytes.
  */
 export async function writePublic(work: string, input: PublicInput): Promise<WrittenPublic> {
-  const { begun, site, listings, dump, timed } = input
+  const { begun, site, listings, dump, same, timed } = input
   const { code, before } = begun
   const root = join(work, 'public')
   const carried = await timed('carry over', () => begun.carried)
   const files = createPublicFiles(root, carried)
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
-  const texts = timed('page search texts', () => toSearchPages(listings))
-  const digest = digestOf(JSON.stringify(texts))
-  const unchanged = findUnchanged(digest, before, carried)
-  // Into a folder of its own: what was there before may be linked in `public/`.
-  const outputPath = join(work, 'page-search')
-  const indexed =
-    unchanged === null
-      ? timed('page search', () => indexPages(outputPath, texts))
-      : Promise.resolve()
-  // Thrown below; what fails before it must not leave it unheard.
-  indexed.catch(() => undefined)
+  const indexes = timed('page search texts', () =>
+    beginPageIndexes(join(work, 'page-search'), listings, {
+      before: before?.search ?? [],
+      carried,
+    }),
+  )
+  void timed('page search', () => indexes.indexed).catch(() => undefined)
   timed('json and badges', () => {
-    writeStatic(files, site, listings)
+    const keeps = (id: string, file: string) => same.has(id) && files.keep(file)
+    writeStatic(files, site, listings, { lines: dump.lines, keeps })
     writeDump(files, dump)
   })
   const bundle = await timed('page bundle', () => begun.bundle)
@@ -71,14 +65,12 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url))
   const pages = await timed('pages', () => writePages(files, bundle, before))
   for (const [file, png] of cards) files.write(file, png)
-  await indexed
-  for (const file of unchanged ?? []) files.keep(file)
-  const count = unchanged?.length ?? files.writeFolder(outputPath, SEARCH)
+  const search = await indexes.writeTo(files)
   files.finish()
   const compressed = await timed('compress', () => compressFiles(root, files.fresh()))
   return {
     files: [...files.kept(), ...compressed].sort((a, b) => (a.entry.file < b.entry.file ? -1 : 1)),
-    madeFrom: { code, pages, search: { digest, files: count } },
+    madeFrom: { code, pages, search },
     pageCode,
   }
 }
@@ -97,19 +89,6 @@ async function writePages(
     if (!(isSame && files.keep(file))) files.write(file, await render())
   }
   return Object.fromEntries(keys.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** Files of the page search that stay as they were carried over: all there were, of the same texts. */
-function findUnchanged(
-  digest: string,
-  before: MadeFrom | null,
-  carried: readonly CarriedFile[],
-): string[] | null {
-  if (before?.search.digest !== digest) return null
-  const files = carried
-    .map(({ entry }) => entry.file)
-    .filter((file) => file.startsWith(`${SEARCH}/`))
-  return files.length === before.search.files ? files : null
 }
 
 function toById(listings: readonly CompiledListing[]): Map<string, CompiledListing> {

@@ -15,6 +15,13 @@ import { renderBadgeSvg } from '../../render/badge-svg.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
+export interface WrittenBefore {
+  /** The JSON of each listing, in their order. */
+  lines: readonly string[]
+  /** Leaves a file that is made of a listing's JSON as the release before has it; false where it can't. */
+  keeps?: (id: string, file: string) => boolean
+}
+
 /**
  * The static endpoints. A bare address is a folder with `index.json` in it: ids contain dots and
  * one may end in `.json`, so `<id>.json` beside `<id>/kit.json` could collide.
@@ -23,15 +30,20 @@ export function writeStatic(
   writer: ReleaseWriter,
   site: CompiledSite,
   listings: readonly CompiledListing[],
+  { lines, keeps = () => false }: WrittenBefore,
 ): void {
   const endpoint = (path: string, value: unknown) =>
     writer.writeJson(`${path.slice(1)}/index.json`, value)
-  for (const { view, kit } of listings) {
-    endpoint(listingPath(view.id), view)
+  for (const [place, { view, kit }] of listings.entries()) {
     writer.writeJson(kitPath(view.id).slice(1), kit)
-    const badge = toBadgeView(view)
-    writer.write(badgePath(view.id).slice(1), renderBadgeSvg(badge))
-    writer.writeJson(badgeDataPath(view.id).slice(1), toBadgeEndpoint(badge))
+    const ofView = {
+      [`${listingPath(view.id).slice(1)}/index.json`]: () => lines[place] ?? '',
+      [badgePath(view.id).slice(1)]: () => renderBadgeSvg(toBadgeView(view)),
+      [badgeDataPath(view.id).slice(1)]: () =>
+        `${JSON.stringify(toBadgeEndpoint(toBadgeView(view)))}\n`,
+    }
+    for (const [file, render] of Object.entries(ofView))
+      if (!keeps(view.id, file)) writer.write(file, render())
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)

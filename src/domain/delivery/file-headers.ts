@@ -10,7 +10,8 @@ import { type StaticFile, toUrlPath } from '../wire/static-file.ts'
 
 /** Headers a static file always carries, whatever is asked of it. */
 export function fileHeaders({ file, type }: StaticFile): Record<string, string> {
-  const isHashed = file.startsWith('_astro/') || /^pagefind\/(?:fragment|index|filter)\//.test(file)
+  const isHashed =
+    file.startsWith('_astro/') || /^pagefind\/\d+\/(?:fragment|index|filter)\//.test(file)
   return {
     'content-type': type,
     'cache-control': isHashed ? LONG_CACHE : SHORT_CACHE,

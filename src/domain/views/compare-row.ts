@@ -73,6 +73,9 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** @param max what a reader counts as characters: no family emoji, flag or accented letter is split. */
 export function truncate(text: string, max: number): string {
+  if (text.length <= max) return text
+  // Of ASCII without line ends each is a character; asking for segments takes a hundred times longer.
+  if (/^[ -~]*$/.test(text)) return `${text.slice(0, max - 1).trimEnd()}…`
   const characters = [...graphemes.segment(text)].map(({ segment }) => segment)
   if (characters.length <= max) return text
   return `${characters

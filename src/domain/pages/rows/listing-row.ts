@@ -69,8 +69,30 @@ export function compareListingRows(a: ListingRow, b: ListingRow): number {
   )
 }
 
-/** Place of each listing in that order, counted from 1: the order of a search without words. */
-export function toRanks(listings: readonly { view: ListingView }[]): Map<string, number> {
-  const order = listings.map(({ view }) => toListingRow(view)).sort(compareListingRows)
-  return new Map(order.map(({ id }, index) => [id, index + 1]))
+/**
+ * That order as text of one length, for an index that sorts by text; the id, which settles ties, goes
+ * behind it. It says nothing of other listings, unlike a place in the list.
+ */
+export function toOrderText(row: ListingRow): string {
+  return [
+    Number(row.first_party),
+    toDigits(MOST_TRUST - (row.trust ?? -1), 3),
+    toDigits(Number.MAX_SAFE_INTEGER - (row.buyers ?? -1) - 1, 16),
+    Number(!row.remote),
+    Number(row.min_usd === null),
+    toFloatDigits(row.min_usd ?? 0),
+  ].join('')
+}
+
+const MOST_TRUST = 100
+
+function toDigits(value: number, length: number): string {
+  return String(value).padStart(length, '0')
+}
+
+/** The bits of floats that are not negative stand in the order of their values (IEEE 754). */
+function toFloatDigits(value: number): string {
+  const bits = new DataView(new ArrayBuffer(8))
+  bits.setFloat64(0, value)
+  return bits.getBigUint64(0).toString(16).padStart(16, '0')
 }

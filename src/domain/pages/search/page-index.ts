@@ -10,6 +10,12 @@ export type PageMeta = Readonly<Record<string, string | undefined>>
 export const NOT_IN_INDEX =
   'No search function answers on this copy of the site: the index in your browser looks for all of the words, as they are typed.'
 
+/**
+ * The one filter of the index: its values are `kind:http_api` and the like. Each filter would be a
+ * file of its own in each index, and all of them are read before the first search.
+ */
+export const INDEX_FACET = 'facet'
+
 /** Name of each filter in the index; the others are not in it. */
 const FILTERS = {
   kind: 'kind',
@@ -33,17 +39,14 @@ const FILTER_FIELDS = [
 ] as const
 const OTHER_FIELDS = ['paid_only', 'has'] as const
 
-/** Filters as the index takes them, and the fields of the form that it cannot answer. */
-export function toIndexFilters(form: SearchForm): {
-  filters: Record<string, string>
-  left: SearchField[]
-} {
-  const filters: Record<string, string> = {}
+/** Values of the index's filter that a form asks for, and its fields that the index cannot answer. */
+export function toIndexFilters(form: SearchForm): { filters: string[]; left: SearchField[] } {
+  const filters: string[] = []
   const left: SearchField[] = OTHER_FIELDS.filter((field) => form[field] !== undefined)
   for (const field of FILTER_FIELDS) {
     const value = form[field]
     if (value === undefined) continue
-    if (isStep(field, value)) filters[FILTERS[field]] = value
+    if (isStep(field, value)) filters.push(`${FILTERS[field]}:${value}`)
     else left.push(field)
   }
   return { filters, left }
@@ -55,18 +58,21 @@ function isStep(field: (typeof FILTER_FIELDS)[number], value: string): boolean {
   return FACET_STEPS[field].some((step) => String(step) === value)
 }
 
-/** Counts by filter and value, as a search answers facets. */
+/** Counts by value of the index's filter (`kind:http_api`), as a search answers facets. */
 export function toIndexFacets(
-  counts: Readonly<Record<string, Readonly<Record<string, number>>>>,
+  counts: Readonly<Record<string, number>>,
 ): Extract<SearchAnswer, { kind: 'results' }>['facets'] {
   const facets = FILTER_FIELDS.map((field) => {
-    const values = Object.entries(counts[FILTERS[field]] ?? {})
-      .map(([id, count]) => ({ id, count }))
-      .filter(({ count }) => count > 0)
+    const start = `${FILTERS[field]}:`
+    const values = Object.entries(counts)
+      .filter(([value, count]) => value.startsWith(start) && count > 0)
+      .map(([value, count]) => ({ id: value.slice(start.length), count }))
     const isNumber = field === 'max_price_usd' || field === 'min_trust'
     return [
       field,
-      values.sort((a, b) => (isNumber ? Number(a.id) - Number(b.id) : b.count - a.count)),
+      values.sort((a, b) =>
+        isNumber ? Number(a.id) - Number(b.id) : b.count - a.count || (a.id < b.id ? -1 : 1),
+      ),
     ] as const
   })
   return Object.fromEntries(facets)
