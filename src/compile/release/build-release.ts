@@ -10,12 +10,12 @@ import { removeFolders } from '../files/remove-folders.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { makeSearchIndex, toIndexInput, toSearchIndex } from '../search/search-index.ts'
-import { beginRelease } from './begin-release.ts'
+import { type BegunRelease, beginRelease } from './begin-release.ts'
 import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
 import { describe } from './page-code.ts'
 import { createWorkDir, findOutlived, publishRelease, readCurrent } from './publish-release.ts'
-import { writeData } from './release-data.ts'
+import { writeManifest, writeRows } from './release-data.ts'
 import { writeSearchFunction } from './search-function.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
@@ -61,23 +61,20 @@ export async function buildRelease(
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )
     const { indexed, removed } = beginThreads(catalogue, outDir, timed)
-    const listings = timed('listing views', () => [...toCompiledListings(catalogue)])
-    const dump = timed('dump', () => createDump(listings))
-    const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
-    const { rows: hashes, same } = timed('content hashes', () =>
-      toContentHashes(listings, dump.lines, begun.hashRows),
-    )
-    const written = await writePublic(work, { begun, site, listings, dump, same, timed })
-    const manifest = written.files.map(({ entry }) => entry)
-    writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest)
+    const views = makeViews(catalogue, begun, timed)
     const data = createReleaseWriter(join(work, 'data'))
+    // The thread still links what the rest is written beside.
+    const rows = timed('data', () => writeRows(data, catalogue, views.hashes))
+    const written = await writePublic(work, { begun, ...views, timed })
+    const manifest = written.files.map(({ entry }) => entry)
+    timed('deploy', () => writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest))
     const index = await indexed
     data.write('search.index', index)
     const search = await timed('search function', () => writeSearchFunction(work, catalogue, begun))
     Object.assign(written.pageCode.files, search.files)
     const madeFrom = { ...written.madeFrom, search_function: search.madeFrom }
-    const rest = { ...written, madeFrom, index: describe(index) }
-    timed('data', () => writeData(data, { name, catalogue, hashes, site, ...rest }))
+    const rest = { ...written, madeFrom, rows, index: describe(index) }
+    timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
     for (const folder of REST) rmSync(join(work, folder), { recursive: true, force: true })
     await removed
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
@@ -87,6 +84,16 @@ export async function buildRelease(
     rmSync(work, { recursive: true, force: true })
     throw error
   }
+}
+
+function makeViews(catalogue: Catalogue, { hashRows }: BegunRelease, timed: Timed) {
+  const listings = timed('listing views', () => [...toCompiledListings(catalogue)])
+  const dump = timed('dump', () => createDump(listings))
+  const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
+  const { rows: hashes, same } = timed('content hashes', () =>
+    toContentHashes(listings, dump.lines, hashRows),
+  )
+  return { listings, dump, site, hashes, same }
 }
 
 /** What is done beside the main thread; what it throws is thrown where it is waited for. */
@@ -116,10 +123,11 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const data = createReleaseWriter(join(work, 'data'))
   const index = toSearchIndex(toIndexInput(catalogue))
   data.write('search.index', index)
-  writeData(data, {
+  const { rows: hashes } = toContentHashes(listings, dump.lines, new Map())
+  writeManifest(data, {
     name,
     catalogue,
-    hashes: toContentHashes(listings, dump.lines, new Map()).rows,
+    rows: writeRows(data, catalogue, hashes),
     site,
     files: describeFiles(join(work, 'public')).map((entry) => ({ entry, copies: null })),
     madeFrom: { code: '', pages: {}, search: [], search_function: '' },

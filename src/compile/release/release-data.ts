@@ -20,47 +20,53 @@ import { MADE_FROM, type MadeFrom } from './begin-release.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'
 import { describe, type PageCode } from './page-code.ts'
 
+/** What `release.json` says of files, by their path below the release. */
+type Described = Record<string, PublishedFile>
+
 export interface ReleaseData {
   name: string
   catalogue: Catalogue
-  /** Rows of `data/content-hashes.ndjson`. */
-  hashes: readonly string[]
   site: CompiledSite
   /** Sorted by path. */
   files: readonly CarriedFile[]
   madeFrom: MadeFrom
+  /** The rows that are written already. */
+  rows: Described
   index: PublishedFile
   pageCode: PageCode
 }
 
-/** What the functions read. `release.json` comes last: it describes the rest. */
-export function writeData(
+/**
+ * What the functions read of listings.
+ * @param hashes rows of `data/content-hashes.ndjson`
+ */
+export function writeRows(
   writer: ReleaseWriter,
-  { name, catalogue, hashes, site, files, madeFrom, index, pageCode }: ReleaseData,
+  { listings, optedOut, sources, goneServers, gone, baseUrl }: Catalogue,
+  hashes: readonly string[],
+): Described {
+  return writeDescribed(writer, {
+    'listings.ndjson': toLines(listings.map(toLiveListing)),
+    'opted-out.ndjson': toLines(optedOut),
+    'compare-rows.ndjson': toLines(listings.map((listing) => toCompareRow(listing, sources))),
+    'mcp-servers.ndjson': toLines(toRegistryRows(listings, goneServers, baseUrl)),
+    'paid-resources.ndjson': toLines(toResourceRows(listings, baseUrl)),
+    'probe-plans.ndjson': toLines(listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? [])),
+    'gone.ndjson': toLines(gone),
+    [basename(CONTENT_HASHES)]: hashes.map((row) => `${row}\n`).join(''),
+  })
+}
+
+/** What they read of files. `release.json` comes last: it describes the rest. */
+export function writeManifest(
+  writer: ReleaseWriter,
+  { name, catalogue, site, files, madeFrom, rows, index, pageCode }: ReleaseData,
 ): void {
-  const toLines = (rows: readonly unknown[]) =>
-    rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  const data = {
-    'listings.ndjson': toLines(catalogue.listings.map(toLiveListing)),
-    'opted-out.ndjson': toLines(catalogue.optedOut),
+  const described = writeDescribed(writer, {
     'files.ndjson': toLines(files.map(({ entry }) => entry)),
     'copies.ndjson': toLines(files.flatMap(({ copies }) => copies ?? [])),
     [basename(MADE_FROM)]: JSON.stringify(madeFrom),
-    'compare-rows.ndjson': toLines(
-      catalogue.listings.map((listing) => toCompareRow(listing, catalogue.sources)),
-    ),
-    'mcp-servers.ndjson': toLines(
-      toRegistryRows(catalogue.listings, catalogue.goneServers, catalogue.baseUrl),
-    ),
-    'paid-resources.ndjson': toLines(toResourceRows(catalogue.listings, catalogue.baseUrl)),
-    'probe-plans.ndjson': toLines(
-      catalogue.listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? []),
-    ),
-    'gone.ndjson': toLines(catalogue.gone),
-    [basename(CONTENT_HASHES)]: hashes.map((row) => `${row}\n`).join(''),
-  }
-  for (const [file, text] of Object.entries(data)) writer.write(file, text)
-  const described = Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)])
+  })
   writer.writeJson('release.json', {
     name,
     base_url: catalogue.baseUrl,
@@ -71,8 +77,19 @@ export function writeData(
     tasks: site.tasks.map(({ id, name }) => ({ id, name })),
     page_code: pageCode.folder,
     compression: COMPRESSION,
-    files: { ...Object.fromEntries(described), 'data/search.index': index, ...pageCode.files },
+    files: { ...rows, ...described, 'data/search.index': index, ...pageCode.files },
   } satisfies ReleaseFile)
+}
+
+function toLines(rows: readonly unknown[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+}
+
+function writeDescribed(writer: ReleaseWriter, data: Readonly<Record<string, string>>): Described {
+  for (const [file, text] of Object.entries(data)) writer.write(file, text)
+  return Object.fromEntries(
+    Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)]),
+  )
 }
 
 /** The filter values of the search page: every category, and the sources that have listings. */

@@ -7,7 +7,7 @@ import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
 import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import { beginPageIndexes } from '../pages/page-indexes.ts'
-import { listPages } from '../pages/render-pages.ts'
+import { listPages, type Page } from '../pages/render-pages.ts'
 import type { BegunRelease, MadeFrom } from './begin-release.ts'
 import { type Dump, writeDump } from './create-dump.ts'
 import { drawCards } from './draw-cards.ts'
@@ -42,6 +42,14 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   const { begun, site, listings, dump, same, timed } = input
   const { code, before } = begun
   const root = join(work, 'public')
+  // Begins where the thread that carries over is waited for, or once the pages are bundled.
+  const listed = timed('page list', () =>
+    begun.bundle.then((bundle) => {
+      handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url))
+      return listPages(bundle)
+    }),
+  )
+  listed.catch(() => undefined)
   const carried = await timed('carry over', () => begun.carried)
   const files = createPublicFiles(root, carried)
   // In a thread with a clock of its own, so while this one still listens.
@@ -62,15 +70,15 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   files.writeFolder(join(bundle.dir, 'client'))
   cpSync(join(bundle.dir, 'server'), join(work, 'server.next'), { recursive: true })
   const pageCode = placePageCode(join(work, 'server.next'), work)
-  handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url))
-  const pages = await timed('pages', () => writePages(files, bundle, before))
+  const pages = await listed
+  const keys = await timed('pages', () => writePages(files, pages, before))
   for (const [file, png] of cards) files.write(file, png)
   const search = await indexes.writeTo(files)
   files.finish()
   const compressed = await timed('compress', () => compressFiles(root, files.fresh()))
   return {
     files: [...files.kept(), ...compressed].sort((a, b) => (a.entry.file < b.entry.file ? -1 : 1)),
-    madeFrom: { code, pages, search },
+    madeFrom: { code, pages: keys, search },
     pageCode,
   }
 }
@@ -78,11 +86,11 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
 /** Writes pages that are not as they were, and returns the keys of those that have one. */
 async function writePages(
   files: PublicFiles,
-  bundle: Parameters<typeof listPages>[0],
+  pages: readonly Page[],
   before: MadeFrom | null,
 ): Promise<Record<string, string>> {
   const keys: [string, string][] = []
-  for (const { file: rendered, key, render } of await listPages(bundle)) {
+  for (const { file: rendered, key, render } of pages) {
     const file = PLACES[rendered] ?? rendered
     if (key !== null) keys.push([file, key])
     const isSame = key !== null && before?.pages[file] === key
