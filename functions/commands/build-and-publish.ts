@@ -1,0 +1,155 @@
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { formatFault } from '../../src/compile/content/fault.ts'
+import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { digestCode } from '../../src/compile/files/code-digest.ts'
+import { buildRelease } from '../../src/compile/release/build-release.ts'
+import {
+  findRelease,
+  readCurrent,
+  removeLeftovers,
+  switchTo,
+} from '../../src/compile/release/publish-release.ts'
+import { recordChanges } from '../../src/compile/release/record-changes.ts'
+import { nameRelease } from '../../src/compile/release/release-name.ts'
+import type { UrlRules } from '../../src/domain/listing/target-url.ts'
+import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
+import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { lockBuilds } from '../operations/build-lock.ts'
+import { readFactsForBuild } from '../operations/read-facts.ts'
+import { runMain } from '../operations/run-main.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { createLog } from '../ports/log.ts'
+
+/**
+ * `npm run build`: compiles the content into a release and publishes it. A release that is there
+ * already, whole to the last byte, is left as it is; `--lengths` looks at the lengths of its files
+ * alone, for a start that must be quick.
+ */
+await runMain(async () => {
+  const config = parseConfig(process.env)
+  const options = parseOptions()
+  const outDir = resolve(config.OUT_DIR)
+  const lock = await lockBuilds(outDir, () =>
+    console.log(`another build is at work in ${outDir}: waiting for it`),
+  )
+  try {
+    removeLeftovers(outDir)
+    await publish(config, outDir, options)
+  } finally {
+    lock.release()
+  }
+})
+
+interface BuildOptions {
+  lengths: boolean
+}
+
+/** @throws OperatorError when an option is not known */
+function parseOptions(): BuildOptions {
+  try {
+    return parseArgs({ options: { lengths: { type: 'boolean', default: false } } }).values
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`npm run build: ${reason}; the one option is --lengths.`)
+  }
+}
+
+async function publish(config: Config, outDir: string, options: BuildOptions): Promise<void> {
+  const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
+  const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const readOnce = once(() => readRemembered(outDir, contentDir, { allowPrivate }))
+  const ledger = await readLedger(config, readOnce)
+  const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
+  const there = findRelease(outDir, name, options.lengths ? 'lengths' : 'bytes')
+  if (there !== null) {
+    if (readCurrent(outDir) !== there) switchTo(outDir, there)
+    // One that was killed after it switched left this undone.
+    recordChanges(outDir, there, new Date())
+    return console.log(`release ${name} is current`)
+  }
+  const onStage = createStageLog()
+  const start = performance.now()
+  const readSound = () => {
+    const { content, faults, counts } = readOnce()
+    for (const fault of faults) console.log(formatFault(fault, contentDir))
+    if (content === null)
+      throw new OperatorError(
+        'The content has errors, so nothing was built; the release before keeps serving.',
+      )
+    onStage(`read ${counts.listings} listings`, performance.now() - start)
+    return content
+  }
+  await buildRelease({
+    name,
+    content: readSound,
+    outDir,
+    baseUrl,
+    allowPrivate,
+    ledger,
+    onStage,
+  })
+  const peak = Math.round(process.resourceUsage().maxRSS / 1024)
+  console.log(
+    `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,
+  )
+}
+
+/** Files that are as they were in an earlier build of the same code are not parsed again. */
+function readRemembered(outDir: string, contentDir: string, rules: UrlRules) {
+  const version = `${digestCode()} ${JSON.stringify(rules)}`
+  const memory = openParseMemory(join(outDir, 'cache/listings'), version)
+  const report = readContent(contentDir, rules, memory)
+  memory.save()
+  return report
+}
+
+/** The content is read for it only where the ledger has settlements. */
+async function readLedger(
+  config: Config,
+  read: () => ReturnType<typeof readContent>,
+): Promise<LedgerFacts> {
+  const log = createLog((line) => process.stderr.write(line), Date.now)
+  const readStandings = (facts: OwnerFacts) => {
+    const { content } = read()
+    return content === null
+      ? new Map<string, PayoutStanding>()
+      : readPayoutStandings(content, facts, config.BASE_URL)
+  }
+  return readFactsForBuild(config, log, readStandings).catch((error: unknown) => {
+    if (error instanceof OperatorError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
+  })
+}
+
+function once<Result>(work: () => Result): () => Result {
+  let result: { value: Result } | undefined
+  return () => {
+    result ??= { value: work() }
+    return result.value
+  }
+}
+
+/**
+ * CPU time stands beside the clock's: on a shared machine only the first says what a stage costs.
+ * It is the main thread's own; other threads and the processes of Astro and Pagefind work meanwhile.
+ */
+function createStageLog() {
+  let before = process.threadCpuUsage()
+  return function onStage(stage: string, ms: number, files = 0): void {
+    const { user, system } = process.threadCpuUsage(before)
+    before = process.threadCpuUsage()
+    const cpu = `${seconds((user + system) / 1000)} CPU`
+    console.log(
+      `${seconds(ms).padStart(8)} ${cpu.padStart(12)}  ${stage}${files > 0 ? ` (${files} files)` : ''}`,
+    )
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}
