@@ -90,7 +90,13 @@ async function measure(path: string): Promise<void> {
 /** In a browser of its own: one that has been measured before does not always start a trace again. */
 async function runLighthouse(path: string): Promise<string> {
   const args = ['--no-sandbox', `--remote-debugging-port=${port}`]
-  const browser = await chromium.launch({ executablePath: ensureBrowser(), args })
+  // Playwright's own defaults keep no page for "back", which Lighthouse asks about.
+  const ignoreDefaultArgs = ['--disable-back-forward-cache']
+  const browser = await chromium.launch({
+    executablePath: ensureBrowser(),
+    args,
+    ignoreDefaultArgs,
+  })
   const file = join(outDir, 'report.json')
   const skipped = NOT_INDEXED.has(path) ? ['--skip-audits=is-crawlable'] : []
   const options = [
