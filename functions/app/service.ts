@@ -113,7 +113,8 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
-  const check = createCheck(parts)
+  const plans = () => parts.release().doorData.probePlans()
+  const check = createCheck({ ...parts, plans })
   const propose = createPropose(parts)
   const handlers: Handlers = {
     search: search.route,

@@ -34,7 +34,8 @@ export function startChores(parts: Parts): Chores {
   }
 }
 
-async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
+/** One turn of every chore that is on. */
+export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
   const { ledger, config, clock, log } = parts
   const run = async (work: () => Promise<void>) => {
     if (signal.aborted) return

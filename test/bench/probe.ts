@@ -39,24 +39,45 @@ const urls = servers.map((server) => {
   return `http://127.0.0.1:${port}/paid`
 })
 
-const plans = urls.map((url, at): ProbePlan => {
-  const operation = { method: 'GET', url } as const
-  const request = { ...operation, headers: {} }
-  return {
-    id: `x402.seller-${at}`,
-    handshake: { kind: 'payment', request, operation, rails: ['x402'], is_guess: false },
-    declared: { max_usd: 0.02, networks: [], payouts: [] },
+/** Listings with this many other operations each. */
+const plansWith = (count: number) => urls.map((url, at) => planFor(`x402.seller-${at}`, url, count))
+
+function planFor(id: string, url: string, count: number): ProbePlan {
+  const ask = (address: string) => {
+    const operation = { method: 'GET', url: address } as const
+    return { request: { ...operation, headers: {} }, operation, is_guess: false }
   }
-})
+  const others = Array.from({ length: count }, (_, n) => ask(`${url}/${n}`))
+  return {
+    id,
+    handshake: {
+      kind: 'payment',
+      ...ask(url),
+      rails: ['x402'],
+      others: others.map((other) => ({ ...other, is_paid: true, expected: null })),
+    },
+    declared: {
+      max_usd: 0.02,
+      operations: others.map(({ operation }) => ({ ...operation, max_usd: 0.02 })),
+      networks: [],
+      payouts: [],
+    },
+  }
+}
 
 const dir = mkdtempSync(join(tmpdir(), 'waypost-probe-bench-'))
 const resolver = createResolver(undefined)
 const asker = createAsker({ resolver, allowPrivate: true, userAgent: 'Waypost-Probe/bench' })
-for (const round of ['first', 'second']) {
+const OTHERS = 5
+for (const [name, others] of [
+  ['first run, one operation each', 0],
+  ['second run, one operation each', 0],
+  ['six operations each', OTHERS],
+] as const) {
   const started = performance.now()
   const { outcomes } = await probeContent({
     evidence: createEvidenceFiles(dir),
-    plans,
+    plans: plansWith(others),
     asker,
     resolver,
     staleMs: 0,
@@ -65,21 +86,35 @@ for (const round of ['first', 'second']) {
     now: Date.now,
     onProbe: () => {},
   })
-  print(`${round} run, evidence written, ${JSON.stringify(outcomes)}`, started)
+  print(`${name}, evidence written, ${JSON.stringify(outcomes)}`, started, others + 1)
 }
-const started = performance.now()
-const rest = [...urls]
-await Promise.all(
-  Array.from({ length: AT_ONCE }, async () => {
-    for (let url = rest.pop(); url !== undefined; url = rest.pop()) await (await fetch(url)).text()
-  }),
-)
-print('fetch, nothing kept', started)
+for (const [name, others] of [
+  ['fetch, nothing kept', 0],
+  ['fetch, six each, nothing kept', OTHERS],
+] as const) {
+  const started = performance.now()
+  const rest = plansWith(others).map(requestsOf)
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let own = rest.pop(); own !== undefined; own = rest.pop())
+        for (const url of own) await (await fetch(url)).text()
+    }),
+  )
+  print(name, started, others + 1)
+}
 await asker.close()
 rmSync(dir, { recursive: true, force: true })
 for (const server of servers) server.close()
 
-function print(name: string, from: number): void {
+function requestsOf({ handshake }: ProbePlan): string[] {
+  if (handshake.kind !== 'payment') return []
+  return [handshake.request, ...(handshake.others ?? []).map(({ request }) => request)].map(
+    ({ url }) => url,
+  )
+}
+
+function print(name: string, from: number, requests: number): void {
   const seconds = (performance.now() - from) / 1000
-  console.log(`${name}: ${Math.round(SELLERS / seconds)} a second`)
+  const each = Math.round(SELLERS / seconds)
+  console.log(`${name}: ${each} listings a second, ${each * requests} requests`)
 }

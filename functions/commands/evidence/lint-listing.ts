@@ -3,18 +3,15 @@ import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatFault } from '../../../src/compile/content/fault.ts'
 import { findUrlFault } from '../../../src/domain/listing/target-url.ts'
-import { judgeDrift } from '../../../src/domain/probe/keep/drift-notices.ts'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import type { LintProblem } from '../../../src/domain/probe/lint/advice.ts'
-import type { AskedStep, LintReport } from '../../../src/domain/probe/lint/lint-report.ts'
-import { toLintReport } from '../../../src/domain/probe/lint/lint-report.ts'
+import type { LintReport } from '../../../src/domain/probe/lint/lint-report.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { type Asker, createAsker, toUserAgent } from '../../probe/ask.ts'
-import { lintUrl, watch } from '../../probe/lint/lint-url.ts'
-import { toInstant } from '../../probe/probe-content.ts'
-import { shakeHands } from '../../probe/shake-hands.ts'
+import { lintPlan } from '../../probe/lint/lint-listed.ts'
+import { lintUrl } from '../../probe/lint/lint-url.ts'
 import { lintFile } from './lint-file.ts'
 
 type Protocol = (typeof PROBE_PROTOCOLS)[number]
@@ -108,11 +105,7 @@ async function lintListing(
   if (facts === null) return toUnreadable(file, own)
   const plan = planProbe(id, facts)
   if (plan === null) return { ...toUnreadable(file, own), saw: 'a listing that is not probed' }
-  const asked: AskedStep[] = []
-  const finding = await shakeHands(plan.handshake, { ask: watch(asker, asked) }, Date.now)
-  const drift = judgeDrift({}, finding, plan.declared, toInstant(Date.now()))
-  const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
-  return toLintReport(file, finding, asked, [...own, ...drifted])
+  return lintPlan(file, plan, asker, Date.now, own)
 }
 
 function toUnreadable(file: string, problems: LintProblem[]): LintReport {

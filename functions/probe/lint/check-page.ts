@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { findUrlFault } from '../../../src/domain/listing/target-url.ts'
+import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import type { CheckAnswer } from '../../../src/domain/probe/lint/check-answer.ts'
 import type { ProbeProtocol } from '../../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { clientKey } from '../../limits/client-key.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createAsker, toUserAgent } from '../ask.ts'
+import { findPlanAt, lintListed } from './lint-listed.ts'
 import { lintUrl } from './lint-url.ts'
 
 /** Checks under way at once, over all clients: each may hold a connection for a while. */
@@ -20,10 +22,17 @@ export interface CheckRequest {
 
 export type Check = (request: CheckRequest) => Promise<CheckAnswer>
 
-type CheckParts = Pick<Parts, 'config' | 'resolver' | 'limits' | 'clock'>
+type CheckParts = Pick<Parts, 'config' | 'resolver' | 'clock'> & {
+  limits: Pick<Parts['limits'], 'take'>
+  /** How the listings of the release are asked. */
+  plans: () => Promise<readonly ProbePlan[]>
+}
 
-/** The linter's report on an address for whoever asks, over HTTP or on a page: one limit for both. */
-export function createCheck({ config, resolver, limits, clock }: CheckParts): Check {
+/**
+ * The linter's report on an address for whoever asks, over HTTP or on a page: one limit for both. An
+ * address of a listing is asked as the listing says, operation by operation.
+ */
+export function createCheck({ config, resolver, limits, clock, plans }: CheckParts): Check {
   const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   let underWay = 0
   return async ({ url, as, client }) => {
@@ -44,7 +53,11 @@ export function createCheck({ config, resolver, limits, clock }: CheckParts): Ch
     underWay += 1
     const asker = createAsker({ resolver, allowPrivate, userAgent: toUserAgent(config.BASE_URL) })
     try {
-      return { kind: 'report', report: await lintUrl(url, as, asker, () => clock.now()) }
+      const now = () => clock.now()
+      const plan = as === undefined ? findPlanAt(await plans(), url) : null
+      const report =
+        plan === null ? await lintUrl(url, as, asker, now) : await lintListed(url, plan, asker, now)
+      return { kind: 'report', report }
     } finally {
       underWay -= 1
       await asker.close()

@@ -12,7 +12,7 @@ import { mediaTypeOf, type ProbeReply } from '../../../src/domain/probe/read/pro
 import type { Asker } from '../ask.ts'
 import { shakeHands } from '../shake-hands.ts'
 
-const MAX_SHOWN_URL = 300
+export const MAX_SHOWN_URL = 300
 
 /**
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { runChores } from '../../functions/operations/chores.ts'
+import { takeLease } from '../../functions/store/lease.ts'
+import { NETWORK, wallet } from '../settlements/samples.ts'
+import { openWorld, type World } from '../support/world.ts'
+import { createChain, createNode, payment } from './chain-double.ts'
+import { prove } from './meter-world.ts'
+
+/** What a server with `MEASURE=on` does each hour, over a node on a real socket. */
+const place = mkdtempSync(join(tmpdir(), 'waypost-measure-chore-'))
+const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
+const node = createNode(chain)
+let asked: string[] = []
+/** What the node does instead of answering. */
+let instead: 'refuse' | (() => void) | null = null
+const server = createServer(async (request, response) => {
+  const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+  asked.push(method)
+  if (typeof instead === 'function') return instead()
+  const answer =
+    instead === 'refuse'
+      ? { error: { code: -32601, message: 'no such method' } }
+      : { result: node.answer(method, params) }
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }))
+})
+let world: World
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  world = await openWorld({
+    env: {
+      STATE_DIR: place,
+      UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+      MEASURE: 'on',
+      RPC_URLS: JSON.stringify({ [NETWORK]: `http://127.0.0.1:${port}` }),
+    },
+  })
+  const { store } = world.parts.ledger
+  await prove(store, [wallet(1)])
+  // Checked just now: another chore of the same hour would else look for its proof.
+  await store.db.updateTable('claim').set({ last_checked_at: world.clock.now() }).execute()
+})
+afterAll(async () => {
+  await world.close()
+  server.closeAllConnections()
+  server.close()
+  rmSync(place, { recursive: true })
+})
+beforeEach(() => {
+  asked = []
+  instead = null
+})
+
+const turn = (parts = world.parts, signal = new AbortController().signal) =>
+  runChores(parts, signal)
+const paid = async () =>
+  (
+    await world.parts.ledger.store.db
+      .selectFrom('settlement')
+      .select('payer')
+      .orderBy('block_number')
+      .execute()
+  ).map(({ payer }) => payer)
+
+test('waits while another instance measures', async () => {
+  chain.mine(payment(wallet(2), wallet(1), 1_000))
+  const { store } = world.parts.ledger
+  const other = await takeLease(store, { name: 'meter', holder: 'other' }, world.clock.now())
+  await turn()
+  expect([asked, await paid()]).toEqual([[], []])
+  await other?.release()
+})
+
+test('reads what was paid, and from then on only what is new', async () => {
+  await turn()
+  expect(await paid()).toEqual([wallet(2)])
+  chain.mine(payment(wallet(3), wallet(1), 2_000))
+  world.clock.move(3_600_000)
+  await turn()
+  expect(await paid()).toEqual([wallet(2), wallet(3)])
+  expect(world.logLines.filter((line) => line.includes('meter.read'))).toHaveLength(2)
+})
+
+test('says what a node did wrong, keeps what it has, and goes on the next hour', async () => {
+  chain.mine(payment(wallet(4), wallet(1), 3_000))
+  instead = 'refuse'
+  await turn()
+  expect(await paid()).toHaveLength(2)
+  expect(world.logLines.at(-1)).toContain('meter.stopped')
+  instead = null
+  await turn()
+  expect(await paid()).toHaveLength(3)
+})
+
+test('stops when the server does, though its node hangs', async () => {
+  const stop = new AbortController()
+  instead = () => stop.abort()
+  await turn(world.parts, stop.signal)
+  expect(asked).toHaveLength(1)
+})
+
+test('does nothing without MEASURE', async () => {
+  const { parts } = world
+  await turn({ ...parts, config: { ...parts.config, MEASURE: false } })
+  expect(asked).toEqual([])
+})

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createResolver } from '../../functions/ports/resolver.ts'
+import { createCheck } from '../../functions/probe/lint/check-page.ts'
+import { findPlanAt, lintPlan } from '../../functions/probe/lint/lint-listed.ts'
+import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import { createTestAsker, type Site, startSite } from './probe-world.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const offer = (amount: string) => ({
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount,
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: `0x${'ab'.repeat(20)}`,
+})
+const toTerms = (amount: string) =>
+  Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer(amount)] })).toString('base64')
+
+/** `/fine` and `/dear` ask to be paid, `/gone` is not there. */
+async function startSeller(): Promise<Site> {
+  const site = await startSite((req, res) => {
+    if (req.url === '/gone') res.writeHead(404).end()
+    else
+      res
+        .writeHead(402, { 'payment-required': toTerms(req.url === '/dear' ? '90000' : '10000') })
+        .end('{}')
+  })
+  closing.push(site.close)
+  return site
+}
+
+function planFor(id: string, [first = '', ...rest]: string[]): ProbePlan {
+  const ask = (url: string) => ({
+    request: { method: 'GET' as const, url, headers: {} },
+    operation: { method: 'GET' as const, url },
+    is_guess: false,
+  })
+  return {
+    id,
+    handshake: {
+      kind: 'payment',
+      ...ask(first),
+      rails: ['x402'],
+      others: rest.map((url) => ({ ...ask(url), is_paid: true, expected: null })),
+    },
+    declared: {
+      max_usd: 0.01,
+      operations: rest.map((url) => ({ method: 'GET', url, max_usd: 0.02 })),
+      networks: [],
+      payouts: [],
+    },
+  }
+}
+
+const urlsOf = ({ url }: Site) => ['/fine', '/dear', '/gone'].map((path) => url + path)
+
+describe('the linter of a listing', () => {
+  test('says of each operation what was sent, what came back, what is right, what to change', async () => {
+    const site = await startSeller()
+    const asker = createTestAsker()
+    closing.push(asker.close)
+    const report = await lintPlan('shop.md', planFor('x402.shop', urlsOf(site)), asker, Date.now)
+    expect(report.asked.map(({ url }) => url)).toEqual(urlsOf(site))
+    expect(report.asked.map(({ came_back }) => came_back.slice(0, 10))).toEqual([
+      'status 402',
+      'status 402',
+      'status 404',
+    ])
+    expect(report.right.map((line) => line.split(':')[0])).toEqual(['GET /fine', 'GET /dear'])
+    expect(report.problems).toEqual([
+      {
+        what: 'The seller asked $0.09 for GET /dear (the listing says at most $0.02).',
+        change: 'Make the two agree.',
+      },
+      {
+        what: 'GET /gone: status 404',
+        change: 'See that the published address is the one that answers.',
+      },
+    ])
+    expect(report).toMatchObject({ took_for: 'x402', verdict: 'problems' })
+  })
+})
+
+describe('an address to check', () => {
+  const known = [
+    planFor('x402.a', ['https://a.example/one', 'https://a.example/two?q=1']),
+    planFor('x402.b', ['https://shared.example/b']),
+    planFor('x402.c', ['https://shared.example/c']),
+    {
+      ...planFor('mcp.d', ['']),
+      handshake: { kind: 'mcp', url: 'https://d.example/mcp' } as const,
+    },
+  ]
+  test.each([
+    ['https://a.example/two?q=1', 'x402.a'],
+    ['https://A.example:443/one#top', 'x402.a'],
+    ['https://a.example', 'x402.a'],
+    ['https://a.example/three', undefined],
+    ['https://shared.example/c', 'x402.c'],
+    ['https://shared.example/', undefined],
+    ['https://d.example/mcp', undefined],
+  ])('%s is asked as %s', (url, id) => {
+    expect(findPlanAt(known, url)?.id).toBe(id)
+  })
+
+  test('of a listing is asked as it is listed, unless a protocol is named', async () => {
+    const site = await startSeller()
+    const plans = async () => [planFor('x402.shop', urlsOf(site))]
+    const check = createCheck({
+      config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
+      resolver: createResolver(undefined),
+      clock: { now: Date.now },
+      limits: { take: async () => ({ allowed: true, headers: {} }) },
+      plans,
+    })
+    const ask = async (as?: 'x402') => {
+      const answer = await check({ url: `${site.url}/dear`, as, client: 'a' })
+      return answer.kind === 'report' ? answer.report : null
+    }
+    expect(await ask()).toMatchObject({
+      asked: [{}, {}, {}],
+      right: [expect.stringContaining('x402.shop'), expect.anything(), expect.anything()],
+      verdict: 'problems',
+    })
+    expect(await ask('x402')).toMatchObject({ asked: [{}], verdict: 'clean' })
+  })
+})
