@@ -16,9 +16,6 @@ const BLOCK_ROWS = 1024
 const scores = new Float64Array(BLOCK_ROWS)
 /** Places with a score in the order they got one. */
 const matches = new Uint16Array(BLOCK_ROWS + 1)
-/** What was read last of one term: places and scores. */
-const readPlaces = new Uint16Array(BLOCK_ROWS)
-const readScores = new Float64Array(BLOCK_ROWS)
 const candidatePlaces = new Uint16Array(BLOCK_ROWS + 1)
 const candidateScores = new Float64Array(BLOCK_ROWS + 1)
 
@@ -58,16 +55,16 @@ export function scoreBlock(
 }
 
 /**
- * Reads a term's postings in a block. Each is a palette number, a byte or two, and the distance to
- * the next row, a varint of a byte or two; a longer one leaves the block, so that what is left of
- * it can be read after the loop.
- * @returns how many were read
+ * Adds a term's postings in a block to the scores of its rows. Each is a palette number, a byte or
+ * two, and the distance to the next row, a varint of a byte or two; a longer one leaves the block,
+ * so that what is left of it can be read after the loop.
+ * @returns how many rows have a score now
  */
-function readBlock(cursor: PostingCursor, start: number): number {
+function addToBlock(cursor: PostingCursor, start: number, matched: number): number {
   const { bytes, palette, weight } = cursor
   const end = start + BLOCK_ROWS
   let { at, row, left } = cursor
-  let count = 0
+  let next = matched
   let distance = 0
   while (left > 0 && row < end) {
     let code = bytes[at] ?? 0
@@ -76,9 +73,11 @@ function readBlock(cursor: PostingCursor, start: number): number {
       code = (code & 0x7f) | ((bytes[at] ?? 0) << 7)
       at = (at + 1) | 0
     }
-    readPlaces[count] = row - start
-    readScores[count] = weight * (palette[code] ?? 0)
-    count = (count + 1) | 0
+    const place = row - start
+    const before = scores[place] ?? 0
+    scores[place] = before + weight * (palette[code] ?? 0)
+    matches[next] = place
+    next = (next + (before === 0 ? 1 : 0)) | 0
     left = (left - 1) | 0
     distance = bytes[at] ?? 0
     at = (at + 1) | 0
@@ -95,20 +94,6 @@ function readBlock(cursor: PostingCursor, start: number): number {
   cursor.at = at
   cursor.row = left === 0 ? NO_ROW : row
   cursor.left = left
-  return count
-}
-
-/** Adds a term's postings in a block to the scores of its rows; returns how many have one now. */
-function addToBlock(cursor: PostingCursor, start: number, matched: number): number {
-  const count = readBlock(cursor, start)
-  let next = matched
-  for (let at = 0; at < count; at = (at + 1) | 0) {
-    const place = readPlaces[at] ?? 0
-    const before = scores[place] ?? 0
-    scores[place] = before + (readScores[at] ?? 0)
-    matches[next] = place
-    next = (next + (before === 0 ? 1 : 0)) | 0
-  }
   return next
 }
 
