@@ -1,7 +1,7 @@
 import { bodyLength, idOf, unpackBody } from './body-records.ts'
 import { findExact } from './exact-table.ts'
 import { verifyBytes } from './index-file.ts'
-import type { PartName, SearchIndex, UnpackedBodies } from './index-shape.ts'
+import type { PartName, SearchIndex } from './index-shape.ts'
 
 const decoder = new TextDecoder()
 /** Unpacked bodies that are kept, in bytes: those of some eight thousand listings. */
@@ -23,28 +23,23 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
  * @throws SearchIndexError when they were damaged on the way
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  const { memory, starts, ends } = index.unpacked
+  const { unpacked } = index
   const place = placeOf(index, part, row)
-  const end = ends[place] ?? 0
-  if (end > 0) return memory.subarray(starts[place], end)
+  const known = unpacked.bodies.get(place)
+  if (known !== undefined) return known
   const record = readRecord(index, part, row)
-  const body = takePlace(index.unpacked, place, bodyLength(record))
-  unpackBody(record, body)
-  return body
-}
-
-function takePlace(unpacked: UnpackedBodies, place: number, length: number): Uint8Array {
+  const length = bodyLength(record)
   if (unpacked.used + length > unpacked.memory.length) {
     // Bodies of a response in the making may lie in the memory that is let go: it is not used again.
     unpacked.memory = new Uint8Array(Math.max(KEPT_BYTES, length))
     unpacked.used = 0
-    unpacked.ends.fill(0)
+    unpacked.bodies.clear()
   }
-  const start = unpacked.used
+  const body = unpacked.memory.subarray(unpacked.used, unpacked.used + length)
+  unpackBody(record, body)
   unpacked.used += length
-  unpacked.starts[place] = start
-  unpacked.ends[place] = unpacked.used
-  return unpacked.memory.subarray(start, unpacked.used)
+  unpacked.bodies.set(place, body)
+  return body
 }
 
 /**

@@ -44,9 +44,8 @@ export interface SearchIndex extends IndexData {
 export interface UnpackedBodies {
   memory: Uint8Array
   used: number
-  /** Where the body of each row lies; it ends at 0 where it is not there. */
-  starts: Uint32Array
-  ends: Uint32Array
+  /** By the place of the row, our own behind the others. */
+  bodies: Map<number, Uint8Array>
 }
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */

@@ -58,18 +58,12 @@ export function loadSearchIndexHead(
   bodies: BodyStore,
 ): SearchIndex {
   const data = readIndexHead(head, header)
-  const all = data.organic.rows + data.firstParty.rows
   return {
     ...data,
     filterPlaces: new Map(filterValues(data.filters).map((value, at) => [value, at])),
     words: createWordSets(data.searchWords),
     bodies,
-    unpacked: {
-      memory: new Uint8Array(0),
-      used: 0,
-      starts: new Uint32Array(all),
-      ends: new Uint32Array(all),
-    },
+    unpacked: { memory: new Uint8Array(0), used: 0, bodies: new Map() },
     verifyReads: true,
   }
 }

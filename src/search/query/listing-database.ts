@@ -80,8 +80,9 @@ export function createListingDatabase(
       key === 'length' ? index[name].rows : readId(index, name, Number(String(key))),
   })
   ids.internalIdToId = read
+  // As long as there are rows, in no memory: only the last is there.
   const none: string[] = []
-  none.length = index[name].rows
+  none[index[name].rows] = ''
   return {
     /** Orama's own: `search(database, { term, where, sortBy, limit, offset })`. */
     orama,
