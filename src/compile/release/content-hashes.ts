@@ -39,10 +39,12 @@ export function toContentHashes(
   return { rows, same }
 }
 
-/** Rows of a release by id; an id needs no escapes. */
+/** Rows by id, which needs no escapes; what is no row stands by itself. */
 export function readHashRows(text: string): Map<string, string> {
-  const rows = text.split('\n').filter((row) => row.startsWith(ROW_START))
-  return new Map(rows.map((row) => [row.slice(ROW_START.length, row.indexOf('",')), row]))
+  const rows = text.split('\n').filter((row) => row !== '')
+  const idOf = (row: string) =>
+    row.startsWith(ROW_START) ? row.slice(ROW_START.length, row.indexOf('",')) : row
+  return new Map(rows.map((row) => [idOf(row), row]))
 }
 
 function hashMembers(view: object): Record<string, string> {

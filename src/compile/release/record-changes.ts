@@ -23,6 +23,7 @@ import {
 } from '../../domain/changes/change-log.ts'
 import { GoneSchema } from '../../domain/derived/tombstone.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
+import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
 
 /** Folder of the log in `OUT_DIR`. */
 const FOLDER = 'changes'
@@ -53,8 +54,11 @@ export function recordChanges(
   const dir = join(outDir, FOLDER)
   const head = readHead(dir)
   if (head?.release === folder) return
-  const after = readRows(join(outDir, 'releases', folder, 'data/content-hashes.ndjson'))
-  const known = head === null ? null : readRows(join(dir, head.hashes))
+  const lines = readLines(join(outDir, 'releases', folder, CONTENT_HASHES))
+  if (lines === null) return
+  const earlier = head === null ? null : readLines(join(dir, head.hashes))
+  const known = earlier === null ? null : parseRows(earlier, lines)
+  const after = parseRows(lines, known === null ? null : earlier)
   if (after === null) return
   mkdirSync(dir, { recursive: true })
   // A log whose end is not known can't be gone on with: cursors into it point to the dump.
@@ -62,11 +66,7 @@ export function recordChanges(
   const reasons = readReasons(join(outDir, 'releases', folder, 'data/gone.ndjson'))
   const rows = findDifferences(known ?? NOTHING, after, reasons)
   const next = append(dir, last, { rows, folder, at: laterOf(last.at, now), bounds })
-  writeWhole(
-    dir,
-    next.hashes,
-    [...after.values()].map((row) => `${JSON.stringify(row)}\n`).join(''),
-  )
+  writeWhole(dir, next.hashes, [...lines.values()].map((line) => `${line}\n`).join(''))
   writeWhole(dir, 'head.json', JSON.stringify(next))
   removeUnnamed(dir, next)
 }
@@ -130,12 +130,20 @@ function readHead(dir: string): LogHead | null {
   return parsed.success ? parsed.output : null
 }
 
-/** Null where the file is not there or not whole; a release of an earlier version has none. */
-function readRows(path: string): Map<string, ContentHash> | null {
+/** Rows by id; null where the file is not there: a release of an earlier version has none. */
+function readLines(path: string): Map<string, string> | null {
   const text = readOr(path)
-  if (text === null) return null
-  const rows = text.split('\n').filter((line) => line !== '')
-  const parsed = v.safeParse(v.array(ContentHashSchema), rows.map(parseJson))
+  return text === null ? null : readHashRows(text)
+}
+
+/** Rows that are other text than the others': the same text says the same. Null where one is no row. */
+function parseRows(
+  lines: ReadonlyMap<string, string>,
+  others: ReadonlyMap<string, string> | null,
+): Map<string, ContentHash> | null {
+  const changed = [...lines].filter(([id, line]) => others?.get(id) !== line)
+  const rows = changed.map(([, line]) => parseJson(line))
+  const parsed = v.safeParse(v.array(ContentHashSchema), rows)
   return parsed.success ? new Map(parsed.output.map((row) => [row.id, row])) : null
 }
 
