@@ -154,9 +154,9 @@ export function testPages(watched: () => Watched): void {
     ])
     const text = await page('x402.fickle')
     expect(text).toContain(
-      'Another price The seller asked $0.005; the listing says at most $0.001.',
+      'Another price. The seller asked $0.005; the listing says at most $0.001.',
     )
-    expect(text).toContain('Another payout')
+    expect(text).toContain('Another payout. The seller')
     const { changes } = await readJson('/api/v1/changes')
     expect(changes).toContainEqual(
       expect.objectContaining({
