@@ -36,6 +36,10 @@ export function createAnswerWriter(
     isHeadSent = true
     res.write('', 'latin1')
   }
+  const toldWhenDrained = (isTaken: boolean) => {
+    if (!isTaken) res.once('drain', onDrain)
+    return isTaken
+  }
   return {
     head({ status, reason, headers }) {
       const relayed = toCallerHeaders(headers, { status, isPaid })
@@ -46,14 +50,16 @@ export function createAnswerWriter(
       process.nextTick(sendHead)
     },
     data(chunk) {
+      // As text a short body is one string with its head, where a buffer is a write of its own.
+      const isShort = !isHeadSent && chunk.length <= SHORT_BODY
       isHeadSent = true
+      if (isShort) return toldWhenDrained(res.write(chunk.toString('latin1'), 'latin1'))
       const isTaken = isGivenBack(res, chunk)
         ? res.write(chunk, (error) => {
             if (error == null) giveBack(chunk)
           })
         : res.write(chunk)
-      if (!isTaken) res.once('drain', onDrain)
-      return isTaken
+      return toldWhenDrained(isTaken)
     },
     end() {
       isHeadSent = true
@@ -62,6 +68,9 @@ export function createAnswerWriter(
     tear: () => void res.destroy(),
   }
 }
+
+/** Most bytes of a body that are copied to leave with their head. */
+const SHORT_BODY = 4 * 1024
 
 /** Below this a chunk costs less to leave lying than to give back (bytes). */
 const LARGE_CHUNK = 16 * 1024

@@ -46,7 +46,7 @@ export function parseCallQuery(rawQuery: string): CallQuery {
  *   → { url, path: '/v2?q=1' }
  */
 export function parseCallTarget(listingUrl: string, query: CallQuery): CallTarget {
-  const base = new URL(listingUrl)
+  const base = parseListingUrl(listingUrl)
   if (query.isEndpointRepeated) return { fault: 'expected endpoint once, got it more than once' }
   const url = query.endpoint === null ? base : parseEndpoint(query.endpoint, base)
   if (typeof url === 'string') return { fault: url }
@@ -56,6 +56,19 @@ export function parseCallTarget(listingUrl: string, query: CallQuery): CallTarge
   if (query.endpoint !== null && url.pathname.length + own.length > MAX_URL_LENGTH)
     return { fault: `expected an endpoint of at most ${MAX_URL_LENGTH} characters` }
   return { url, path }
+}
+
+/** Every call to a listing starts from its one address: parsed once while it is asked for. */
+const MAX_PARSED = 1000
+const parsed = new Map<string, URL>()
+
+function parseListingUrl(text: string): URL {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  if (parsed.size >= MAX_PARSED) parsed.clear()
+  const url = new URL(text)
+  parsed.set(text, url)
+  return url
 }
 
 /**
