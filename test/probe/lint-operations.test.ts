@@ -34,10 +34,11 @@ async function startSeller(): Promise<Site> {
   return site
 }
 
+/** Each address is asked as it stands; declared is what comes before its query. */
 function planFor(id: string, [first = '', ...rest]: string[]): ProbePlan {
   const ask = (url: string) => ({
     request: { method: 'GET' as const, url, headers: {} },
-    operation: { method: 'GET' as const, url },
+    operation: { method: 'GET' as const, url: url.split('?')[0] ?? '' },
     is_guess: false,
   })
   return {
@@ -98,6 +99,7 @@ describe('an address to check', () => {
   ]
   test.each([
     ['https://a.example/two?q=1', 'x402.a'],
+    ['https://a.example/two', 'x402.a'],
     ['https://A.example:443/one#top', 'x402.a'],
     ['https://a.example', 'x402.a'],
     ['https://a.example/three', undefined],

@@ -1,5 +1,5 @@
 import { judgeDrift } from '../../../src/domain/probe/keep/drift-notices.ts'
-import type { PlannedRequest, ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
+import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import type { LintProblem } from '../../../src/domain/probe/lint/advice.ts'
 import {
   type AskedStep,
@@ -54,17 +54,22 @@ export async function lintListed(
 export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan | null {
   const wanted = new URL(url)
   wanted.hash = ''
-  const exact = plans.find((plan) => requestsOf(plan).some((each) => each.url === wanted.href))
+  const exact = plans.find((plan) => addressesOf(plan).includes(wanted.href))
   if (exact !== undefined) return exact
   if (wanted.href !== `${wanted.origin}/`) return null
   const there = plans.filter((plan) =>
-    requestsOf(plan).some((each) => URL.parse(each.url)?.origin === wanted.origin),
+    addressesOf(plan).some((each) => URL.parse(each)?.origin === wanted.origin),
   )
   return there.length === 1 ? (there[0] ?? null) : null
 }
 
-/** Only listings of operations have any; the others are asked at one address, whoever they are. */
-function requestsOf({ handshake }: ProbePlan): PlannedRequest[] {
+/**
+ * Its operations as they are declared and as they are asked. Only listings of operations have any; the
+ * others are asked at one address, whoever they are.
+ */
+function addressesOf({ handshake }: ProbePlan): string[] {
   if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
-  return [handshake.request, ...(handshake.others ?? []).map(({ request }) => request)]
+  return [handshake, ...(handshake.others ?? [])].flatMap(({ request, operation }) =>
+    operation === undefined ? [request.url] : [request.url, operation.url],
+  )
 }
