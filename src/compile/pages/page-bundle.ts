@@ -78,7 +78,8 @@ function listFiles(dir: string): [string, string][] {
 async function bundle(options: BundleOptions, baseUrl: string): Promise<void> {
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
     stdio: 'inherit',
-    env: { ...process.env, BASE_URL: baseUrl },
+    // A shell says in `_` how it was started, and Astro writes that into the pages' code.
+    env: { ...process.env, BASE_URL: baseUrl, _: '' },
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
