@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/{payments,bench/lighthouse}/node_modules/**'],
-    globalSetup: 'test/support/build-fixture.ts',
+    globalSetup: ['test/support/outbound.ts', 'test/support/build-fixture.ts'],
     setupFiles: 'test/support/same-draws.ts',
     // A release's page code is Node's to import, as in production.
     server: { deps: { external: [/\/server\/[0-9a-f]{32}\//] } },

@@ -32,6 +32,7 @@ const OUT_DIR = '.cache/dev'
 const config = parseConfig({ ...process.env, OUT_DIR: process.env.OUT_DIR || OUT_DIR })
 const compiledDir = resolve(config.OUT_DIR, 'compiled')
 process.env[COMPILED_DIR_VARIABLE] = compiledDir
+process.env.ASTRO_TELEMETRY_DISABLED = '1'
 if (!compile()) process.exit(1)
 const service = await createService({
   config,

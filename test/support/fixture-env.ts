@@ -7,6 +7,8 @@ export const FIXTURE_ENV = {
   BASE_URL: 'https://waypost.example',
   RATE_LIMITS: '{"search":"off","go":"off","call":"off"}',
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'false',
+  // Nobody listens there: a name that a test does not give itself is not looked up anywhere.
+  DNS_SERVERS: '127.0.0.1:9',
   DATABASE_URL: '',
   SMTP_URL: '',
 } as const

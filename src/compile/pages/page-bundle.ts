@@ -75,11 +75,25 @@ function listFiles(dir: string): [string, string][] {
     .map((path) => [path.slice(dir.length + 1), digestOf(readFileSync(path))])
 }
 
+/** Of the variables a bundler has use for; WAYPOST_DESIGN adds the page of components. */
+const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'WAYPOST_DESIGN']
+
+/**
+ * Astro writes variables that a page's code seems to name into that code: none that is a secret, or
+ * says how the build was started, may be there. Nor does a build tell anybody of itself.
+ */
+function toEnvironment(baseUrl: string): NodeJS.ProcessEnv {
+  const passed = PASSED.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(passed), BASE_URL: baseUrl, ASTRO_TELEMETRY_DISABLED: '1' }
+}
+
 async function bundle(options: BundleOptions, baseUrl: string): Promise<void> {
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
     stdio: 'inherit',
-    // A shell says in `_` how it was started, and Astro writes that into the pages' code.
-    env: { ...process.env, BASE_URL: baseUrl, _: '' },
+    env: toEnvironment(baseUrl),
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

@@ -1,0 +1,30 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * Keeps the tests and the programs they start on this machine. What tried to leave it all the same
+ * fails the run when its last test has ended, whoever made of it what.
+ */
+export default function stayOnThisMachine(): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-outbound-'))
+  const log = join(folder, 'log')
+  const { NODE_OPTIONS = '' } = process.env
+  const preload = new URL('loopback-only.mjs', import.meta.url)
+  preload.searchParams.set('log', log)
+  process.env.NODE_OPTIONS = `${NODE_OPTIONS} --import=${preload}`
+  return function tellWhoLeft() {
+    process.env.NODE_OPTIONS = NODE_OPTIONS
+    const tries = readOr(log)
+    rmSync(folder, { recursive: true })
+    if (tries !== '') throw new Error(`Tests tried to leave this machine:\n${tries}`)
+  }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
