@@ -223,3 +223,35 @@ test('pages put together are the whole, whatever their size, and past the end th
     { numRuns: 200 },
   )
 })
+
+test('of many that bear exactly the name asked for, the best come first, page by page', () => {
+  const organic = Array.from({ length: 1500 }, (_, at) =>
+    sampleDocument({
+      id: `mcp.n${at}`,
+      name: at % 3 === 0 ? 'zorb' : 'plin zorb',
+      summary: WORDS.slice(0, at % 5).join(' '),
+      trustScore: at % 7 === 0 ? null : (at * 31) % 101,
+      liveTested: at % 2 === 0,
+    }),
+  )
+  const index = indexOf(organic)
+  const facts = new Map(organic.map((document) => [document.id, document]))
+  const pages = [0, 20, 400, 490, 980].map((offset) => ask(index, { q: 'zorb', limit: 20, offset }))
+  expect(pages.every(({ total }) => total === 1500)).toBe(true)
+  for (const { results } of pages) {
+    expect(results).toHaveLength(20)
+    const sorted = results.toSorted((a, b) => {
+      const [left, right] = [facts.get(a.id), facts.get(b.id)]
+      if (left === undefined || right === undefined) throw new Error('an unknown id came back')
+      const exact = Number(right.name === 'zorb') - Number(left.name === 'zorb')
+      return exact || b.relevance - a.relevance || compareTies(left, right)
+    })
+    expect(results).toEqual(sorted)
+  }
+  const [first, second, , border, after] = pages
+  expect(first?.results.at(-1)?.relevance).toBeGreaterThanOrEqual(
+    second?.results[0]?.relevance ?? 9,
+  )
+  expect(border?.results.filter(({ id }) => facts.get(id)?.name === 'zorb')).toHaveLength(10)
+  expect(after?.results.every(({ id }) => facts.get(id)?.name !== 'zorb')).toBe(true)
+})

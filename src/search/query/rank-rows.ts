@@ -11,6 +11,9 @@ import type { QueryPlan } from './plan-query.ts'
 import { openPlan, type PostingCursor } from './posting-cursor.ts'
 import { sortPlaces } from './sort-places.ts'
 
+/** From so many rows on, a walk over all postings costs less than a look at each row. */
+const MANY = 256
+
 export interface RankedRow {
   row: number
   relevance: number
@@ -40,12 +43,14 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   const exact = exactRows(index, part, { text, bits })
   if (exact.length === 0) return rankAmong(part, cursors, bits, most)
   const others = bits?.slice() ?? allRows(part)
+  let total = 0
   const first = exact.flatMap(({ rows }) => {
     for (const row of rows) setBit(others, row, false)
-    return rankFew(index, part, plan, rows)
+    total += rows.length
+    return rankKnown(index, part, { plan, most, rows })
   })
   const rest = rankAmong(part, cursors, others, most)
-  return { total: first.length + rest.total, rows: [...first, ...rest.rows].slice(0, most) }
+  return { total: total + rest.total, rows: [...first, ...rest.rows].slice(0, most) }
 }
 
 /** Every row that holds a term, as a bit set. */
@@ -63,7 +68,24 @@ function stepsOf({ standings }: IndexPart, row: number, score: number): number {
   return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
-/** Rows that are few and known beforehand; one may hold no term, as an id or a host is no text. */
+interface KnownRows {
+  plan: QueryPlan
+  most: number
+  rows: readonly number[]
+}
+
+/** Rows known beforehand: the best of many, or all of a few. */
+function rankKnown(index: SearchIndex, part: IndexPart, known: KnownRows): readonly RankedRow[] {
+  const { plan, most, rows } = known
+  if (rows.length > MANY) {
+    const cursors = openPlan(index, part, plan.terms)
+    const best = rankAmong(part, cursors, bitsOf(part, rows), most).rows
+    if (best.length === Math.min(most, rows.length)) return best
+  }
+  return rankFew(index, part, plan, rows)
+}
+
+/** One may hold no term, as an id or a host is no text. */
 function rankFew(
   index: SearchIndex,
   part: IndexPart,
