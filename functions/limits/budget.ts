@@ -67,16 +67,20 @@ export function createBudget(
     if (tally.ofClient(client) + size > limits.perClient) return 'client'
     return tally.ofNetwork(network) + size > limits.perNetwork ? 'network' : null
   }
-  const makeRoom = ({ client, network }: Held, size: number): Reached | null => {
+  const findOldest = ({ client, network }: Held, reached: Reached, size: number) => {
+    if (reached === 'process')
+      return tally.oldestOf(tally.largestAbove(tally.ofNetwork(network) + size))
+    return whenOwnIsFull === 'oldest'
+      ? tally.oldestOf(reached === 'client' ? client : network)
+      : null
+  }
+  const makeRoom = (held: Held, size: number): Reached | null => {
     for (;;) {
-      const own = findReached(client, network, size)
+      const own = findReached(held.client, held.network, size)
       const reached = own ?? (tally.inAll() + size > limits.inAll ? 'process' : null)
       if (reached === null) return null
-      const oldest =
-        own === null
-          ? tally.oldestOf(tally.largestAbove(tally.ofNetwork(network) + size))
-          : whenOwnIsFull === 'oldest' && tally.oldestOf(own === 'client' ? client : network)
-      if (!oldest) return reached
+      const oldest = findOldest(held, reached, size)
+      if (oldest === null) return reached
       tally.drop(oldest)
       oldest.giveWay?.()
     }

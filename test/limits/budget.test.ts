@@ -82,14 +82,14 @@ test('a client may replace its own oldest instead of being refused', () => {
 
 test('bytes are counted as they come, and what gave way holds nothing', () => {
   const budget = createBudget({ perClient: 10, perNetwork: 10, inAll: 12 })
-  let isOver = false
-  const greedy = budget.take('192.0.2.1', { size: 0, giveWay: () => void (isOver = true) })
+  const ended: string[] = []
+  const greedy = budget.take('192.0.2.1', { size: 0, giveWay: () => ended.push('greedy') })
   if (typeof greedy === 'string') throw new Error(greedy)
   expect(greedy.grow(8)).toBeNull()
   expect(greedy.grow(3)).toBe('client')
   expect(greedy.grow(2)).toBeNull()
   const other = budget.take('192.0.2.2', { size: 3 })
-  expect(isOver).toBe(true)
+  expect(ended).toEqual(['greedy'])
   expect(greedy.grow(5)).toBeNull()
   greedy.release()
   if (typeof other === 'string') throw new Error(other)
