@@ -6,15 +6,15 @@ import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
-import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
+import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-compare.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
-import { readGivenAway } from './given-away.ts'
 import { readGoneServers } from './gone-servers.ts'
-import { hostAt, isOptedOut, readPayoutStandings, toPayoutNotices } from './payout-standings.ts'
+import { judgeSales } from './own-evidence.ts'
+import { hostAt, isOptedOut, readPayoutFacts, toPayoutNotices } from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
 export interface Catalogue {
@@ -46,21 +46,27 @@ export function createCatalogue(
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
-  const payouts = readPayoutStandings(content, ledger, baseUrl)
-  const givenAway = readGivenAway(files, payouts, { tables, ledger, baseUrl })
+  const payouts = readPayoutFacts(content, ledger, baseUrl)
+  const standings = judgePayouts(payouts)
+  const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
+  const ownMeasured = judgeSales(ledger, {
+    payouts,
+    standings,
+    categoriesOf: (id) => categories.get(id) ?? [],
+    seeds: new Set(tables.independentOperators.map(({ domain }) => domain)),
+  })
   const listings = files.map((file) => {
     const { id, facts, description } = file
     const evidence = combineEvidence(content.evidence.get(id) ?? {}, ledger.probed.get(id))
-    const standing = payouts.get(id) ?? NO_PAYOUTS
+    const standing = standings.get(id) ?? NO_PAYOUTS
     return deriveListing(
       {
         id,
         facts,
         description,
         evidence,
-        ownMeasured: ledger.settlements.get(id),
+        ownMeasured: ownMeasured.get(id),
         isMetered: ledger.metered.has(id),
-        givenAway: givenAway.get(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
         notices: [
           ...toPayoutNotices(file, evidence, standing),

@@ -1,4 +1,3 @@
-import { type Independence, judgeIndependence } from '../independence/independence.ts'
 import { type BuyVerdict, judgeBuy } from '../listing/buy.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
@@ -29,8 +28,6 @@ export interface DerivedListing {
   status: Status
   buy: BuyVerdict
   trust: TrustVerdict
-  /** Null where its payments are not known one by one. */
-  independence: Independence | null
   isLiveTested: boolean
   /** Of the last 90 days. */
   probes: readonly Probe[]
@@ -57,8 +54,6 @@ export interface DeriveInput {
   ownMeasured: Measured | undefined
   /** Whether the meter reads a payout of it, so that nothing paid to it is missed. */
   isMetered?: boolean
-  /** What the buyers of those gave away elsewhere, millionths of a dollar; 0 when left out. */
-  givenAway?: number | undefined
   isClaimed: boolean
   /** What the ledger knows of it, beside the notices of its evidence. */
   notices?: readonly Notice[]
@@ -88,7 +83,6 @@ export function deriveListing(
     status,
     buy: judgeBuy(facts, rules),
     trust,
-    independence: toIndependence(trust, input),
     isLiveTested: liveTested,
     probes: input.evidence.probes ?? [],
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
@@ -135,15 +129,6 @@ function chooseTrust({ evidence, ownMeasured, isMetered, payouts }: DeriveInput)
   if (isMetered) return own
   const provider = judgeTrust(evidence.measured, sharers)
   return strengthOf(own) > strengthOf(provider) ? own : provider
-}
-
-/** Of the provider's payments only sums are known. */
-function toIndependence(
-  trust: TrustVerdict,
-  { givenAway = 0, payouts }: DeriveInput,
-): Independence | null {
-  if (trust.evidence === 'no_payment_data' || trust.measured.source !== OWN_EVIDENCE) return null
-  return judgeIndependence(trust.measured, givenAway, payouts.sharers)
 }
 
 function strengthOf(trust: TrustVerdict): number {

@@ -1,13 +1,7 @@
-import type { CostOfCheating, Found } from '../independence/cost-of-cheating.ts'
+import type { CostOfCheating, Found } from '../../../src/domain/independence/cost-of-cheating.ts'
 import type { Attack, Plan } from './attacks.ts'
-import { type HonestMarket, MARKET } from './honest-market.ts'
-import { costOf, type Played, playAttack, tiedUsd } from './play-attack.ts'
+import { costOf, tiedUsd } from './play-cheating.ts'
 import { createRandom } from './random.ts'
-
-export interface Goal {
-  method: keyof Played
-  score: number
-}
 
 type Means = CostOfCheating['means']
 
@@ -26,21 +20,20 @@ const SMALLEST = 0.01
  */
 export function findCheapest(
   attack: Attack,
-  goal: Goal,
-  { means, market, asOf, seed }: { means: Means; market: HonestMarket; asOf: number; seed: number },
+  target: number,
+  { means, play, seed }: { means: Means; play: (plan: Plan) => number; seed: number },
 ): Found | null {
   const random = createRandom(seed)
-  const play = (plan: Plan) => playAttack(attack, plan, { market, asOf })[goal.method]
   let best: Found | null = null
   const consider = (plan: Plan): boolean => {
     const cost_usd = costOf(attack, plan)
     if (!isWithin(attack, plan, means) || (best !== null && cost_usd >= best.cost_usd)) return false
     const score = play(plan)
-    if (score < goal.score) return false
+    if (score < target) return false
     best = { ...plan, cost_usd: roundUp(cost_usd), score }
     return true
   }
-  for (const plan of strongestPlans(attack, means)) consider(plan)
+  for (const plan of strongestPlans(attack, means)) if (consider(plan)) break
   for (let tries = 0; tries < TRIES && best !== null; tries++) {
     const step = LARGEST * (SMALLEST / LARGEST) ** ((tries % ROUND) / ROUND)
     consider(change(best, step, random))
@@ -52,25 +45,26 @@ export function findCheapest(
 
 function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
   const tied = tiedUsd(attack, plan)
-  const spent = plan.wallets * plan.elsewhere_usd
+  const spent = (plan.wallets * plan.elsewhere_usd) / attack.listings
   return (
     plan.wallets >= 1 &&
-    plan.wallets <= (attack.payers === 'rented' ? MARKET.buyers : means.wallets) &&
+    plan.wallets <= means.wallets &&
     plan.payments >= plan.wallets &&
     plan.payments <= means.payments &&
     tied + spent <= means.budget_usd
   )
 }
 
-function strongestPlans({ days, elsewhere }: Attack, means: Means): Plan[] {
+function strongestPlans({ days, elsewhere, listings }: Attack, means: Means): Plan[] {
   const isSpending = elsewhere !== 'nowhere'
   const volumes = [means.budget_usd * Math.max(1, days) * (isSpending ? 0.1 : 0.9), 1000, 10]
-  const shares = [1, 0.5, 0.25, 0.12, 0.06]
+  const shares = [0.1, 0.3, 1, 0.03]
   return shares.flatMap((share) =>
     volumes.map((volume_usd) => {
       const wallets = Math.max(1, Math.floor(means.wallets * share))
-      const spent = isSpending ? (means.budget_usd * 0.85) / wallets : 0
-      return { wallets, payments: means.payments, volume_usd, elsewhere_usd: spent }
+      const spent = isSpending ? (means.budget_usd * listings * 0.85) / wallets : 0
+      const payments = Math.min(means.payments, wallets * 10)
+      return { wallets, payments, volume_usd, elsewhere_usd: spent }
     }),
   )
 }
@@ -112,7 +106,8 @@ function trade(attack: Attack, best: Found, step: number, random: () => number):
     elsewhere_usd: 0,
   }
   const rest = best.cost_usd * 0.995 - costOf(attack, plan)
-  return { ...plan, elsewhere_usd: Math.max(0, roundTo(rest / plan.wallets - 0.001)) }
+  const each = (rest * attack.listings) / plan.wallets - 0.001
+  return { ...plan, elsewhere_usd: Math.max(0, roundTo(each)) }
 }
 
 /** Millionths, upwards: nothing is said to be cheaper than it is. */
