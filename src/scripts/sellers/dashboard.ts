@@ -1,7 +1,7 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { Analytics, ClaimStarted, ClaimView, Me } from '../../domain/views/seller-views.ts'
 import { createClaimCard, showInstructions } from './claim-card.ts'
-import { partOf } from './elements.ts'
+import { fill, partOf } from './elements.ts'
 import { createOwnedListing } from './owned-listing.ts'
 import {
   type Answer,
@@ -54,14 +54,14 @@ async function showOwned({ claims, payouts, unlisted }: Me): Promise<void> {
       })
     }),
   )
-  partOf(document, 'owned-list').replaceChildren(...cards)
+  fill(partOf(document, 'owned-list'), cards)
 }
 
 function showClaims(claims: readonly ClaimView[]): void {
   const pending = claims.filter(({ state }) => state === 'pending')
   const ended = claims.filter(({ state }) => state !== 'pending' && state !== 'verified')
-  partOf(document, 'claims').replaceChildren(...pending.map(createCard))
-  partOf(document, 'ended-claims').replaceChildren(...ended.map(createCard))
+  fill(partOf(document, 'claims'), pending.map(createCard))
+  fill(partOf(document, 'ended-claims'), ended.map(createCard))
   partOf(document, 'pending').hidden = pending.length === 0
   partOf(document, 'ended').hidden = ended.length === 0
   partOf(document, 'no-claims').hidden = claims.length > 0

@@ -1,7 +1,15 @@
 import { type PayoutWords, toPayoutWords } from '../../domain/pages/sellers/payout-words.ts'
 import type { KnownPayout, PayoutChecked } from '../../domain/views/seller-views.ts'
 import { showRefusal, showSight } from './check-box.ts'
-import { cloneTemplate, make, makeButton, makeCopyBlock, partOf, whileBusy } from './elements.ts'
+import {
+  cloneTemplate,
+  fill,
+  make,
+  makeButton,
+  makeCopyBlock,
+  partOf,
+  whileBusy,
+} from './elements.ts'
 import { callSellers } from './seller-api.ts'
 import { signWithWallet, type Wallet, watchWallets } from './wallet.ts'
 
@@ -12,7 +20,7 @@ export function showPayouts(
   payouts: readonly KnownPayout[],
 ): void {
   const list = partOf(panel, 'payout-list')
-  list.replaceChildren(...payouts.map(createPayout))
+  fill(list, payouts.map(createPayout))
   partOf(panel, 'no-payouts').hidden = payouts.length > 0
   const form = partOf<HTMLFormElement>(panel, 'payout-form')
   form.addEventListener('submit', (event) => {
@@ -83,8 +91,9 @@ function showWallets(
   { text, address, send }: Signing,
 ): void {
   const place = partOf(item, 'wallets')
-  place.replaceChildren(
-    ...wallets.map((wallet) =>
+  fill(
+    place,
+    wallets.map((wallet) =>
       makeButton(
         `Sign with ${wallet.name}`,
         (button) =>
