@@ -50,7 +50,7 @@ const inMemory = {
 const ADDRESS = new URL('https://waypost.example/mcp')
 
 type Called = { isError?: unknown; structuredContent?: unknown; content?: unknown; _meta?: unknown }
-type Call = (args: object, meta?: object) => Promise<Called>
+type Call = (args: object, meta?: Record<string, unknown>) => Promise<Called>
 const CLIENTS: Record<string, (use: (call: Call) => Promise<void>) => Promise<void>> = {
   'the current client': async (use) => {
     const mode = { pin: '2026-07-28' }
