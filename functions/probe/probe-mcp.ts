@@ -113,7 +113,7 @@ async function listTools(
     if (!listed.answered) return toFailureFinding('mcp', listed)
     const result = listed.reply?.kind === 'result' ? listed.reply.result : {}
     if (!Array.isArray(result.tools)) return judgeNoMcp(listed.answer, listed.reply, target.now())
-    values.push(...result.tools.slice(0, SEEN.tools))
+    for (const tool of result.tools.slice(0, SEEN.tools)) values.push(tool)
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
   }

@@ -28,7 +28,7 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
       continue
     }
     const { value, faults: found } = readYamlFile(contentDir, file, CompareFactsSchema)
-    faults.push(...found)
+    for (const fault of found) faults.push(fault)
     if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
   }
   return { pages, faults }

@@ -58,7 +58,26 @@ import { DiscoverySchema, ListingSummarySchema } from '../../domain/views/summar
 import { TiersSchema } from '../../domain/views/tiers-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
-import { ProblemSchema } from '../../domain/wire/problem-schema.ts'
+import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
+
+/** `application/problem+json` of every JSON endpoint (RFC 9457). */
+const ProblemSchema = v.looseObject({
+  type: v.string(),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  detail: v.string(),
+  code: v.pipe(v.string(), v.check(isProblemCode), v.metadata({ enum: PROBLEM_CODES })),
+  errors: v.optional(
+    v.array(
+      v.object({
+        in: v.picklist(['query', 'path', 'header', 'body']),
+        name: v.string(),
+        detail: v.string(),
+        allowed: v.optional(v.array(v.union([v.string(), v.number(), v.boolean()]))),
+      }),
+    ),
+  ),
+})
 
 /** Every body the interface sends or takes, by its name in `#/components/schemas`. */
 export const SCHEMAS = {

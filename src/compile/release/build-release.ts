@@ -41,14 +41,9 @@ const REST = ['page-search']
  * or the new one, never a mixture. A build that fails leaves the old one serving.
  *
  * `data/` is what the functions load, `public/` what a CDN serves, `server/` Astro's on-demand pages.
- *
- * @param options.content read while a thread carries over what the release before has already
- * @throws what reading the content throws
  */
-export async function buildRelease(
-  options: Omit<BuildOptions, 'content'> & { content: () => Content; onStage: OnStage },
-): Promise<void> {
-  const { name, baseUrl, allowPrivate, ledger } = options
+export async function buildRelease(options: BuildOptions & { onStage: OnStage }): Promise<void> {
+  const { name, content, baseUrl, allowPrivate, ledger } = options
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
   const timed = createStages(options.onStage)
@@ -56,7 +51,6 @@ export async function buildRelease(
   const before = current === null ? null : join(outDir, 'releases', current)
   const begun = beginRelease(work, { outDir, baseUrl, before })
   try {
-    const content = options.content()
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )

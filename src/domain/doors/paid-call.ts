@@ -24,7 +24,7 @@ export function toPaymentHeader(payment: unknown): { name: string; value: string
   if (!v.is(PaymentSchema, payment)) return null
   const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'
   const bytes = new TextEncoder().encode(JSON.stringify(payment))
-  return { name, value: btoa(String.fromCharCode(...bytes)) }
+  return { name, value: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')) }
 }
 
 /** The terms of a 402: in its header since version 2, in its body before. Null when it has none. */

@@ -16,11 +16,11 @@ let drawnWith: string | undefined
  * an ETag. 32 hex characters.
  */
 export function toDrawingKey(svg: string): string {
-  drawnWith ??= digest(...[LIBRARY, ...FACES].map((file) => readFileSync(file)))
-  return digest(drawnWith, svg).slice(0, 32)
+  drawnWith ??= digest([LIBRARY, ...FACES].map((file) => readFileSync(file)))
+  return digest([drawnWith, svg]).slice(0, 32)
 }
 
-function digest(...parts: (string | Uint8Array)[]): string {
+function digest(parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return hash.digest('hex')

@@ -1,6 +1,7 @@
 import { toNetworkName } from '../../domain/listing/network-names.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { smallestOf } from '../../domain/wire/extremes.ts'
 import { DISCOVERY_NAMES } from '../../domain/wire/vocabulary.ts'
 import { NOTICE_TITLES } from '../evidence/notice-titles.ts'
 import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
@@ -77,7 +78,7 @@ const taskRows: ToRows = (subjects, tasks) =>
         task === id && price?.per === 'call' ? [price.min_usd] : [],
       )
       if (prices.length === 0) return missing('not offered')
-      const usd = Math.min(...prices)
+      const usd = smallestOf(prices)
       return { text: usd === 0 ? 'free' : toUsd(usd), isMissing: false, usd }
     })
     return cells.filter(({ isMissing }) => !isMissing).length < 2 ? [] : [{ label: name, cells }]

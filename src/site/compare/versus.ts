@@ -1,4 +1,5 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { smallestOf } from '../../domain/wire/extremes.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 import { toHue, toMonogram } from '../rows/tile.ts'
 import { type CellSubject, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
@@ -60,7 +61,7 @@ function toColumn({ id, name, summary, page, kind, first_party }: ListingView): 
 
 function toRow(label: string, cells: readonly VersusCell[]): VersusRow {
   const usd = cells.flatMap((cell) => (cell.usd === undefined ? [] : [cell.usd]))
-  const lowest = Math.min(...usd)
+  const lowest = smallestOf(usd)
   const hasLowest = usd.length > 1 && usd.some((price) => price !== lowest)
   return {
     label,

@@ -82,10 +82,9 @@ function show(
     make('p', `Status ${response.status} ${response.statusText}`.trim()),
     makeBlock(headers, `headers of ${path}`),
     makeBlock(body.text, `answer of ${path}`),
-    ...(body.isCut
-      ? [make('p', `Cut after ${MAX_SHOWN} characters; the command gives it all.`)]
-      : []),
   )
+  if (body.isCut)
+    box.append(make('p', `Cut after ${MAX_SHOWN} characters; the command gives it all.`))
 }
 
 function makeBlock(text: string, label: string): HTMLElement {

@@ -28,7 +28,7 @@ function sortBy(table: HTMLTableElement, heading: HTMLTableCellElement): void {
       return Number(left === undefined) - Number(right === undefined)
     return sign * (isNumber ? Number(left) - Number(right) : left.localeCompare(right))
   })
-  body.append(...rows)
+  for (const row of rows) body.append(row)
 }
 
 /** Names from A, prices from the lowest, other numbers from the highest; a second click turns it round. */

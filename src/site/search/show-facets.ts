@@ -8,7 +8,10 @@ export function showFacets(place: Element | null, facets: readonly SearchFacetVi
   const known = new Map(groups.map((group) => [group.querySelector('h2')?.textContent, group]))
   const wanted = facets.map((facet) => known.get(facet.label) ?? makeGroup(facet.label))
   const isSame = wanted.length === groups.length && wanted.every((one, at) => one === groups[at])
-  if (!isSame) place.replaceChildren(...wanted)
+  if (!isSame) {
+    place.replaceChildren()
+    for (const group of wanted) place.append(group)
+  }
   facets.forEach((facet, at) => {
     fillGroup(wanted[at], facet)
   })

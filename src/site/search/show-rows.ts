@@ -36,7 +36,8 @@ function showScore(
   const wanted = trust === null ? '[data-no-score]' : '[data-score]'
   if (cell?.querySelector(wanted) === null) {
     const piece = template.content.querySelector(wanted)
-    cell.replaceChildren(...(piece === null ? [] : [document.importNode(piece, true)]))
+    cell.replaceChildren()
+    if (piece !== null) cell.append(document.importNode(piece, true))
   }
   if (cell === null || trust === null) return
   setText(cell.querySelector('[data-score-text]'), String(trust))

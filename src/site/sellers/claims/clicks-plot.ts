@@ -51,8 +51,8 @@ export function createClicksTable(by_day: readonly { date: string; clicks: numbe
   return make(
     'table',
     'day-table',
-    make('thead', '', make('tr', '', ...headings)),
-    make('tbody', '', ...rows),
+    make('thead', '', make('tr', '', headings)),
+    make('tbody', '', rows),
   )
 }
 

@@ -54,6 +54,6 @@ function makeNumber(label: string, value: string, note: string | Node): HTMLElem
     '',
     make('dt', '', label),
     make('dd', 'number', value),
-    ...(note === '' ? [] : [make('dd', 'number-note', note)]),
+    note === '' ? [] : make('dd', 'number-note', note),
   )
 }

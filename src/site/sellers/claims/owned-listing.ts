@@ -6,7 +6,14 @@ import { badgePath, pagePath, toEditUrl } from '../../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../../domain/wire/vocabulary.ts'
 import { toHue, toMonogram } from '../../rows/tile.ts'
 import { showClaimSight } from '../controls/check-box.ts'
-import { cloneTemplate, make, makeCopyBlock, makeSentence, partOf } from '../controls/elements.ts'
+import {
+  cloneTemplate,
+  fill,
+  make,
+  makeCopyBlock,
+  makeSentence,
+  partOf,
+} from '../controls/elements.ts'
 import { showPayouts } from '../payouts/payout-list.ts'
 import { toBadgeEmbeds } from './badge-embeds.ts'
 import { showNumbers } from './listing-numbers.ts'
@@ -38,13 +45,14 @@ export function createOwnedListing({ claim, view, payouts, numbers }: OwnedListi
     showBadge(card, view)
   }
   showNumbers(card, numbers, view)
-  partOf(card, 'next').append(
-    ...toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(({ isDone, text }) =>
+  fill(
+    partOf(card, 'next'),
+    toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(({ isDone, text }) =>
       make(
         'li',
         '',
         make('span', isDone ? 'dot' : 'dot missing'),
-        make('span', '', ...makeSentence(text)),
+        make('span', '', makeSentence(text)),
       ),
     ),
   )
@@ -62,10 +70,9 @@ function showHead(card: HTMLElement, { id, name, kind, url, badges }: ListingVie
   tile.className = `tile ${shape} hue-${toHue(id)}`
   tile.textContent = toMonogram(name)
   const earned = badges.filter((badge) => badge !== 'unclaimed')
-  partOf(card, 'meta').append(
-    make('span', `kind ${shape}`, KIND_LABELS[kind]),
-    ...earned.map((badge) => make('span', 'tag earned', BADGE_TEXTS[badge].label)),
-  )
+  const meta = partOf(card, 'meta')
+  meta.append(make('span', `kind ${shape}`, KIND_LABELS[kind]))
+  for (const badge of earned) meta.append(make('span', 'tag earned', BADGE_TEXTS[badge].label))
   const edit = partOf<HTMLAnchorElement>(card, 'edit')
   const file = edit.dataset.edit ?? ''
   // Without a repository's address the words go to the person who keeps the listing.
@@ -81,14 +88,12 @@ function showBadge(card: HTMLElement, { id, name, tiers }: ListingView): void {
   image.src = badgePath(id)
   image.alt = `Waypost badge of ${name}`
   image.height = 20
-  badge.append(
-    make('p', '', image),
-    ...toBadgeEmbeds(name, tiers).map(({ label, code }, index) => {
-      const form = make('details', '', make('summary', '', label))
-      form.open = index === 0
-      form.append(makeCopyBlock(code, `badge of ${id} as ${label}`))
-      return form
-    }),
-  )
+  badge.append(make('p', '', image))
+  toBadgeEmbeds(name, tiers).forEach(({ label, code }, index) => {
+    const form = make('details', '', make('summary', '', label))
+    form.open = index === 0
+    form.append(makeCopyBlock(code, `badge of ${id} as ${label}`))
+    badge.append(form)
+  })
   badge.hidden = false
 }

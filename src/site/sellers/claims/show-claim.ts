@@ -3,6 +3,7 @@ import { CLAIM_METHODS, type ClaimMethod } from '../../../domain/wire/vocabulary
 import { showClaimSight, showRefusal } from '../controls/check-box.ts'
 import {
   cloneTemplate,
+  fill,
   make,
   makeButton,
   makeCopyBlock,
@@ -29,7 +30,7 @@ export function createClaimCard(claim: ClaimView, actions: ClaimActions): HTMLEl
   link.href = `/listing/${listing_id}`
   link.textContent = listing_id
   partOf(card, 'state').textContent = CLAIM_STATE_TEXTS[state]
-  partOf(card, 'facts').append(...toFacts(claim))
+  for (const fact of toFacts(claim)) partOf(card, 'facts').append(fact)
   showClaimSight(partOf(card, 'result'), claim)
   const buttons = partOf(card, 'actions')
   buttons.hidden = state !== 'pending'
@@ -47,9 +48,10 @@ export function createClaimCard(claim: ClaimView, actions: ClaimActions): HTMLEl
 /** What the seller publishes, and where, each line to be copied. */
 export function showInstructions(card: HTMLElement, { claim, instructions }: ClaimStarted): void {
   const steps = partOf(card, 'steps')
-  steps.replaceChildren(
-    ...instructions.guide.map(({ text, code }, index) => {
-      const said = make('p', '', ...makeSentence(code === undefined ? text : `${text}:`))
+  fill(
+    steps,
+    instructions.guide.map(({ text, code }, index) => {
+      const said = make('p', '', makeSentence(code === undefined ? text : `${text}:`))
       const label = `step ${index + 1} of claiming ${claim.listing_id} by ${CLAIM_METHOD_TEXTS[claim.method].instead}`
       return code === undefined
         ? make('li', '', said)

@@ -19,17 +19,17 @@ export function showSight(box: HTMLElement, sight: Sight): void {
     make(
       'dl',
       '',
-      ...(checked_at === undefined ? [] : [makeRow('Looked', makeTime(checked_at))]),
-      makeRow('Expected', ...makeSentence(expected)),
-      makeRow('What we saw', showObserved(observed)),
-      ...(next === undefined ? [] : [makeRow('Next', ...makeSentence(next))]),
+      checked_at === undefined ? [] : makeRow('Looked', [makeTime(checked_at)]),
+      makeRow('Expected', makeSentence(expected)),
+      makeRow('What we saw', [showObserved(observed)]),
+      next === undefined ? [] : makeRow('Next', makeSentence(next)),
     ),
   )
   box.hidden = false
 }
 
-function makeRow(term: string, ...nodes: Node[]): HTMLElement {
-  return make('div', '', make('dt', '', term), make('dd', '', ...nodes))
+function makeRow(term: string, nodes: readonly Node[]): HTMLElement {
+  return make('div', '', make('dt', '', term), make('dd', '', nodes))
 }
 
 /** The last look for the proof of a claim; nothing where nobody looked yet. */
@@ -44,7 +44,7 @@ export function showClaimSight(box: HTMLElement, claim: ClaimView): void {
 /** One line, for what went wrong before anything was looked at. */
 export function showRefusal(box: HTMLElement, detail: string): void {
   box.className = 'saw'
-  box.replaceChildren(make('p', '', ...makeSentence(detail)))
+  box.replaceChildren(make('p', '', makeSentence(detail)))
   box.hidden = false
 }
 

@@ -1,15 +1,23 @@
 import { toTextPieces } from '../../frame/linked-text.ts'
 
+type Child = Node | string
+
 /** Elements the dashboard is made of. All text is set as text, never as markup. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   className: string,
-  ...children: (Node | string)[]
+  ...children: (Child | readonly Child[])[]
 ): HTMLElementTagNameMap[Name] {
   const element = document.createElement(name)
   if (className !== '') element.className = className
-  element.append(...children)
+  for (const child of children.flat()) element.append(child)
   return element
+}
+
+/** Puts these in the place of what an element holds, however many they are. */
+export function fill(element: Element, children: readonly Node[]): void {
+  element.replaceChildren()
+  for (const child of children) element.append(child)
 }
 
 /** A sentence of ours; the addresses in it are links. */

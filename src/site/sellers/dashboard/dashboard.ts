@@ -2,7 +2,7 @@ import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics, ClaimStarted, ClaimView, Me } from '../../../domain/views/seller-views.ts'
 import { createOwnedListing } from '../claims/owned-listing.ts'
 import { createClaimCard, showInstructions } from '../claims/show-claim.ts'
-import { partOf } from '../controls/elements.ts'
+import { fill, partOf } from '../controls/elements.ts'
 import {
   type Answer,
   callSellers,
@@ -54,14 +54,14 @@ async function showOwned({ claims, payouts, unlisted }: Me): Promise<void> {
       })
     }),
   )
-  partOf(document, 'owned-list').replaceChildren(...cards)
+  fill(partOf(document, 'owned-list'), cards)
 }
 
 function showClaims(claims: readonly ClaimView[]): void {
   const pending = claims.filter(({ state }) => state === 'pending')
   const ended = claims.filter(({ state }) => state !== 'pending' && state !== 'verified')
-  partOf(document, 'claims').replaceChildren(...pending.map(createCard))
-  partOf(document, 'ended-claims').replaceChildren(...ended.map(createCard))
+  fill(partOf(document, 'claims'), pending.map(createCard))
+  fill(partOf(document, 'ended-claims'), ended.map(createCard))
   partOf(document, 'pending').hidden = pending.length === 0
   partOf(document, 'ended').hidden = ended.length === 0
   partOf(document, 'no-claims').hidden = claims.length > 0

@@ -2,6 +2,7 @@ import type { KnownPayout, PayoutChecked } from '../../../domain/views/seller-vi
 import { showRefusal, showSight } from '../controls/check-box.ts'
 import {
   cloneTemplate,
+  fill,
   make,
   makeButton,
   makeCopyBlock,
@@ -19,7 +20,7 @@ export function showPayouts(
   payouts: readonly KnownPayout[],
 ): void {
   const list = partOf(panel, 'payout-list')
-  list.replaceChildren(...payouts.map(createPayout))
+  fill(list, payouts.map(createPayout))
   partOf(panel, 'no-payouts').hidden = payouts.length > 0
   const form = partOf<HTMLFormElement>(panel, 'payout-form')
   form.addEventListener('submit', (event) => {
@@ -90,8 +91,9 @@ function showWallets(
   { text, address, send }: Signing,
 ): void {
   const place = partOf(item, 'wallets')
-  place.replaceChildren(
-    ...wallets.map((wallet) =>
+  fill(
+    place,
+    wallets.map((wallet) =>
       makeButton(
         `Sign with ${wallet.name}`,
         (button) =>
