@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
 import { type CallListing, registerCallTool } from './call-tool.ts'
+import { registerSearchTool } from './find-tools.ts'
 import {
   registerCompareTool,
   registerFacetsTool,
@@ -11,7 +12,6 @@ import {
   registerListingTool,
 } from './listing-tools.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
-import { registerSearchTool } from './search-tools.ts'
 
 /** Lists change with the code alone. */
 const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const
