@@ -1,3 +1,5 @@
+import { parseJson } from '../wire/parse-json.ts'
+
 /**
  * JSON in base64 or base64url, as payment headers carry it.
  *
@@ -12,7 +14,7 @@ export function parseBase64Json(text: string | undefined, maxLength: number): un
       atob(text.trim().replaceAll('-', '+').replaceAll('_', '/')),
       (character) => character.charCodeAt(0),
     )
-    return JSON.parse(new TextDecoder().decode(bytes))
+    return parseJson(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }
