@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createCheck } from '../../functions/lint/check-page.ts'
+import { findPlanAt, lintPlan } from '../../functions/lint/lint-listed.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { createCheck } from '../../functions/probe/lint/check-page.ts'
-import { findPlanAt, lintPlan } from '../../functions/probe/lint/lint-listed.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { createTestAsker, type Site, startSite } from './probe-world.ts'
 
