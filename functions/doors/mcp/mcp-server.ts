@@ -18,6 +18,8 @@ const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const
 /** A listing changes with a release. */
 const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
 
+const QUIET = { listChanged: false }
+
 export interface McpServerParts {
   directory: Directory
   call: CallListing
@@ -30,6 +32,8 @@ export function createMcpServer({ directory, call, version }: McpServerParts): M
     { name: 'waypost', title: 'Waypost', version },
     {
       instructions: INSTRUCTIONS,
+      // Nothing is ever announced, so a subscription is answered and over: none holds a socket.
+      capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
       cacheHints: {
         'server/discover': LISTS,
         'tools/list': LISTS,
