@@ -111,15 +111,19 @@ async function listTools(
     const params = cursor === undefined ? {} : { cursor }
     const listed = await post(target, toToolsList(10 + page, session, params))
     // The rest of a long list is cut off by our own bounds, however they are set.
-    if (!listed.answered && listed.failure === 'own_bound' && page > 0) break
+    if (page > 0 && isOurCut(listed)) break
     if (!listed.answered) return toFailureFinding('mcp', listed)
     const result = listed.reply?.kind === 'result' ? listed.reply.result : {}
     if (!Array.isArray(result.tools)) return judgeNoMcp(listed.answer, listed.reply, target.now())
-    values.push(...result.tools.slice(0, SEEN.tools))
+    for (const tool of result.tools.slice(0, SEEN.tools)) values.push(tool)
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
   }
   return toMcpFinding(info, { values, isCut: cursor !== undefined }, first)
+}
+
+function isOurCut(posted: Posted): boolean {
+  return !posted.answered && posted.failure === 'own_bound'
 }
 
 function toToolsList(id: number, session: McpSession | null, params: Record<string, unknown>) {

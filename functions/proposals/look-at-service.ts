@@ -5,8 +5,8 @@ import {
   type ProposableKind,
 } from '../../src/domain/proposals/found-service.ts'
 import { type FoundSeller, findSeller } from '../discovery/find-seller.ts'
+import { examineUrl } from '../lint/lint-url.ts'
 import type { Asker, AskLimits } from '../probe/ask.ts'
-import { examineUrl } from '../probe/lint/lint-url.ts'
 
 /** A stranger's wish may not hold a connection for long (milliseconds, bytes). */
 export const LOOK_LIMITS: AskLimits = {

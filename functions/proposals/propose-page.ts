@@ -20,7 +20,9 @@ export function createProposePage(
 ): (req: IncomingMessage, res: ServerResponse) => Promise<ProposePage> {
   return async (req, res) => {
     try {
-      return await (req.method === 'POST' ? takeForm(parts, propose, req, res) : showOne(parts, req))
+      return await (req.method === 'POST'
+        ? takeForm(parts, propose, req, res)
+        : showOne(parts, req))
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error
       parts.log.error('store.unavailable', { reason: String(error) })

@@ -9,8 +9,8 @@ import {
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalAnswer } from '../../src/domain/proposals/proposal-answer.ts'
 import { MAX_NOTE_LENGTH, type ProposalBody } from '../../src/domain/proposals/proposal-views.ts'
-import type { Parts } from '../parts/parts.ts'
 import { isOwnHost } from '../call/own-address.ts'
+import type { Parts } from '../parts/parts.ts'
 import type { Caller, StrangerRuns } from '../probe/stranger-runs.ts'
 import type { Release } from '../release/release.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
@@ -51,7 +51,12 @@ export function createPropose(parts: ProposeParts, runs: StrangerRuns): Propose 
     if (listed !== null) return listed
     const waiting = await findWaitingAt(ledger.store.db, body.url)
     if (waiting !== undefined) return { kind: 'proposal', proposal: toProposalView(waiting) }
-    const looked = await runs.run(body.url, caller, (asker) => lookAtService(body, asker, now), LOOK_LIMITS)
+    const looked = await runs.run(
+      body.url,
+      caller,
+      (asker) => lookAtService(body, asker, now),
+      LOOK_LIMITS,
+    )
     if ('kind' in looked) return { ...looked, kind: 'refused', code: 'rate-limited' }
     // Nothing more was asked then: what was found is not all there is.
     if (caller.signal.aborted) looked.unreachable ??= 'whoever proposed it has left'

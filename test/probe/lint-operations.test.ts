@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createCheck } from '../../functions/lint/check-page.ts'
+import { findPlanAt, lintPlan } from '../../functions/lint/lint-listed.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { createCheck } from '../../functions/probe/lint/check-page.ts'
-import { findPlanAt, lintPlan } from '../../functions/probe/lint/lint-listed.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { aCaller, createTestAsker, createTestRuns, type Site, startSite } from './probe-world.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
-import { lintUrl } from '../../functions/probe/lint/lint-url.ts'
+import { lintUrl } from '../../functions/lint/lint-url.ts'
 import { MOST_REQUESTS } from '../../functions/probe/stranger-runs.ts'
 import { startService } from '../support/running-service.ts'
 import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
@@ -33,8 +33,7 @@ describe('what strangers make us ask', () => {
   test('is one run a client and one a host at a time, and a few for an IPv6 /48', async () => {
     const runs = createTestRuns()
     const end = Promise.withResolvers<'ran'>()
-    const start = (url: string, client: string) =>
-      runs.run(url, aCaller(client), () => end.promise)
+    const start = (url: string, client: string) => runs.run(url, aCaller(client), () => end.promise)
     const first = start('https://a.example/x', '198.51.100.1')
     expect(await start('https://b.example/', '198.51.100.1')).toMatchObject({
       kind: 'busy',

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { SearchPage } from './page-search.ts'
+import type { SearchPage } from './pagefind-pages.ts'
 
 /** An index for the search in the browser, and the folder it goes to. */
 export interface IndexJob {

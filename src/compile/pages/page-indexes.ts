@@ -5,7 +5,7 @@ import type { CarriedFile } from '../files/carry-over.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { indexPages } from './index-pages.ts'
-import { toSearchPages } from './page-search.ts'
+import { toSearchPages } from './pagefind-pages.ts'
 
 /** An index of the search in the browser: of which texts, in how many files. */
 export const MadeIndexSchema = v.strictObject({ digest: v.string(), files: v.number() })
