@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { toTextPieces } from '../../src/site/frame/linked-text.ts'
-import { toBadgeEmbeds } from '../../src/site/sellers/claims/badge-embeds.ts'
 import { toClicksByDay, toSourcesText } from '../../src/site/sellers/claims/clicks-by-day.ts'
 import { toNextSteps } from '../../src/site/sellers/claims/next-steps.ts'
+import { toBadgeEmbeds } from '../../src/site/sellers/claims/owned-listing.ts'
 import { toPayoutWords } from '../../src/site/sellers/payouts/payout-words.ts'
 
 describe('the badge to paste', () => {

@@ -1,6 +1,6 @@
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
-import { deflateBlock } from '../../../src/compile/engine/deflate-block.ts'
-import { writeBytes } from '../../../src/compile/files/write-bytes.ts'
+import { deflateBlock } from '../../../src/compile/engine/write-engine.ts'
+import { writeBytes } from '../../../src/compile/files/release-writer.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'

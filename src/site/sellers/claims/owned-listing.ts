@@ -2,6 +2,7 @@ import { BADGE_TEXTS } from '../../../domain/derived/badges.ts'
 import { correctionPath } from '../../../domain/proposals/proposal-answer.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics, ClaimView, KnownPayout } from '../../../domain/views/seller-views.ts'
+import type { TiersView } from '../../../domain/views/tiers-view.ts'
 import { badgePath, pagePath, toEditUrl } from '../../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../../domain/wire/vocabulary.ts'
 import { toHue, toMonogram } from '../../rows/tile.ts'
@@ -14,11 +15,17 @@ import {
   makeSentence,
   partOf,
 } from '../controls/elements.ts'
+import { callSellers } from '../controls/seller-api.ts'
 import { showPayouts } from '../payouts/payout-list.ts'
-import { toBadgeEmbeds } from './badge-embeds.ts'
 import { showNumbers } from './listing-numbers.ts'
 import { toNextSteps } from './next-steps.ts'
-import { showRemoval } from './removal.ts'
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+}
 
 type Numbers = Analytics['basic']['listings'][number]
 
@@ -96,4 +103,72 @@ function showBadge(card: HTMLElement, { id, name, tiers }: ListingView): void {
     badge.append(form)
   })
   badge.hidden = false
+}
+
+/** A badge, ready to paste into a page of one's own. */
+interface BadgeEmbed {
+  id: 'markdown' | 'html' | 'rst'
+  label: string
+  code: string
+}
+
+/**
+ * The badge of a listing in the three languages that READMEs are written in. A name is foreign text:
+ * in none of them may it become markup.
+ */
+export function toBadgeEmbeds(
+  name: string,
+  { badge_svg, page, embed_markdown }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>,
+): BadgeEmbed[] {
+  const alt = `${name} on Waypost`
+  return [
+    { id: 'markdown', label: 'Markdown', code: embed_markdown },
+    {
+      id: 'html',
+      label: 'HTML',
+      code: `<a href="${page}"><img src="${badge_svg}" alt="${escapeHtml(alt)}" height="20"></a>`,
+    },
+    {
+      id: 'rst',
+      label: 'reStructuredText',
+      // An option's value is plain text to docutils as long as it stays on its line.
+      code: `.. image:: ${badge_svg}\n   :target: ${page}\n   :alt: ${alt.replace(/\s+/g, ' ')}`,
+    },
+  ]
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
+}
+
+/** A removal is asked for twice; it can be taken back at any time. */
+function showRemoval(card: HTMLElement, id: string, isRemoved: boolean): void {
+  const remove = partOf<HTMLButtonElement>(card, 'remove')
+  const restore = partOf<HTMLButtonElement>(card, 'restore')
+  const note = partOf(card, 'removal')
+  const show = (removed: boolean) => {
+    remove.hidden = removed
+    remove.textContent = 'Remove this listing'
+    restore.hidden = !removed
+  }
+  const send = async (removed: boolean) => {
+    const answer = await callSellers('POST', 'opt-out', { listing_id: id, removed })
+    if (answer.ok) show(removed)
+    note.textContent = answer.ok ? toNote(removed) : answer.detail
+  }
+  show(isRemoved)
+  if (isRemoved) note.textContent = 'This listing is not in the directory.'
+  let isAsked = false
+  remove.addEventListener('click', () => {
+    if (isAsked) void send(true)
+    else remove.textContent = 'Yes, remove it'
+    isAsked = !isAsked
+  })
+  restore.addEventListener('click', () => void send(false))
+}
+
+function toNote(removed: boolean): string {
+  return removed
+    ? 'It leaves the directory at the next build, and importers do not bring it back.'
+    : 'It stays in the directory, or returns to it at the next build.'
 }
