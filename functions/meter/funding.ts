@@ -1,4 +1,4 @@
-import { toAddress } from '../../src/domain/settlement/evm-settlement.ts'
+import { toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import { type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'
 import { inPieces } from './meter-rows.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { judgeEvmSettlement } from '../../src/domain/settlement/evm-settlement.ts'
+import type { EvmReceipt } from '../../src/domain/settlement/schemes/evm-log.ts'
 import {
   judgeSolanaSettlement,
   type SolanaTransaction,
@@ -30,7 +31,7 @@ const FACTS = {
 
 function judge(
   logs: ReturnType<typeof rawLog>[],
-  changes: Partial<Parameters<typeof judgeEvmSettlement>[1]> = {},
+  changes: Partial<EvmReceipt> = {},
   facts = FACTS,
   rules: Parameters<typeof judgeEvmSettlement>[3] = { payouts: [PAYOUT], asset },
 ) {
@@ -42,7 +43,7 @@ function judge(
     logs: parseLogs(logs),
     ...changes,
   }
-  const verdict = judgeEvmSettlement(CLAIM, receipt, facts, rules)
+  const verdict = judgeEvmSettlement(CLAIM, { receipt, call: null }, facts, rules)
   return verdict.outcome === 'counted' ? verdict.settlement : `${verdict.outcome} ${verdict.reason}`
 }
 
@@ -158,6 +159,7 @@ describe('a Solana settlement', () => {
   const signed = (filler: string, text = message) => btoa(`\x02${filler.repeat(128)}${text}`)
   const claim = {
     family: 'solana' as const,
+    scheme: 'solana_exact' as const,
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     transaction: '5'.repeat(88),
     authorised: signed('\0'),

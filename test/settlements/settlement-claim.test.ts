@@ -46,7 +46,13 @@ test('Solana: the caller’s own transaction goes along', () => {
     ['PAYMENT-SIGNATURE', encode(payment)],
     ['PAYMENT-RESPONSE', encode({ success: true, transaction, network })],
   )
-  expect(claim).toEqual({ family: 'solana', network, transaction, authorised: 'AQID' })
+  expect(claim).toEqual({
+    family: 'solana',
+    scheme: 'solana_exact',
+    network,
+    transaction,
+    authorised: 'AQID',
+  })
 })
 
 test.each([
