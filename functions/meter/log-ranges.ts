@@ -64,7 +64,7 @@ export function createLogRanges(chain: EvmChain): LogRanges {
       for (let at = 0; at < wallets.length; ) {
         const some = wallets.slice(at, at + list.most).map(toTopic)
         list.widest = Math.max(list.widest, some.length)
-        logs.push(...(await chain.logs(toTopics(some), from, to)))
+        for (const log of await chain.logs(toTopics(some), from, to)) logs.push(log)
         at += some.length
       }
       return logs

@@ -1,12 +1,12 @@
 import markdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { renderDescription } from '../../src/compile/derive/render-description.ts'
+import { toCompareRow } from '../../src/domain/compare/compare-row.ts'
 import { toBadgeView } from '../../src/domain/views/badge-view.ts'
-import { toCompareRow } from '../../src/domain/views/compare-row.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
-import { renderBadgeSvg } from '../../src/render/badge-svg.ts'
+import { renderBadgeSvg } from '../../src/site/badges/badge-svg.ts'
 import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
 
 /** Legal names, each an attack on one reader further down. */

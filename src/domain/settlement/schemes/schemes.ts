@@ -118,8 +118,6 @@ export const SCHEMES = [
   },
 ] as const satisfies readonly Scheme[]
 
-export type SchemeId = (typeof SCHEMES)[number]['id']
-
 /** What `/trust` lists under "What we do not see". */
 export function listUncounted(): Scheme[] {
   return SCHEMES.filter(({ counted }) => !counted)
