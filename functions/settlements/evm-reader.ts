@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { judgeEvmSettlement, toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
 import {
   amountOf,
   CallSchema,
@@ -10,7 +11,6 @@ import {
   toAddress,
   toTopic,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
-import { judgeEvmSettlement, toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { EvmClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { ChainReader } from './chain-reader.ts'

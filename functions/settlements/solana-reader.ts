@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import {
   judgeSolanaSettlement,
   SolanaTransactionSchema,
 } from '../../src/domain/settlement/solana-settlement.ts'
-import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { ChainReader } from './chain-reader.ts'
 import { RpcError } from './json-rpc.ts'
 
