@@ -61,7 +61,7 @@ export function createLogRanges(chain: EvmChain): LogRanges {
         const some = wallets.slice(at, at + list.most).map(toTopic)
         list.widest = Math.max(list.widest, some.length)
         const topics = place === 1 ? [event, some] : [event, null, some]
-        logs.push(...(await chain.logs(topics, from, to)))
+        for (const log of await chain.logs(topics, from, to)) logs.push(log)
         at += some.length
       }
       return logs

@@ -4,6 +4,7 @@ import {
   toAddress,
 } from '../../src/domain/settlement/evm-settlement.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
+import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { MeterPayerTable } from '../store/schema/tables.ts'
 import { type EvmChain, findBlockAt } from './evm-chain.ts'
 import { addFunding, type Funding, toFundingTransfers } from './funding.ts'
@@ -51,11 +52,11 @@ async function traceTogether(
   const { store, network } = work
   const firstBlocks = new Map(payers.map(({ payer, first_block }) => [payer, first_block]))
   const wallets = [...firstBlocks.keys()]
-  const earliest = Math.min(...payers.map(({ first_paid_at }) => first_paid_at))
+  const earliest = smallestOf(payers.map(({ first_paid_at }) => first_paid_at))
   const start = await findBlockAt(chain, earliest - WASH.hopDays * DAY_MS, head)
   const funding: Funding = new Map()
   const paidOthers = new Map<string, number>()
-  await ranges.each(start, Math.max(...firstBlocks.values()), async (from, to) => {
+  await ranges.each(start, largestOf(firstBlocks.values()), async (from, to) => {
     await work.onStep()
     const range = { from, to }
     const received = await ranges.logsOf(TRANSFER_TOPIC, 2, wallets, range)
