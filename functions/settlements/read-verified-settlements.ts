@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../src/domain/listing/payout.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'

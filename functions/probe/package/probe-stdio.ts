@@ -1,5 +1,5 @@
+import { judgeStdioEnd, judgeStdioReply } from '../../../src/domain/probe/keep/judge-package.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import { judgeStdioEnd, judgeStdioReply } from '../../../src/domain/probe/package/judge-package.ts'
 import type { Finding } from '../../../src/domain/probe/read/finding.ts'
 import { toMcpFinding } from '../../../src/domain/probe/read/judge-mcp.ts'
 import {

@@ -1,6 +1,6 @@
+import type { CompareView } from '../compare/compare-view.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import type { CompactRow } from '../search/search-response.ts'
-import type { CompareView } from '../views/compare-view.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { largestOf } from '../wire/extremes.ts'
 import { kitPath, listingPath, pagePath } from '../wire/links.ts'

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../listing/payout.ts'
+import { normalizePayout } from '../listing/caip-account.ts'
 
 /**
  * Who is whom. Listings that share a domain or a payout are one operator: what its buyers spend there

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../listing/payout.ts'
+import { normalizePayout } from '../listing/caip-account.ts'
 import { largestOf } from '../wire/extremes.ts'
 
 /** What is known of a listing's payouts, CAIP-10. */

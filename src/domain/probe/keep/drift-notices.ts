@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../listing/payout.ts'
+import { normalizePayout } from '../../listing/caip-account.ts'
 import type { Evidence } from '../../trust/evidence.ts'
 import type { Notice } from '../../trust/interface.ts'
 import { smallestOf } from '../../wire/extremes.ts'

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../listing/payout.ts'
+import { normalizePayout } from '../../listing/caip-account.ts'
 import type { Interface, SeenOperation } from '../../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../../trust/seen-answer.ts'
 import { largestOf, smallestOf } from '../../wire/extremes.ts'
