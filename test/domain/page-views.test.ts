@@ -87,7 +87,7 @@ describe('lists of listings', () => {
 
   test('say where a sample is small and where nothing is known', () => {
     expect(toListingRow(toView(toSold('x402.two', 2)))).toMatchObject({
-      is_small_sample: true,
+      trust_note: 'low sample, not vouched for',
       buyers: 2,
     })
     expect(toListingRow(toView(toListing({ facts: UNPRICED })))).toMatchObject({
@@ -96,7 +96,7 @@ describe('lists of listings', () => {
       min_usd: null,
       price: 'not published',
       rails: [],
-      is_small_sample: false,
+      trust_note: '',
     })
   })
 

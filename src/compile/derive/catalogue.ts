@@ -21,6 +21,8 @@ export interface Catalogue {
   baseUrl: string
   /** Sorted by id. */
   listings: DerivedListing[]
+  /** Operators known to be independent whose payments are measured. */
+  measuredOperators: number
   byId: ReadonlyMap<string, DerivedListing>
   /** Listings whose seller asked for removal: only sellers' routes still know them. */
   optedOut: OptedOutListing[]
@@ -49,7 +51,7 @@ export function createCatalogue(
   const payouts = readPayoutFacts(content, ledger, baseUrl)
   const standings = judgePayouts(payouts)
   const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
-  const ownMeasured = judgeSales(ledger, {
+  const judged = judgeSales(ledger, {
     payouts,
     standings,
     categoriesOf: (id) => categories.get(id) ?? [],
@@ -65,7 +67,7 @@ export function createCatalogue(
         facts,
         description,
         evidence,
-        ownMeasured: ownMeasured.get(id),
+        ownMeasured: judged.evidence.get(id),
         isMetered: ledger.metered.has(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
         notices: [
@@ -86,6 +88,7 @@ export function createCatalogue(
       id,
       url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl),
     })),
+    measuredOperators: judged.measuredOperators,
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,

@@ -19,6 +19,12 @@ export interface MarketFacts {
   seeds: ReadonlySet<string>
 }
 
+export interface JudgedSales {
+  evidence: Map<string, Measured>
+  /** Operators on the list that are measured. */
+  measuredOperators: number
+}
+
 /**
  * What this service saw paid itself, as evidence by listing id, without the buyers nobody independent
  * vouches for. That rule holds where enough of the known operators were measured; elsewhere all count.
@@ -26,8 +32,7 @@ export interface MarketFacts {
 export function judgeSales(
   { asOf, sales, metered }: PaymentFacts,
   market: MarketFacts,
-): Map<string, Measured> {
-  if (sales.size === 0) return new Map()
+): JudgedSales {
   const { seeds } = market
   const measured = new Set(
     market.payouts
@@ -36,12 +41,13 @@ export function judgeSales(
   )
   const vouchedOf =
     measured.size < VOUCHING.measuredSeeds ? null : findVouchedByWindow(sales, market)
-  return new Map(
+  const evidence = new Map(
     [...sales].map(([id, own]) => {
       const vouched = vouchedOf?.map((window) => window.get(id) ?? new Set<string>()) ?? null
       return [id, toOwnEvidence(own, { asOf, vouched })]
     }),
   )
+  return { evidence, measuredOperators: measured.size }
 }
 
 function findVouchedByWindow(

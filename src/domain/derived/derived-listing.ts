@@ -106,6 +106,14 @@ export function trustScoreOf(trust: TrustVerdict): number | null {
   return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
 }
 
+/** Whether the score rests on buyers that somebody independent vouches for. */
+export function isVouched(trust: TrustVerdict): boolean {
+  return (
+    trust.evidence === 'verified_non_wash_payments' &&
+    trust.measured.unknown_buyers_30d !== undefined
+  )
+}
+
 export function verifiedBuyersOf(trust: TrustVerdict): number {
   return trust.evidence === 'no_payment_data' ? 0 : trust.measured.verified_buyers_30d
 }

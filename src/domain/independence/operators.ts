@@ -1,4 +1,21 @@
+import * as v from 'valibot'
 import { normalizePayout } from '../listing/caip-account.ts'
+
+const oneLine = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+
+/** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
+export const IndependentOperatorSchema = v.strictObject({
+  domain: v.pipe(
+    v.string(),
+    v.regex(
+      /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
+      'expected a registrable domain in lower case such as shop.example',
+    ),
+  ),
+  name: oneLine(80),
+  /** How anybody can see that it is nobody's front. */
+  why: oneLine(200),
+})
 
 /**
  * Who is whom. Listings that share a domain or a payout are one operator: what its buyers spend there

@@ -16,6 +16,11 @@ export const VOUCHING = {
   sellersBetween: 6,
 } as const
 
+/** What whoever invented these buyers of one listing would have given away to others. */
+export function costOfBuyers(buyers: number): number {
+  return buyers * VOUCHING.usdAListing
+}
+
 /** Category of listings whose operator sells gift cards, credit or cash. */
 export const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 

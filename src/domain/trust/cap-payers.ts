@@ -17,7 +17,7 @@ export function capPayers(settlements: readonly Settlement[]): Settlement[] {
   const { perPayer } = TRUST
   const payers = [...Map.groupBy(settlements, ({ payer }) => normalizeWallet(payer)).values()].map(
     (own) => {
-      const last = own.toSorted((a, b) => b.at - a.at).slice(0, perPayer.settlements)
+      const last = own.toSorted(byLast).slice(0, perPayer.settlements)
       const micros = last.reduce((sum, settlement) => sum + toMicros(settlement), 0)
       return { last, micros: Math.min(micros, perPayer.volumeUsd * MICRO) }
     },
@@ -36,6 +36,13 @@ export function capPayers(settlements: readonly Settlement[]): Settlement[] {
     const micros = counted.get(settlement)
     return micros === undefined ? [] : [{ ...settlement, usd: micros / MICRO }]
   })
+}
+
+/** The newest first; a fixed order for equal times. */
+function byLast(a: Settlement, b: Settlement): number {
+  if (a.at !== b.at) return b.at - a.at
+  if (a.transaction !== b.transaction) return a.transaction < b.transaction ? -1 : 1
+  return a.log_index - b.log_index
 }
 
 function toMicros({ usd }: Settlement): number {

@@ -1,7 +1,7 @@
 import type { Settlement } from '../settlement/settlement.ts'
-import { largestOf } from '../wire/extremes.ts'
 import { excludeWash, type WashKnowledge, type WashResult } from '../wash/wash.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
+import { largestOf } from '../wire/extremes.ts'
 import { capPayers } from './cap-payers.ts'
 import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
 import { TRUST } from './trust.ts'

@@ -149,7 +149,7 @@ export function createJudge(market: Market, measured = true): Judge {
     const payouts = [...listings.values()]
     const standings = judgePayouts(payouts)
     const metered = new Set(payouts.map(({ id }) => id))
-    const evidence = judgeSales(
+    const { evidence } = judgeSales(
       {
         asOf: AS_OF,
         sales: new Map([...sales].flatMap(([id, own]) => (own === undefined ? [] : [[id, own]]))),
