@@ -1,5 +1,14 @@
 import type { Store } from './schema/store.ts'
 
+/** @throws what the store says when it takes no write: `ping` of both stores */
+export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
+  await db
+    .insertInto('lease')
+    .values({ name: 'ready', holder: '', held_until: now })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ held_until: now }))
+    .execute()
+}
+
 /** Work that one process at a time does, on whatever machine: held in the store, and let go in time. */
 export interface Lease {
   /** Holds it for as long again. @returns false when it was lost meanwhile */

@@ -14,7 +14,7 @@ export interface Store {
   readonly db: Kysely<Tables>
   /** Appends the clicks in one commit; resolves once they would survive a crash. */
   appendClicks(clicks: readonly Click[]): Promise<void>
-  /** Rejects when the store cannot answer a read right now. */
+  /** Rejects when the store takes no write right now, or its disk is about to be full. */
   ping(): Promise<void>
   close(): Promise<void>
 }
