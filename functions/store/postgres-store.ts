@@ -1,9 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../ports/log.ts'
-import { tryWriting } from './lease.ts'
 import type { Click } from './schema/click.ts'
-import type { Store } from './schema/store.ts'
+import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
 
 const POOL_SIZE = 10

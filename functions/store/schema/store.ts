@@ -18,3 +18,12 @@ export interface Store {
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** @throws what the store says when it takes no write: `ping` of both stores */
+export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
+  await db
+    .insertInto('lease')
+    .values({ name: 'ready', holder: '', held_until: now })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ held_until: now }))
+    .execute()
+}
