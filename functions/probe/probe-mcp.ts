@@ -113,7 +113,8 @@ async function listTools(
     if (!listed.answered) return toFailureFinding('mcp', listed)
     const result = listed.reply?.kind === 'result' ? listed.reply.result : {}
     if (!Array.isArray(result.tools)) return judgeNoMcp(listed.answer, listed.reply, target.now())
-    values.push(...result.tools.slice(0, SEEN.tools))
+    // One more than is kept: what follows sees by it that there were more.
+    values.push(...result.tools.slice(0, SEEN.tools + 1))
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
   }
