@@ -53,7 +53,10 @@ beforeAll(async () => {
   registry = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   vi.stubEnv('npm_config_registry', registry)
 })
-afterAll(() => server.close())
+afterAll(() => {
+  vi.unstubAllEnvs()
+  server.close()
+})
 
 function pack(name: string, manifest: object): string {
   const folder = join(root, `pack-${name}`, 'package')

@@ -10,7 +10,7 @@ import {
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Engine, findEngine } from '../../functions/probe/package/engine.ts'
 import { createPackageProber, PACKAGE_LIMITS } from '../../functions/probe/package/probe-package.ts'
 import type { PackagePlan } from '../../src/domain/probe/keep/probe-plan.ts'
@@ -34,8 +34,11 @@ const PLAN: PackagePlan = {
 const mark = `mark-${process.pid}-${Date.now()}`
 const folder = mkdtempSync(join(tmpdir(), 'waypost-sandbox-'))
 chmodSync(folder, 0o755)
-vi.stubEnv('TMPDIR', folder)
-afterAll(() => rmSync(folder, { recursive: true }))
+beforeAll(() => vi.stubEnv('TMPDIR', folder))
+afterAll(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

@@ -5,11 +5,8 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { namesOfSettings, toPackageFinding } from '../../../src/domain/probe/keep/judge-package.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import {
-  namesOfSettings,
-  toPackageFinding,
-} from '../../../src/domain/probe/package/judge-package.ts'
 import type { Finding } from '../../../src/domain/probe/read/finding.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import type { PackageProber } from '../shake-hands.ts'

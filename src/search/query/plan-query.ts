@@ -43,9 +43,8 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const units: QueryUnit[] = []
   kept.forEach((word, at) => {
     const slips = units.filter((unit) => unit.repaired !== undefined).length
-    units.push(
-      ...unitsOf(index, word, { isLast: at === kept.length - 1, maySlip: slips < MAX_REPAIRS }),
-    )
+    const rules = { isLast: at === kept.length - 1, maySlip: slips < MAX_REPAIRS }
+    for (const unit of unitsOf(index, word, rules)) units.push(unit)
   })
   const related = units.map((unit) => relatedTerms(index, unit))
   const terms = [

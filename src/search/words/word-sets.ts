@@ -1,4 +1,4 @@
-import type { SearchWords } from '../../domain/derived/search-words.ts'
+import type { SearchWords } from '../../domain/derived/query-words.ts'
 import { stemWord } from './stem-word.ts'
 
 /** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */

@@ -1,0 +1,121 @@
+import { type Finding, type ProbeOutcome, toFinding } from '../read/finding.ts'
+import type { RpcReply } from '../read/json-rpc.ts'
+import { toPlaceholder } from './plan-probe.ts'
+import type { PackagePlan } from './probe-plan.ts'
+
+/** How a program that was asked over stdio ended before it answered. */
+export interface StdioEnd {
+  /**
+   * `size`: too much on stdout; `log_size`: on stderr; `excess`: of memory or processes, named in
+   * `log`; `engine`: nothing was ever started.
+   */
+  why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'engine'
+  code: number | null
+  /** The first line on stdout that is no JSON-RPC message. */
+  noise: string
+  /** The end of stderr. */
+  log: string
+}
+
+/**
+ * Exit codes of the engine itself, of a container that it could not start (its network, its runtime,
+ * its limits), and of a program it killed (out of memory, for one).
+ */
+const CODES_OF_ENGINE: ReadonlySet<number | null> = new Set([125, 126, 137])
+
+/** What a program says that ran into a bound of ours, or misses the network it has not here. */
+const OUR_LIMITS =
+  /heap limit|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
+
+/** What a program says that wants an account, a key or a database of its user. */
+const WANTS =
+  /api[ _-]?key|token|credential|secret|password|unauthori[sz]ed|environment variable|usage:|\b(?:missing|required|must (?:be|provide|specify)|not (?:set|provided|found|configured)|please (?:set|provide))\b/i
+
+/** Names of settings that are none: codes of errors, and what a runtime calls its own. */
+const NO_SETTING = /^(?:ERR|EAI|UV|NODE|NPM|MODULE|DEP|HTTP|HTTPS)_/
+
+const MOST_SETTINGS = 12
+
+/** @returns a finding about a package, with no status and no time: the machine's load would count. */
+export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
+  return { ...toFinding({ protocol: 'mcp', outcome, saw }), isLocal: true }
+}
+
+/** @param method the request that was not answered */
+export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan): Finding {
+  const { why, code, noise } = end
+  const after = method === 'initialize' ? '' : `, ${method} unanswered`
+  if (why === 'engine') return toPackageFinding('unknown', 'the engine could not be started')
+  if (why === 'log_size')
+    return toPackageFinding('unknown', `more on stderr than is read, no answer to ${method}`)
+  if (why === 'excess') return toPackageFinding('unknown', `ended by us: ${end.log}${after}`)
+  if (why === 'size')
+    return toPackageFinding('wrong_protocol', `too much on stdout, no answer to ${method}`)
+  const words = `${noise}\n${end.log}`
+  const isOurs =
+    why === 'exit' && (code === null || CODES_OF_ENGINE.has(code) || OUR_LIMITS.test(words))
+  if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
+    return toPackageFinding('wrong_protocol', `stdout holds no JSON-RPC: ${noise}${after}`)
+  // It may wait for a network that it has not here.
+  if (why === 'time')
+    return toPackageFinding('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
+  const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
+  if (isOurs || WANTS.test(words)) return toPackageFinding('unknown', ended)
+  return judgeRefusal(plan, 'dead', ended)
+}
+
+/**
+ * Settings that a program named as it ended and that it has not got, with something to fill in.
+ *
+ * @example namesOfSettings({ …, log: 'Error: SHIP_API_KEY is not set' }, plan) → { SHIP_API_KEY: 'placeholder' }
+ */
+export function namesOfSettings(
+  { why, noise, log }: StdioEnd,
+  { env }: PackagePlan,
+): Record<string, string> {
+  if (why !== 'exit') return {}
+  const names = `${noise}\n${log}`.match(/\b[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,5}\b/g) ?? []
+  const missing = names.filter((name) => !(name in env) && !NO_SETTING.test(name))
+  return Object.fromEntries(
+    [...new Set(missing)].slice(0, MOST_SETTINGS).map((name) => [name, toPlaceholder(name)]),
+  )
+}
+
+/** An error, or a result that is none of this request. */
+export function judgeStdioReply(reply: RpcReply, method: string, plan: PackagePlan): Finding {
+  const saw =
+    reply.kind === 'error'
+      ? `JSON-RPC error ${reply.code} to ${method}: ${reply.message}`
+      : `the result of ${method} is none of its kind`
+  return reply.kind === 'error'
+    ? judgeRefusal(plan, 'wrong_protocol', saw)
+    : toPackageFinding('wrong_protocol', saw)
+}
+
+/** Who wants real settings and got placeholders may refuse: that is our poverty, not a fault. */
+function judgeRefusal(plan: PackagePlan, outcome: ProbeOutcome, saw: string): Finding {
+  const names = toPlaceholderNames(plan)
+  return names === ''
+    ? toPackageFinding(outcome, saw)
+    : toPackageFinding('unknown', `with placeholders for ${names} it ${saw}`)
+}
+
+/** What was filled in for want of the real thing; '' where nothing was. */
+export function toPlaceholderNames({ env, args }: PackagePlan): string {
+  const names = [...Object.keys(env), ...args.filter((text) => /<\w+>/.test(text))]
+  return names.length > 3 ? `${names.slice(0, 3).join(', ')} and more` : names.join(', ')
+}
+
+/** The line that says most: a bound that was met, a named error, any error, else the last one. */
+function reasonOf({ noise, log }: StdioEnd): string {
+  const lines = `${noise}\n${log}`.split('\n').filter((line) => line.trim() !== '')
+  const find = (words: RegExp) => lines.find((line) => words.test(line))
+  return (
+    find(OUR_LIMITS) ??
+    find(WANTS) ??
+    find(/\w*error:/i) ??
+    find(/error/i) ??
+    lines.at(-1) ??
+    'it said nothing'
+  )
+}
