@@ -1,9 +1,9 @@
 import type { H3Event } from 'h3'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import type { InputError } from '../http/problem.ts'
-import { clientKey } from '../limits/client-key.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
+import { toCaller } from '../probe/stranger-runs.ts'
 import type { Check, CheckRequest } from './check-page.ts'
 
 const HEADERS = {
@@ -21,11 +21,10 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
       detail: errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '),
       errors,
     })
-  const lint: Handler = async ({ req, url }: H3Event) => {
-    const asked = readAsked(url.searchParams)
+  const lint: Handler = async (event: H3Event) => {
+    const asked = readAsked(event.url.searchParams)
     if ('errors' in asked) return refuse(asked.errors)
-    const client = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-    const answer = await check({ ...asked, client })
+    const answer = await check({ ...asked, caller: toCaller(event, config) })
     if (answer.kind === 'report') return Response.json(answer.report, { headers: HEADERS })
     if (answer.kind === 'empty' || answer.status === 400)
       return refuse([
@@ -37,7 +36,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
       ])
     return problem('rate-limited', {
       detail: answer.reason,
-      headers: answer.headers ?? { 'Retry-After': '60' },
+      ...(answer.headers !== undefined && { headers: answer.headers }),
     })
   }
   return lint
@@ -45,7 +44,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
 
 function readAsked(
   query: URLSearchParams,
-): Omit<CheckRequest, 'client'> | { errors: InputError[] } {
+): Omit<CheckRequest, 'caller'> | { errors: InputError[] } {
   const wrong = (name: string, detail: string, allowed?: readonly string[]): InputError => ({
     in: 'query',
     name,

@@ -43,17 +43,17 @@ export function createOnDemandPages({
   release: () => Release
   search: PageLocals['search']
   gate: PageGate
-  check: (req: IncomingMessage) => Promise<CheckAnswer>
+  check: (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer>
   compare: (target: string) => Promise<ChosenListings>
-  propose: (req: IncomingMessage) => Promise<ProposePage>
+  propose: (req: IncomingMessage, res: ServerResponse) => Promise<ProposePage>
   dispute: (req: IncomingMessage) => Promise<DisputePage>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
     // Other services take their time: it is not spent inside the gate, where other pages wait.
-    const checked = path === CHECK_PATH ? await check(req) : undefined
-    const proposed = path === PROPOSE_PATH ? await propose(req) : undefined
+    const checked = path === CHECK_PATH ? await check(req, res) : undefined
+    const proposed = path === PROPOSE_PATH ? await propose(req, res) : undefined
     const disputed = path === DISPUTE_PATH ? await dispute(req) : undefined
     await gate(req, res, async () => {
       const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined

@@ -49,6 +49,8 @@ function toChange({ outcome, protocol, failure, status }: Finding): string {
   if (status !== undefined && status >= 300 && status <= 399)
     return 'Publish the address that answers: redirects are never followed, since a client that pays would carry its payment along.'
   if (outcome === 'wrong_protocol') return RIGHT_ANSWERS[protocol]
+  if (failure === 'own_bound')
+    return 'Check again and name the protocol, so that fewer requests are needed.'
   if (outcome === 'unknown')
     return failure === undefined
       ? 'Nothing: the service asked to be left alone for now, and it is.'
