@@ -1,3 +1,5 @@
+import { parseJson } from '../wire/parse-json.ts'
+
 /**
  * JSON in base64 or base64url, as payment headers carry it.
  *
@@ -12,7 +14,7 @@ export function parseBase64Json(text: string | undefined, maxLength: number): un
     const bytes = new Uint8Array(binary.length)
     // `Uint8Array.from` walks a string character by character: ten times the price.
     for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index)
-    return JSON.parse(new TextDecoder().decode(bytes))
+    return parseJson(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }
