@@ -1,4 +1,4 @@
-import { toAddress } from '../../src/domain/settlement/evm-settlement.ts'
+import { toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'

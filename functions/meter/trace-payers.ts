@@ -1,8 +1,4 @@
-import {
-  AUTHORIZATION_USED_TOPIC,
-  TRANSFER_TOPIC,
-  toAddress,
-} from '../../src/domain/settlement/evm-settlement.ts'
+import { TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { MeterPayerTable } from '../store/schema/tables.ts'
@@ -11,6 +7,7 @@ import { addFunding, type Funding, toFundingTransfers } from './funding.ts'
 import type { LogRanges } from './log-ranges.ts'
 import { inPieces, insertTransferRows, notePaidOthers } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
+import { readConsents } from './paid-logs.ts'
 import { isMoney } from './read-range.ts'
 
 const DAY_MS = 86_400_000
@@ -59,8 +56,8 @@ async function traceTogether(
   await ranges.each(start, largestOf(firstBlocks.values()), async (from, to) => {
     await work.onStep()
     const range = { from, to }
-    const received = await ranges.logsOf(TRANSFER_TOPIC, 2, wallets, range)
-    const uses = await ranges.logsOf(AUTHORIZATION_USED_TOPIC, 1, wallets, range)
+    const received = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, null, some])
+    const uses = await readConsents({ work, ranges }, wallets, range)
     for (const log of received.filter(isMoney))
       if (log.blockNumber <= (firstBlocks.get(toAddress(log.topics[2])) ?? -1))
         addFunding(funding, log)

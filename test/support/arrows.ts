@@ -18,6 +18,8 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain': { ours: [], packages: ['valibot'] },
   // The Public Suffix List decides whose a host is.
   'src/domain/owners': { ours: ['src/domain'], packages: ['valibot', 'tldts'] },
+  // A memo on a chain names its seller by a hash.
+  'src/domain/settlement/schemes': { ours: [], packages: ['valibot', '@noble/hashes'] },
   'src/domain/wire': { ours: [], packages: ['valibot'] },
   // Reads schemas instead of compiling them: nothing foreign becomes code.
   'src/domain/json-schema': { ours: [], packages: ['@cfworker/json-schema'] },

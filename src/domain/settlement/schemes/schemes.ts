@@ -31,14 +31,15 @@ export const SCHEMES = [
   {
     id: 'permit2_exact',
     name: 'x402 exact, by Permit2',
-    counted: false,
-    reason: 'We do not read the call that names the buyer yet.',
+    counted: true,
+    reason:
+      'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. A contract of a forger’s own, or a coin of his own, is neither.',
   },
   {
     id: 'permit2_upto',
     name: 'x402 upto, by Permit2',
-    counted: false,
-    reason: 'We do not read the call that names the buyer yet.',
+    counted: true,
+    reason: 'As exact by Permit2. What counts is what was taken, not what was allowed.',
   },
   {
     id: 'tempo_charge',
@@ -116,8 +117,6 @@ export const SCHEMES = [
       'The call that names the buyer is hidden inside another one, where a contract could stand in for it.',
   },
 ] as const satisfies readonly Scheme[]
-
-export type SchemeId = (typeof SCHEMES)[number]['id']
 
 /** What `/trust` lists under "What we do not see". */
 export function listUncounted(): Scheme[] {
