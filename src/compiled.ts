@@ -1,21 +1,29 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CompareView } from './domain/compare/compare-view.ts'
 import type { Tables } from './domain/derived/tables.ts'
 import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
-import type { ScorePart } from './domain/pages/listing/score-parts.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { Day, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
 import type { BusinessModelView } from './domain/views/business-model-view.ts'
-import type { CompareView } from './domain/views/compare-view.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
 import type { CategoriesView, SourcesView } from './domain/views/reference-views.ts'
 import type { RoadmapView } from './domain/views/roadmap-view.ts'
 import type { StatsView } from './domain/views/stats-view.ts'
 import type { TrustMethodView } from './domain/views/trust-method-view.ts'
+
+/** One step from nothing to the score; the points of all steps add up to it. */
+export interface ScorePart {
+  /** Anchor on the method's page. */
+  rule: 'buyers' | 'settlements' | 'volume' | 'share' | 'recency' | 'sample'
+  label: string
+  /** Points, one decimal; negative where something was taken off. */
+  points: number
+}
 
 /** The compiled catalogue, as pages print it. The build writes it, this file alone reads it. */
 export interface CompiledListing {

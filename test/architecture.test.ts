@@ -169,6 +169,10 @@ describe('code', () => {
     expect(product.flatMap((file) => findNodes(file, isBareCast)).map(showNode)).toEqual([])
   })
 
+  test('data is never spread into the arguments of a call: 120,000 of them overflow the stack', () => {
+    expect(product.flatMap((file) => findNodes(file, isSpreadCall)).map(showNode)).toEqual([])
+  })
+
   test('the domain reads no clock, no chance, no environment and no network', () => {
     const domain = product.filter(({ path }) => path.startsWith('src/domain/'))
     expect(domain.length).toBeGreaterThan(30)
@@ -187,6 +191,10 @@ describe('code', () => {
     expect(see('// The build wrote it.\nconst a = b as C', isBareCast)).toBe(0)
     expect(see("const a = ['x'] as const", isBareCast)).toBe(0)
     expect(see('const a = b!', isBareCast)).toBe(1)
+    expect(see('rows.push(...more)', isSpreadCall)).toBe(1)
+    expect(see('new Set(...rows)', isSpreadCall)).toBe(1)
+    expect(see('// One row.\nrun(...cells)', isSpreadCall)).toBe(0)
+    expect(see('f([...rows], { ...row })', isSpreadCall)).toBe(0)
     const lines = (count: number) => 'a()\n'.repeat(count)
     expect(see(`function f() {\n${lines(38)}}`, isLongFunction)).toBe(0)
     expect(see(`function f() {\n${lines(39)}}`, isLongFunction)).toBe(1)
@@ -272,6 +280,12 @@ function isBareCast(node: ts.Node): boolean {
   if (ts.isNonNullExpression(node)) return !hasComment(node)
   if (!ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node)) return false
   return node.type.getText() !== 'const' && !hasComment(node)
+}
+
+/** What bounds the list stands in a comment beside it. */
+function isSpreadCall(node: ts.Node): boolean {
+  if (!ts.isSpreadElement(node) || hasComment(node)) return false
+  return ts.isCallExpression(node.parent) || ts.isNewExpression(node.parent)
 }
 
 /** A factory is measured without the functions it closes over: each of them is measured itself. */

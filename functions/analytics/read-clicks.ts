@@ -26,8 +26,10 @@ export async function readClickCounts(
 ): Promise<ClickCount[]> {
   if (listingIds === null) return readChunk(store, null, sinceDay)
   const counts: ClickCount[] = []
-  for (let at = 0; at < listingIds.length; at += IDS_A_STATEMENT)
-    counts.push(...(await readChunk(store, listingIds.slice(at, at + IDS_A_STATEMENT), sinceDay)))
+  for (let at = 0; at < listingIds.length; at += IDS_A_STATEMENT) {
+    const some = listingIds.slice(at, at + IDS_A_STATEMENT)
+    for (const count of await readChunk(store, some, sinceDay)) counts.push(count)
+  }
   return counts
 }
 

@@ -13,6 +13,8 @@ import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import { createRateLimits } from '../limits/rate-limits.ts'
 import { createSharedCounters } from '../limits/store-counter.ts'
+import { createCheck, createCheckPage } from '../lint/check-page.ts'
+import { createLint } from '../lint/lint-route.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import { startChores } from '../operations/chores.ts'
 import { openLedger } from '../operations/open-ledger.ts'
@@ -22,8 +24,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
-import { createCheck, createCheckPage } from '../probe/lint/check-page.ts'
-import { createLint } from '../probe/lint/lint-route.ts'
+import { createStrangerRuns } from '../probe/stranger-runs.ts'
 import { createProposalRoute } from '../proposals/proposal-route.ts'
 import { createPropose } from '../proposals/propose.ts'
 import { createProposePage } from '../proposals/propose-page.ts'
@@ -114,8 +115,9 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const plans = () => parts.release().doorData.probePlans()
-  const check = createCheck({ ...parts, plans })
-  const propose = createPropose(parts)
+  const runs = createStrangerRuns(parts)
+  const check = createCheck({ ...parts, plans, runs })
+  const propose = createPropose(parts, runs)
   const handlers: Handlers = {
     search: search.route,
     compare_list: createCompareList(parts),

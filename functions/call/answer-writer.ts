@@ -43,8 +43,7 @@ export function createAnswerWriter(
   return {
     head({ status, reason, headers }) {
       const relayed = toCallerHeaders(headers, { status, isPaid })
-      relayed.push(...transport)
-      res.writeHead(status, toReasonPhrase(reason), relayed)
+      res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
       // Head and first bytes of the body usually come together and should leave together: what is
       // there already is handed on before this tick.
       process.nextTick(sendHead)

@@ -8,6 +8,7 @@ import { splitTarget } from '../http/find-request-fault.ts'
 import type { Config } from '../ports/config.ts'
 import type { Release } from '../release/release.ts'
 import type { MakeCallProblem } from './call-problem.ts'
+import { isOwnHost } from './own-address.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */
@@ -91,6 +92,7 @@ function planListing(
     )
   if (query.wantsInfo) return { kind: 'info', listing }
   if (!isRelayable || 'fault' in target) return refused(toNotRelayable(listing, config, refuse))
+  // A loop by name; the guard finds the one by address.
   if (isOwnHost(target.url, own))
     return refused(
       refuse({
@@ -139,15 +141,6 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
       detail: `A relayed body may have ${limits.requestBodyBytes} bytes, got ${length}. Nothing was sent.`,
     })
   return null
-}
-
-/** A loop by name; the guard finds the one by address. */
-function isOwnHost(url: URL, own: URL): boolean {
-  return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
-}
-
-function portOf({ port, protocol }: URL): string {
-  return port || (protocol === 'https:' ? '443' : '80')
 }
 
 /** A malformed id is an unknown id. */

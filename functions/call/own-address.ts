@@ -17,6 +17,15 @@ export function createOwnAddress(host: string, socket: Socket) {
   }
 }
 
+/** Is an address of the web this service's own, by name? `own` is `BASE_URL`. */
+export function isOwnHost(url: URL, own: URL): boolean {
+  return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80')
+}
+
 function isOfThisMachine(address: string): boolean {
   if (/^(?:127\.|0\.|::1$|::$)/.test(address)) return true
   return Object.values(networkInterfaces()).some((list) =>

@@ -1,17 +1,23 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { toListingCard } from '../../src/domain/pages/cards/link-card.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { kindCardPath, listingPath } from '../../src/domain/wire/links.ts'
 import { DATA_HEADERS, SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
-import { renderCardSvg } from '../../src/render/drawing/card-svg.ts'
-import { createDrawer } from '../../src/render/drawing/create-drawer.ts'
-import { toDrawingKey } from '../../src/render/drawing/drawing-key.ts'
+import { renderCardSvg } from '../../src/site/cards/card-svg.ts'
+import { createDrawer } from '../../src/site/cards/create-drawer.ts'
+import { toDrawingKey } from '../../src/site/cards/drawing-key.ts'
+import { toListingCard } from '../../src/site/cards/link-card.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { createFairQueue } from '../limits/fair-queue.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createKeptCards } from './kept-cards.ts'
+
+/** Some 60 KB each; beyond it the oldest go. */
+const MOST_KEPT = 4096
+
+/** Of those, this many go at once. */
+const TO_FORGET = 512
 
 /** `/og/<id>.png`: the card of a listing, drawn when somebody first links to it, then kept. */
 export interface ListingCards {
@@ -120,4 +126,40 @@ function createDrawing({ config, limits, log }: CardParts) {
       drawer.rest()
     },
   }
+}
+
+/** Drawn cards on disk, by key. A disk that is full or read-only costs drawings, never answers. */
+interface KeptCards {
+  read(key: string): Promise<Uint8Array | null>
+  keep(key: string, png: Uint8Array): Promise<void>
+}
+
+export function createKeptCards(folder: string, mostKept = MOST_KEPT): KeptCards {
+  const pathOf = (key: string) => join(folder, `${key}.png`)
+  let count: number | undefined
+  return {
+    read: (key) => readFile(pathOf(key)).catch(() => null),
+    async keep(key, png) {
+      await mkdir(folder, { recursive: true })
+      // Never half a picture under its name, however a process ends.
+      const unfinished = `${pathOf(key)}.${process.pid}`
+      await writeFile(unfinished, png)
+      await rename(unfinished, pathOf(key))
+      count = count === undefined ? (await readdir(folder)).length : count + 1
+      if (count <= mostKept) return
+      await forgetOldest(folder, Math.min(TO_FORGET, Math.ceil(mostKept / 8)))
+      count = undefined
+    },
+  }
+}
+
+async function forgetOldest(folder: string, many: number): Promise<void> {
+  const files = await Promise.all(
+    (await readdir(folder)).map(async (name) => {
+      const path = join(folder, name)
+      return { path, at: (await stat(path).catch(() => null))?.mtimeMs ?? 0 }
+    }),
+  )
+  const oldest = files.sort((a, b) => a.at - b.at).slice(0, many)
+  await Promise.all(oldest.map(({ path }) => rm(path, { force: true })))
 }

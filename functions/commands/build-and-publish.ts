@@ -73,19 +73,16 @@ async function publish(config: Config, outDir: string, options: BuildOptions): P
   }
   const onStage = createStageLog()
   const start = performance.now()
-  const readSound = () => {
-    const { content, faults, counts } = readOnce()
-    for (const fault of faults) console.log(formatFault(fault, contentDir))
-    if (content === null)
-      throw new OperatorError(
-        'The content has errors, so nothing was built; the release before keeps serving.',
-      )
-    onStage(`read ${counts.listings} listings`, performance.now() - start)
-    return content
-  }
+  const { content, faults, counts } = readOnce()
+  for (const fault of faults) console.log(formatFault(fault, contentDir))
+  if (content === null)
+    throw new OperatorError(
+      'The content has errors, so nothing was built; the release before keeps serving.',
+    )
+  onStage(`read ${counts.listings} listings`, performance.now() - start)
   await buildRelease({
     name,
-    content: readSound,
+    content,
     outDir,
     baseUrl,
     allowPrivate,

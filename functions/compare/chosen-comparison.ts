@@ -1,6 +1,6 @@
-import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/pages/compare/chosen-listings.ts'
-import { type ChosenComparison, toChosenComparison } from '../../src/domain/views/compare-view.ts'
+import { type ChosenComparison, toChosenComparison } from '../../src/domain/compare/compare-view.ts'
 import type { StatsView } from '../../src/domain/views/stats-view.ts'
+import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { InputError } from '../http/problem.ts'
 import type { Parts } from '../parts/parts.ts'

@@ -1,11 +1,8 @@
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
-import {
-  type ChosenListings,
-  MOST_COMPARED,
-} from '../../src/domain/pages/compare/chosen-listings.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
-import { listingPath } from '../../src/domain/wire/links.ts'
+import { listingPath, MOST_COMPARED } from '../../src/domain/wire/links.ts'
+import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Release } from '../release/release.ts'

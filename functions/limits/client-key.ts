@@ -24,6 +24,17 @@ export function clientKey(
   return toKey(claimed) ?? toKey(remoteAddress) ?? 'unknown'
 }
 
+/**
+ * The network a client's key lies in: the /48 of an IPv6 /64, since whoever has one /64 usually has
+ * the 65,536 of a whole /48. An IPv4 address is its own network: its neighbours are strangers to it.
+ *
+ * @example networkOf('20010db800010002::/64') → '20010db80001::/48'
+ * @example networkOf('198.51.100.7') → '198.51.100.7'
+ */
+export function networkOf(key: string): string {
+  return key.endsWith('::/64') ? `${key.slice(0, 12)}::/48` : key
+}
+
 function toKey(text: string | undefined): string | null {
   if (text === undefined) return null
   // Nearly every peer; what is true of it is true of the rest below, which takes ten times as long.

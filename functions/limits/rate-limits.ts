@@ -1,11 +1,13 @@
 import type { MakeProblem } from '../http/problem.ts'
 import type { Config, RateLimit } from '../ports/config.ts'
+import { networkOf } from './client-key.ts'
 import type { Counter, CreateCounter, LimitName } from './counter.ts'
 import { createMemoryCounter } from './memory-counter.ts'
 
 /**
  * Rate limits for every capability: fixed windows, counted for each key. Answers carry the
- * `RateLimit` and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers.
+ * `RateLimit` and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers. The clients of one
+ * IPv6 /48 share a second budget (`NETWORK_CLIENTS`).
  */
 export interface RateLimits {
   /** Counts one request of `key` against the limit. Switched-off limits always allow. */
@@ -19,6 +21,9 @@ export interface LimitTaken {
   /** `RateLimit-*` fields, and `Retry-After` when refused; empty where the limit is off. */
   headers: Record<string, string>
 }
+
+/** A /48 may use what so many of its /64s may: a phone network's are strangers, an attacker's are not. */
+const NETWORK_CLIENTS = 10
 
 const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   search: { requests: 600, seconds: 60 },
@@ -60,18 +65,32 @@ export function createRateLimits(
     async take(name, key) {
       const limit = limitOf(config, name)
       if (limit === null) return { allowed: true, headers: {} }
-      const { used, msBeforeReset } = await counterOf(name, limit).count(key)
-      const seconds = Math.max(1, Math.ceil(msBeforeReset / 1000))
-      const allowed = used <= limit.requests
-      const left = Math.max(0, limit.requests - used)
-      return {
-        allowed,
-        headers: {
-          'RateLimit-Policy': `"${name}";q=${limit.requests};w=${limit.seconds}`,
-          RateLimit: `"${name}";r=${left};t=${seconds}`,
-          ...(!allowed && { 'Retry-After': String(seconds) }),
-        },
-      }
+      const counter = counterOf(name, limit)
+      const own = toTaken(name, limit, await counter.count(key))
+      const network = networkOf(key)
+      // A client that is refused must not use up what its neighbours have.
+      if (network === key || !own.allowed) return own
+      const wider = { ...limit, requests: limit.requests * NETWORK_CLIENTS }
+      const shared = toTaken(name, wider, await counter.count(network))
+      return shared.allowed ? own : shared
+    },
+  }
+}
+
+function toTaken(
+  name: LimitName,
+  limit: { requests: number; seconds: number },
+  { used, msBeforeReset }: { used: number; msBeforeReset: number },
+): LimitTaken {
+  const seconds = Math.max(1, Math.ceil(msBeforeReset / 1000))
+  const allowed = used <= limit.requests
+  const left = Math.max(0, limit.requests - used)
+  return {
+    allowed,
+    headers: {
+      'RateLimit-Policy': `"${name}";q=${limit.requests};w=${limit.seconds}`,
+      RateLimit: `"${name}";r=${left};t=${seconds}`,
+      ...(!allowed && { 'Retry-After': String(seconds) }),
     },
   }
 }

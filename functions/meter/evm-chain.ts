@@ -1,6 +1,12 @@
 import * as v from 'valibot'
-import type { BlockLog } from '../../src/domain/settlement/evm-payments.ts'
-import { LogSchema, QuantitySchema } from '../../src/domain/settlement/evm-settlement.ts'
+import {
+  type BlockLog,
+  CallSchema,
+  type EvmCall,
+  HashSchema,
+  LogSchema,
+  QuantitySchema,
+} from '../../src/domain/settlement/schemes/evm-log.ts'
 import { type JsonRpc, RpcError } from '../settlements/json-rpc.ts'
 
 /** One block of a chain, as far as it is needed. Time in milliseconds. */
@@ -10,7 +16,7 @@ export interface Block {
   at: number
 }
 
-/** Topics as `eth_getLogs` takes them: null for any, a list for one of. */
+/** Topics as `eth_getLogs` takes them, as many as the event has: null for any, a list for one of. */
 export type Topics = readonly (string | null | readonly string[])[]
 
 /** A chain as its node tells it. What contradicts the question or itself is thrown as `RpcError`. */
@@ -21,6 +27,8 @@ export interface EvmChain {
   /** Logs of the token, in chain order. */
   logs(topics: Topics, from: number, to: number): Promise<TimedLog[]>
   hasCode(address: string): Promise<boolean>
+  /** The transaction a log stands in. */
+  call(log: BlockLog): Promise<EvmCall>
 }
 
 /** Some nodes write the block's time beside its logs; the others are asked for it. */
@@ -28,12 +36,15 @@ export interface TimedLog extends BlockLog {
   at: number | null
 }
 
-const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/), v.toLowerCase())
-const BlockSchema = v.object({ number: QuantitySchema, hash, timestamp: QuantitySchema })
+const BlockSchema = v.object({
+  number: QuantitySchema,
+  hash: HashSchema,
+  timestamp: QuantitySchema,
+})
 const LogsSchema = v.array(
   v.object({
     ...LogSchema.entries,
-    blockHash: hash,
+    blockHash: HashSchema,
     removed: v.optional(v.nullable(v.boolean())),
     blockTimestamp: v.optional(v.nullable(QuantitySchema)),
   }),
@@ -77,6 +88,12 @@ export async function openEvmChain(
     },
     hasCode: async (address) =>
       isContract(await rpc.call('eth_getCode', [address, 'latest'], v.string())),
+    async call({ transactionHash, blockHash }) {
+      const call = await rpc.call('eth_getTransactionByHash', [transactionHash], CallSchema)
+      if (call.hash !== transactionHash || call.blockHash !== blockHash)
+        throw new RpcError('eth_getTransactionByHash: not the transaction that was asked for')
+      return call
+    },
   }
 }
 
@@ -118,7 +135,7 @@ function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
       log.address === asked.token &&
       log.blockNumber >= asked.from &&
       log.blockNumber <= asked.to &&
-      log.topics.length === 3 &&
+      log.topics.length === asked.topics.length &&
       wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
     if (!isAsked) throw new RpcError('eth_getLogs: a log that was not asked for')
     const known = hashes.get(log.blockNumber) ?? log.blockHash

@@ -1,3 +1,4 @@
+import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import { type EvmChain, findBlockAt, openEvmChain } from './evm-chain.ts'
 import { createLogRanges } from './log-ranges.ts'
@@ -58,7 +59,10 @@ function noteLag(
   cursors: readonly MeterCursorTable[],
   target: number,
 ) {
-  const furthest = Math.max(0, ...cursors.map(({ next_block }) => next_block - 1))
+  const furthest = largestOf(
+    cursors.map(({ next_block }) => next_block - 1),
+    0,
+  )
   if (furthest > target)
     log.error('meter.node_behind', { network, node_has: target, was_read: furthest })
 }

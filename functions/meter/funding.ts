@@ -1,5 +1,6 @@
-import { toAddress } from '../../src/domain/settlement/evm-settlement.ts'
+import { toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'
 import { inPieces } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
@@ -40,7 +41,7 @@ export async function toFundingTransfers(
   const codes = new Map<string, boolean>()
   for (const wallet of new Set(kept.map(({ topics }) => toAddress(topics[1]))))
     if (paidBySeller.has(wallet)) codes.set(wallet, await chain.hasCode(wallet))
-  const last = Math.max(...kept.map(({ blockNumber }) => blockNumber))
+  const last = largestOf(kept.map(({ blockNumber }) => blockNumber))
   const times = await readTimes(chain, kept, await needBlock(chain, last))
   return kept.map((log) => {
     const transfer = toTransfer(log, work.network, timeOf(log, times))

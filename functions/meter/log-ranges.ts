@@ -1,6 +1,6 @@
-import { toTopic } from '../../src/domain/settlement/evm-settlement.ts'
+import { toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
-import type { EvmChain, TimedLog } from './evm-chain.ts'
+import type { EvmChain, TimedLog, Topics } from './evm-chain.ts'
 
 /** Blocks asked for at once, at most; what a node refuses is asked for in less. */
 const MOST_BLOCKS = 10_000
@@ -20,11 +20,15 @@ const CLOSE_ENOUGH = 0.1
 export interface LogRanges {
   /** Runs `read` over the blocks, in ranges the node answers; refused ones are read again, narrower. */
   each(from: number, to: number, read: (from: number, to: number) => Promise<void>): Promise<void>
-  /** Logs of one event for many wallets. @param place of the wallets among the topics: 1 or 2 */
-  logsOf(event: string, place: 1 | 2, wallets: readonly string[], range: Range): Promise<TimedLog[]>
+  /** Logs of one event for many wallets. @param toTopics where the wallets stand among its topics */
+  logsOf(
+    wallets: readonly string[],
+    range: Range,
+    toTopics: (wallets: readonly string[]) => Topics,
+  ): Promise<TimedLog[]>
 }
 
-interface Range {
+export interface Range {
   from: number
   to: number
 }
@@ -55,13 +59,12 @@ export function createLogRanges(chain: EvmChain): LogRanges {
         at = end + 1
       }
     },
-    async logsOf(event, place, wallets, { from, to }) {
+    async logsOf(wallets, { from, to }, toTopics) {
       const logs: TimedLog[] = []
       for (let at = 0; at < wallets.length; ) {
         const some = wallets.slice(at, at + list.most).map(toTopic)
         list.widest = Math.max(list.widest, some.length)
-        const topics = place === 1 ? [event, some] : [event, null, some]
-        logs.push(...(await chain.logs(topics, from, to)))
+        for (const log of await chain.logs(toTopics(some), from, to)) logs.push(log)
         at += some.length
       }
       return logs

@@ -13,6 +13,8 @@ export interface ProvenPayout {
   /** Address, EVM in lower case. */
   payout: string
   listing_id: string
+  /** Of all listings that proved it. */
+  hosts: readonly string[]
 }
 
 /** By chain; where several listings proved one payout, the first by id stands for them. */
@@ -20,16 +22,20 @@ export async function readProvenPayouts({ db }: Store): Promise<Map<string, Prov
   const rows = await db
     .selectFrom('payout_proof')
     .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
-    .select(['payout_proof.payout', 'claim.listing_id'])
+    .select(['payout_proof.payout', 'claim.listing_id', 'claim.host'])
     .where('claim.state', '=', 'verified')
     .orderBy('payout_proof.payout')
     .orderBy('claim.listing_id')
     .execute()
-  const first = new Map<string, string>()
-  for (const { payout, listing_id } of rows) if (!first.has(payout)) first.set(payout, listing_id)
-  const payouts = [...first].map(([caip10, listing_id]) => {
+  const proofs = [...Map.groupBy(rows, ({ payout }) => payout)]
+  const payouts = proofs.map(([caip10, of]) => {
     const at = caip10.lastIndexOf(':')
-    return { network: caip10.slice(0, at), payout: caip10.slice(at + 1), listing_id }
+    return {
+      network: caip10.slice(0, at),
+      payout: caip10.slice(at + 1),
+      listing_id: of[0]?.listing_id ?? '',
+      hosts: of.map(({ host }) => host),
+    }
   })
   return Map.groupBy(payouts, ({ network }) => network)
 }

@@ -1,9 +1,4 @@
-import { amountOf, pairAuthorizations } from '../../src/domain/settlement/evm-payments.ts'
-import {
-  AUTHORIZATION_USED_TOPIC,
-  TRANSFER_TOPIC,
-  toAddress,
-} from '../../src/domain/settlement/evm-settlement.ts'
+import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
@@ -11,6 +6,7 @@ import { type Block, type EvmChain, needBlock, type TimedLog } from './evm-chain
 import type { LogRanges } from './log-ranges.ts'
 import { findBlockHash } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
+import { readPaidLogs } from './paid-logs.ts'
 
 export interface Reading {
   work: ChainWork
@@ -58,11 +54,9 @@ export async function readRange(
   await assertRemembered(work, chain, range.from - 1)
   await assertRemembered(work, chain, range.to, edge)
   const wallets = group.map(({ payout }) => payout)
-  const received = await ranges.logsOf(TRANSFER_TOPIC, 2, wallets, range)
-  const sent = (await ranges.logsOf(TRANSFER_TOPIC, 1, wallets, range)).filter(isMoney)
-  const payers = [...new Set(received.map(({ topics }) => toAddress(topics[1])))]
-  const uses = await ranges.logsOf(AUTHORIZATION_USED_TOPIC, 1, payers, range)
-  const { paid, paidOthers } = pairAuthorizations(received, uses)
+  const { paid, paidOthers } = await readPaidLogs({ work, chain, ranges }, wallets, range)
+  const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
+  const sent = gone.filter(isMoney)
   const times = await readTimes(chain, [...paid, ...sent], edge)
   if ((await needBlock(chain, range.to)).hash !== edge.hash)
     throw new RpcError('the chain was reorganised while it was read')

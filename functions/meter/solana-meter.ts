@@ -92,7 +92,7 @@ async function listSignatures(
     const options = { limit: PAGE, commitment: 'finalized', ...until, ...before }
     const page = await rpc.call('getSignaturesForAddress', [account, options], SignaturesSchema)
     const fresh = page.filter(({ blockTime }) => (blockTime ?? start) * 1000 >= start)
-    listed.push(...fresh)
+    for (const signature of fresh) listed.push(signature)
     const last = page.at(-1)
     if (page.length < PAGE || fresh.length < page.length || last === undefined) break
     if (before.before === last.signature)

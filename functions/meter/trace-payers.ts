@@ -1,15 +1,13 @@
-import {
-  AUTHORIZATION_USED_TOPIC,
-  TRANSFER_TOPIC,
-  toAddress,
-} from '../../src/domain/settlement/evm-settlement.ts'
+import { TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
+import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { MeterPayerTable } from '../store/schema/tables.ts'
 import { type EvmChain, findBlockAt } from './evm-chain.ts'
 import { addFunding, type Funding, toFundingTransfers } from './funding.ts'
 import type { LogRanges } from './log-ranges.ts'
 import { inPieces, insertTransferRows, notePaidOthers } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
+import { readConsents } from './paid-logs.ts'
 import { isMoney } from './read-range.ts'
 
 const DAY_MS = 86_400_000
@@ -51,15 +49,15 @@ async function traceTogether(
   const { store, network } = work
   const firstBlocks = new Map(payers.map(({ payer, first_block }) => [payer, first_block]))
   const wallets = [...firstBlocks.keys()]
-  const earliest = Math.min(...payers.map(({ first_paid_at }) => first_paid_at))
+  const earliest = smallestOf(payers.map(({ first_paid_at }) => first_paid_at))
   const start = await findBlockAt(chain, earliest - WASH.hopDays * DAY_MS, head)
   const funding: Funding = new Map()
   const paidOthers = new Map<string, number>()
-  await ranges.each(start, Math.max(...firstBlocks.values()), async (from, to) => {
+  await ranges.each(start, largestOf(firstBlocks.values()), async (from, to) => {
     await work.onStep()
     const range = { from, to }
-    const received = await ranges.logsOf(TRANSFER_TOPIC, 2, wallets, range)
-    const uses = await ranges.logsOf(AUTHORIZATION_USED_TOPIC, 1, wallets, range)
+    const received = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, null, some])
+    const uses = await readConsents({ work, ranges }, wallets, range)
     for (const log of received.filter(isMoney))
       if (log.blockNumber <= (firstBlocks.get(toAddress(log.topics[2])) ?? -1))
         addFunding(funding, log)

@@ -8,6 +8,7 @@ import type { Finding, OtherAnswer } from '../../src/domain/probe/read/finding.t
 import { judgeHttp } from '../../src/domain/probe/read/judge-http.ts'
 import { judgePayment } from '../../src/domain/probe/read/judge-payment.ts'
 import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Asker } from './ask.ts'
 
@@ -34,7 +35,7 @@ export async function askOperations(
   return {
     ...first,
     ...(others.length > 0 && { others }),
-    ...(waits.length > 0 && { retryAfterS: Math.max(...waits) }),
+    ...(waits.length > 0 && { retryAfterS: largestOf(waits) }),
   }
 }
 

@@ -49,6 +49,8 @@ export interface AskerOptions {
   allowPrivate: boolean
   /** Sent as User-Agent: who asks, and an address to read about it. */
   userAgent: string
+  /** Refuses an address that is this service itself. */
+  isOwnAddress?: (address: string, port: number) => boolean
   limits?: AskLimits
 }
 
@@ -65,6 +67,7 @@ export function createAsker(options: AskerOptions): Asker {
       resolver: options.resolver,
       allowPrivate: options.allowPrivate,
       connectTimeoutMs: limits.connectMs,
+      ...(options.isOwnAddress !== undefined && { isOwnAddress: options.isOwnAddress }),
     }),
     pipelining: 0,
     allowH2: false,

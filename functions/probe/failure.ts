@@ -1,5 +1,5 @@
 import type { ProbeFailure } from '../../src/domain/probe/read/probe-answer.ts'
-import { AddressRefusedError } from '../call/guard.ts'
+import { AddressRefusedError, OwnAddressError } from '../call/guard.ts'
 
 /** Error codes of Node, its resolver and undici, and what each says of the seller or of us. */
 const BY_CODE: Record<string, ProbeFailure> = {
@@ -31,6 +31,8 @@ export function toFailure(error: unknown): { failure: ProbeFailure; detail: stri
   const first = firstOf(error)
   if (first instanceof AddressRefusedError)
     return { failure: 'address_refused', detail: first.reason }
+  if (first instanceof OwnAddressError)
+    return { failure: 'address_refused', detail: 'it is this service itself' }
   const code = codeOf(first)
   if (isOfResolver(first))
     return { failure: NO_SUCH_NAME.has(code) ? 'no_such_host' : 'dns', detail: code }

@@ -110,14 +110,26 @@ async function listTools(
   for (let page = 0; info.hasTools && page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor }
     const listed = await post(target, toToolsList(10 + page, session, params))
-    if (!listed.answered) return toFailureFinding('mcp', listed)
+    if (!listed.answered) return toUnlisted(listed, info, values, first)
     const result = listed.reply?.kind === 'result' ? listed.reply.result : {}
     if (!Array.isArray(result.tools)) return judgeNoMcp(listed.answer, listed.reply, target.now())
-    values.push(...result.tools.slice(0, SEEN.tools))
+    for (const tool of result.tools.slice(0, SEEN.tools)) values.push(tool)
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
   }
   return toMcpFinding(info, { values, isCut: cursor !== undefined }, first)
+}
+
+/** A list that our own bounds cut off after its first page is a list; any other silence is a failure. */
+function toUnlisted(
+  silence: Extract<ProbeReply, { answered: false }>,
+  info: McpServerInfo,
+  values: unknown[],
+  first: ProbeAnswer,
+): Finding {
+  return silence.failure === 'own_bound' && values.length > 0
+    ? toMcpFinding(info, { values, isCut: true }, first)
+    : toFailureFinding('mcp', silence)
 }
 
 function toToolsList(id: number, session: McpSession | null, params: Record<string, unknown>) {

@@ -5,10 +5,10 @@ import {
   type ProposableKind,
 } from '../../src/domain/proposals/found-service.ts'
 import { type FoundSeller, findSeller } from '../discovery/find-seller.ts'
+import { examineUrl } from '../lint/lint-url.ts'
 import type { Asker, AskLimits } from '../probe/ask.ts'
-import { examineUrl } from '../probe/lint/lint-url.ts'
 
-/** A stranger's wish may not hold a connection for long: each answer, and all of them (milliseconds, bytes). */
+/** A stranger's wish may not hold a connection for long (milliseconds, bytes). */
 export const LOOK_LIMITS: AskLimits = {
   connectMs: 5000,
   answerMs: 8000,
@@ -16,7 +16,6 @@ export const LOOK_LIMITS: AskLimits = {
   bodyBytes: 512 * 1024,
   decodedBytes: 1024 * 1024,
 }
-const LOOK_MS = 40_000
 
 const MAX_TOOLS = 100
 const MAX_TERMS = 20
@@ -41,18 +40,14 @@ export interface Looked {
  * @param kind what the proposer takes it for
  */
 export async function lookAtService(
-  { url, kind }: { url: string; kind: ProposableKind | undefined },
+  { url, kind }: { url: string; kind?: ProposableKind | undefined },
   asker: Pick<Asker, 'ask'>,
   now: () => number,
 ): Promise<Looked> {
-  const signal = AbortSignal.timeout(LOOK_MS)
-  const bounded = {
-    ask: (request: Parameters<Asker['ask']>[0]) => asker.ask({ ...request, signal }),
-  }
   const as = kind === undefined ? undefined : PROTOCOLS[kind]
-  const { chosen } = await examineUrl(url, as, bounded, now)
+  const { chosen } = await examineUrl(url, as, asker, now)
   const isDead = chosen.failure !== undefined
-  const seller = isDead ? null : await findSeller(new URL(url).origin, bounded)
+  const seller = isDead ? null : await findSeller(new URL(url).origin, asker)
   const at = new Date(now()).toISOString()
   const found = toFound({ url, at, kind: kind ?? kindOf(chosen, seller) }, chosen, seller)
   return { found: cutToFit(found), unreachable: isDead ? chosen.saw : null }

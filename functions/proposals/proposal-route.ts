@@ -4,7 +4,8 @@ import { ProposalBodySchema, type ProposedView } from '../../src/domain/proposal
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { parseBody } from '../http/parse-body.ts'
 import type { Parts } from '../parts/parts.ts'
-import { clientOf, createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
+import { toCaller } from '../probe/stranger-runs.ts'
+import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
 import type { Propose } from './propose.ts'
 
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
@@ -15,7 +16,7 @@ export function createProposalRoute(parts: Parts, propose: Propose): SellerRoute
   return createSellerRoute(parts, async (event) => {
     const body = await parseBody(event.req, ProposalBodySchema, problem)
     if ('refusal' in body) return body.refusal
-    const answer = await propose(body.output, clientOf(parts, event))
+    const answer = await propose(body.output, toCaller(event, parts.config))
     if (answer.kind === 'refused') return toProblem(parts, answer)
     const view = toView(answer)
     return Response.json(view, { status: view?.status === 'waiting' ? 202 : 200, headers: HEADERS })

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
 import { ProposalBodySchema } from '../../src/domain/proposals/proposal-views.ts'
 import { readForm, toSiteHeaders } from '../http/form-body.ts'
-import { clientKey } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
+import { toPageCaller } from '../probe/stranger-runs.ts'
 import { isCrossSite } from '../sellers/sessions/cross-site.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 import { findProposal, toProposalView } from './proposal-store.ts'
@@ -17,10 +17,12 @@ const NOTHING_SENT = { url: '', kind: '', note: '', listing: '' }
 export function createProposePage(
   parts: Pick<Parts, 'config' | 'ledger' | 'log' | 'release'>,
   propose: Propose,
-): (req: IncomingMessage) => Promise<ProposePage> {
-  return async (req) => {
+): (req: IncomingMessage, res: ServerResponse) => Promise<ProposePage> {
+  return async (req, res) => {
     try {
-      return await (req.method === 'POST' ? takeForm(parts, propose, req) : showOne(parts, req))
+      return await (req.method === 'POST'
+        ? takeForm(parts, propose, req, res)
+        : showOne(parts, req))
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error
       parts.log.error('store.unavailable', { reason: String(error) })
@@ -52,6 +54,7 @@ async function takeForm(
   { config, release }: Pick<Parts, 'config' | 'release'>,
   propose: Propose,
   req: IncomingMessage,
+  res: ServerResponse,
 ): Promise<ProposePage> {
   if (isCrossSite(toSiteHeaders(req), config.BASE_URL))
     return refuse('cross-site', 'The form was sent from another site; fill it in here.')
@@ -79,9 +82,7 @@ async function takeForm(
       sent,
     }
   }
-  const forwarded = String(req.headers['x-forwarded-for'] ?? '')
-  const client = clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY)
-  return { answer: await propose(parsed.output, client), sent }
+  return { answer: await propose(parsed.output, toPageCaller(req, res, config)), sent }
 }
 
 function refuse(

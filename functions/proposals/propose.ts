@@ -9,11 +9,12 @@ import {
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalAnswer } from '../../src/domain/proposals/proposal-answer.ts'
 import { MAX_NOTE_LENGTH, type ProposalBody } from '../../src/domain/proposals/proposal-views.ts'
+import { isOwnHost } from '../call/own-address.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createAsker, toUserAgent } from '../probe/ask.ts'
+import type { Caller, StrangerRuns } from '../probe/stranger-runs.ts'
 import type { Release } from '../release/release.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
-import { LOOK_LIMITS, lookAtService } from './look-at-service.ts'
+import { LOOK_LIMITS, type Looked, lookAtService } from './look-at-service.ts'
 import {
   type AddedProposal,
   addProposal,
@@ -23,25 +24,21 @@ import {
   toProposalView,
 } from './proposal-store.ts'
 
-/** Addresses looked at at once, over all clients: each may hold connections for a while. */
-const MOST_AT_ONCE = 4
+export type Propose = (body: ProposalBody, caller: Caller) => Promise<ProposalAnswer>
 
-/** @param client key of the proposer, as the limits know it */
-export type Propose = (body: ProposalBody, client: string) => Promise<ProposalAnswer>
-
-type ProposeParts = Pick<Parts, 'config' | 'resolver' | 'limits' | 'clock' | 'ledger' | 'release'>
+type ProposeParts = Pick<Parts, 'config' | 'limits' | 'clock' | 'ledger' | 'release'>
 
 /**
  * Takes a proposal: looks at its address and puts what it found where people decide. Nothing goes
  * live by itself; the proposer's address is stored until the decision and written nowhere else.
  */
-export function createPropose(parts: ProposeParts): Propose {
-  const { config, limits, release, ledger } = parts
-  let underWay = 0
-  return async function propose(body, client) {
+export function createPropose(parts: ProposeParts, runs: StrangerRuns): Propose {
+  const { limits, release, ledger } = parts
+  const now = () => parts.clock.now()
+  return async function propose(body, caller) {
     const wrong = findWrong(parts, body)
     if (wrong !== null) return wrong
-    const taken = await limits.take('propose', client)
+    const taken = await limits.take('propose', caller.client)
     if (!taken.allowed)
       return {
         kind: 'refused',
@@ -54,36 +51,24 @@ export function createPropose(parts: ProposeParts): Propose {
     if (listed !== null) return listed
     const waiting = await findWaitingAt(ledger.store.db, body.url)
     if (waiting !== undefined) return { kind: 'proposal', proposal: toProposalView(waiting) }
-    if (underWay >= MOST_AT_ONCE) return BUSY
-    underWay += 1
-    const asker = createAsker({
-      resolver: parts.resolver,
-      allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
-      userAgent: toUserAgent(config.BASE_URL),
-      limits: LOOK_LIMITS,
-    })
-    try {
-      return await lookAndAdd(parts, body, asker)
-    } finally {
-      underWay -= 1
-      await asker.close()
-    }
+    const looked = await runs.run(
+      body.url,
+      caller,
+      (asker) => lookAtService(body, asker, now),
+      LOOK_LIMITS,
+    )
+    if ('kind' in looked) return { ...looked, kind: 'refused', code: 'rate-limited' }
+    // Nothing more was asked then: what was found is not all there is.
+    if (caller.signal.aborted) looked.unreachable ??= 'whoever proposed it has left'
+    return addLooked(parts, body, looked)
   }
 }
 
-const BUSY: ProposalAnswer = {
-  kind: 'refused',
-  code: 'proposals-full',
-  reason: 'Many addresses are being looked at just now; try again in a minute.',
-  headers: { 'Retry-After': '60' },
-}
-
-async function lookAndAdd(
+async function addLooked(
   { ledger, clock }: ProposeParts,
-  { url, kind, note = '', email }: ProposalBody,
-  asker: ReturnType<typeof createAsker>,
+  { url, note = '', email }: ProposalBody,
+  { found, unreachable }: Looked,
 ): Promise<ProposalAnswer> {
-  const { found, unreachable } = await lookAtService({ url, kind }, asker, () => clock.now())
   const words = toInertLine(note, MAX_NOTE_LENGTH)
   if (unreachable !== null)
     return refuse('url', 'nothing-found', `The address could not be reached: ${unreachable}.`)
@@ -143,7 +128,7 @@ function refuseFull(added: AddedProposal): ProposalAnswer {
 function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): ProposalAnswer | null {
   const fault = findUrlFault(url, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
   if (fault !== null) return refuse('url', 'invalid-parameter', `${fault}.`)
-  if (new URL(url).host === new URL(config.BASE_URL).host)
+  if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
     return refuse('url', 'invalid-parameter', 'expected a service elsewhere: this is our own host.')
   // What was sent is not repeated: an answer may be logged by whoever carries it.
   return email === undefined || parseEmailAddress(email) !== null

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { type CompareRow, CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
 import { type ResourceRow, ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
 import { type ProbePlan, ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
-import { type CompareRow, CompareRowSchema } from '../../src/domain/views/compare-row.ts'
 
 /** What the doors of other directories list. Read when first asked for: most servers never are. */
 export interface DoorData {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DisputePage } from '../../src/domain/disputes/dispute-page.ts'
-import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
-import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
+import type { CheckAnswer } from '../../src/domain/lint/check-answer.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
+import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
 import { createPageCodeLoader, type PageLocals } from './page-code.ts'
@@ -43,17 +43,17 @@ export function createOnDemandPages({
   release: () => Release
   search: PageLocals['search']
   gate: PageGate
-  check: (req: IncomingMessage) => Promise<CheckAnswer>
+  check: (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer>
   compare: (target: string) => Promise<ChosenListings>
-  propose: (req: IncomingMessage) => Promise<ProposePage>
+  propose: (req: IncomingMessage, res: ServerResponse) => Promise<ProposePage>
   dispute: (req: IncomingMessage) => Promise<DisputePage>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
     // Other services take their time: it is not spent inside the gate, where other pages wait.
-    const checked = path === CHECK_PATH ? await check(req) : undefined
-    const proposed = path === PROPOSE_PATH ? await propose(req) : undefined
+    const checked = path === CHECK_PATH ? await check(req, res) : undefined
+    const proposed = path === PROPOSE_PATH ? await propose(req, res) : undefined
     const disputed = path === DISPUTE_PATH ? await dispute(req) : undefined
     await gate(req, res, async () => {
       const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined

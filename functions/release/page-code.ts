@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { DisputePage } from '../../src/domain/disputes/dispute-page.ts'
-import type { ChosenListings } from '../../src/domain/pages/compare/chosen-listings.ts'
-import type { CheckAnswer } from '../../src/domain/probe/lint/check-answer.ts'
+import type { CheckAnswer } from '../../src/domain/lint/check-answer.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
+import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 
 /** What a page rendered on demand may ask of the functions. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
 import type { CallTimes, Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -177,6 +178,6 @@ function toCheckId(listingId: string, claim: SettlementClaim): string {
 function paymentOf(claim: SettlementClaim): string {
   const { network, transaction } = claim
   return claim.family === 'evm'
-    ? `${network} ${transaction} ${claim.payer} ${claim.nonce}`
+    ? `${network} ${transaction} ${toLookUp(claim).key}`
     : `${network} ${transaction}`
 }

@@ -1,16 +1,18 @@
 import * as v from 'valibot'
+import { judgeEvmSettlement, toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
 import {
+  amountOf,
+  CallSchema,
   type EvmLog,
-  judgeEvmSettlement,
   LogSchema,
   QuantitySchema,
   ReceiptSchema,
   TRANSFER_TOPIC,
   toAddress,
   toTopic,
-} from '../../src/domain/settlement/evm-settlement.ts'
+} from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
+import type { EvmClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { ChainReader } from './chain-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 
@@ -21,7 +23,7 @@ const RANGES = [1_500_000, 100_000, 9_000, 900]
 /** Returns looked at; each costs a block's timestamp. */
 const MAX_RETURNS = 50
 
-export const evmReader: ChainReader<Extract<SettlementClaim, { family: 'evm' }>> = {
+export const evmReader: ChainReader<EvmClaim> = {
   async readSettlement(rpc, { claim, payouts, asset, confirmations }) {
     await assertChain(rpc, claim.network)
     const receipt = await rpc.call(
@@ -33,7 +35,9 @@ export const evmReader: ChainReader<Extract<SettlementClaim, { family: 'evm' }>>
     const head = await rpc.call('eth_blockNumber', [], QuantitySchema)
     const block = await readBlock(rpc, receipt.blockNumber)
     if (block === null) return { outcome: 'wait', reason: 'reorganised' }
-    return judgeEvmSettlement(claim, receipt, { head, block, confirmations }, { payouts, asset })
+    const call = toLookUp(claim).needsCall ? await readCall(rpc, claim.transaction) : null
+    const facts = { head, block, confirmations }
+    return judgeEvmSettlement(claim, { receipt, call }, facts, { payouts, asset })
   },
 
   async readReturns(rpc, settled, { payouts, asset }) {
@@ -62,6 +66,13 @@ async function readBlock(rpc: JsonRpc, number: number) {
   return rpc.call('eth_getBlockByNumber', [height, false], v.nullable(BlockSchema))
 }
 
+async function readCall(rpc: JsonRpc, hash: string) {
+  const call = await rpc.call('eth_getTransactionByHash', [hash], v.nullable(CallSchema))
+  if (call !== null && call.hash !== hash)
+    throw new RpcError('eth_getTransactionByHash: not the transaction that was asked for')
+  return call
+}
+
 async function readLogs(rpc: JsonRpc, head: number, filter: object): Promise<EvmLog[]> {
   for (const range of RANGES) {
     const fromBlock = `0x${Math.max(0, head - range).toString(16)}`
@@ -81,7 +92,7 @@ function toTransfer(network: string, log: EvmLog, timestamp: number): Transfer {
     log_index: log.logIndex,
     from: toAddress(log.topics[1]),
     to: toAddress(log.topics[2]),
-    amount: BigInt(log.data === '0x' ? 0 : log.data).toString(),
+    amount: amountOf(log).toString(),
     at: timestamp * 1000,
     block: log.blockNumber,
     from_contract: null,

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../src/domain/listing/payout.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
@@ -96,8 +96,8 @@ function dealOut(
       ...called.filter((one) => !read.has(payoutOf(one)) && !disputed.has(payoutOf(one))),
     ].filter(({ is_untraced }) => !is_untraced)
     if (called.length === 0 && read.size === 0) continue
-    const wallets = [...counts, ...contested].map(toWallet)
-    wallets.push(...called.map(({ payee }) => payee))
+    const published = [...counts, ...contested].map(toWallet)
+    const wallets = [...published, ...called.map(({ payee }) => payee)]
     shares.set(id, { own: own.map(toSettlement), wallets, isMetered: read.size > 0 })
   }
   return shares

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../src/domain/listing/payout.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SeenBy } from '../store/schema/tables.ts'

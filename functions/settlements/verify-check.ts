@@ -4,6 +4,7 @@ import {
   type Settlement,
   type SettlementVerdict,
 } from '../../src/domain/settlement/settlement.ts'
+import { SettlementClaimSchema } from '../../src/domain/settlement/settlement-claim.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
@@ -33,26 +34,11 @@ const GIVE_UP_MS = 7 * 24 * HOUR_MS
 const REVISIT_MS = 24 * HOUR_MS
 
 const StringsSchema = v.array(v.string())
-const EvmClaimSchema = v.object({
-  family: v.literal('evm'),
-  network: v.string(),
-  transaction: v.string(),
-  payer: v.string(),
-  amount: v.string(),
-  nonce: v.string(),
-})
-const SolanaClaimSchema = v.object({
-  family: v.literal('solana'),
-  network: v.string(),
-  transaction: v.string(),
-  authorised: v.string(),
-})
-const ClaimSchema = v.variant('family', [EvmClaimSchema, SolanaClaimSchema])
 
 /** One look at one check: counted, refused, or put back with a longer wait. */
 export async function verifyCheck(parts: VerifyParts, check: SettlementCheckTable): Promise<void> {
   const { store, clock, log, nodes, allowTestCoins } = parts
-  const claim = v.parse(ClaimSchema, JSON.parse(check.claim))
+  const claim = v.parse(SettlementClaimSchema, JSON.parse(check.claim))
   const lookUp = {
     claim,
     payouts: v.parse(StringsSchema, JSON.parse(check.payouts)),

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { toPrintable } from '../text/printable.ts'
 import { runSeeding, type SeedingResult } from './run-seeding.ts'
 import { countSeeding } from './seed-counts.ts'
@@ -31,7 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
     codes.push(await seedOne(importer, parsed.options, reported))
   const { report } = parsed.options
   if (report !== null) codes.push(await writeReport(report, reported))
-  return Math.max(...codes)
+  return largestOf(codes)
 }
 
 async function seedOne(

@@ -26,7 +26,7 @@ export function gatherSeeds(
     }
     for (const mark of marks) owners.set(mark, seed.key)
     chosen.seeds.push(seed)
-    chosen.dropped.push(...dropped)
+    for (const each of dropped) chosen.dropped.push(each)
   }
   for (const each of mapped) {
     if (each.ok) continue

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts'
 import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
+import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import { decimalsOf, isTestNetwork } from './assets.ts'
 import type { RefusalReason } from './refusal.ts'
@@ -94,8 +95,8 @@ export function pricingOf(offers: readonly Offer[]): Pricing {
   if (offers.length === 0) return { model: 'unknown' }
   return {
     model: 'per_call',
-    min_usd: Math.min(...offers.map(({ min_usd }) => min_usd)),
-    max_usd: Math.max(...offers.map(({ max_usd }) => max_usd)),
+    min_usd: smallestOf(offers.map(({ min_usd }) => min_usd)),
+    max_usd: largestOf(offers.map(({ max_usd }) => max_usd)),
     rails: [...new Set(offers.map(({ rail }) => rail))].sort(compareRails),
     networks: [...new Set(offers.flatMap(({ network }) => network ?? []))].sort(),
   }

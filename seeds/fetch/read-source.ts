@@ -41,7 +41,7 @@ export async function readSource(options: ReadOptions): Promise<ReadRows> {
   const most = Math.min(limit ?? MAX_ROWS, MAX_ROWS)
   for await (const page of readPages(options)) {
     for (const value of page.values) if (rows.values.length < most) rows.values.push(value)
-    rows.refused.push(...page.refused)
+    for (const refusal of page.refused) rows.refused.push(refusal)
     progress.update(rows.values.length)
     if (rows.values.length >= most) break
   }

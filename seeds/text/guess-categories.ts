@@ -1,3 +1,4 @@
+import { smallestOf } from '../../src/domain/wire/extremes.ts'
 import { CATEGORY_KEYWORDS, DEFAULT_CATEGORY } from './category-keywords.ts'
 
 const NAME_WEIGHT = 3
@@ -25,7 +26,7 @@ for (const [category, keywords] of Object.entries(CATEGORY_KEYWORDS))
     const [first = ''] = words
     table.set(first, [...(table.get(first) ?? []), keyword])
   }
-const SHORTEST_STEM = Math.min(...[...BY_STEM.keys()].map((stem) => stem.length))
+const SHORTEST_STEM = smallestOf([...BY_STEM.keys()].map((stem) => stem.length))
 
 /**
  * One or two categories by the words of a name and a description; deterministic, so that a second

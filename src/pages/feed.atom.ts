@@ -1,6 +1,6 @@
 import { readCompiled } from '../compiled.ts'
-import { renderAtomFeed } from '../render/atom-feed.ts'
-import { toListingFeed } from '../render/listing-feed.ts'
+import { renderAtomFeed } from '../site/feeds/atom-feed.ts'
+import { toListingFeed } from '../site/feeds/listing-feed.ts'
 
 export function GET(): Response {
   const { site, listings } = readCompiled()

@@ -1,5 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { toXmlText } from '../render/xml-text.ts'
+import { toXmlText } from '../site/frame/xml-text.ts'
 
 /** Lets a browser search Waypost from its address bar (OpenSearch 1.1). */
 export function GET(): Response {

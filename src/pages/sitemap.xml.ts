@@ -1,6 +1,6 @@
 import { readCompiled } from '../compiled.ts'
-import { toSitePaths } from '../domain/pages/site/site-paths.ts'
-import { renderSiteSitemaps } from '../render/site-sitemaps.ts'
+import { toSitePaths } from '../site/feeds/site-paths.ts'
+import { renderSiteSitemaps } from '../site/feeds/site-sitemaps.ts'
 
 export function GET(): Response {
   const compiled = readCompiled()

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { request } from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAddressLookup } from '../../functions/ports/address-lookup.ts'
-import { createHostsFile } from '../../functions/ports/hosts-file.ts'
-import { createResolver } from '../../functions/ports/resolver.ts'
+import { createHostsFile, createResolver } from '../../functions/ports/resolver.ts'
 import { problemOf } from '../call/problem-of.ts'
 import {
   aListing,

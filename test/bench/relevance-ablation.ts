@@ -10,7 +10,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
-import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/search-words.ts'
+import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/query-words.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 interface Ablation {

@@ -1,4 +1,4 @@
-import type { SearchWords } from '../../src/domain/derived/search-words.ts'
+import type { SearchWords } from '../../src/domain/derived/query-words.ts'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'

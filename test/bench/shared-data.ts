@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { readTables } from '../../src/compile/content/read-tables.ts'
-import type { SearchWords } from '../../src/domain/derived/search-words.ts'
+import type { SearchWords } from '../../src/domain/derived/query-words.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 
 /** The folder of real data beside the project, or null where it is absent. */

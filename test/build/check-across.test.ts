@@ -191,3 +191,58 @@ describe('check --changed-from', () => {
     expect(run(dir, '--what').code).toBe(2)
   })
 })
+
+describe('a server whose credentials an agent would lack, or copy from somebody, is warned about', () => {
+  const remote = 'kind: mcp, transport: streamable-http, url: "https://mcp.seller.dev/mcp"'
+  const image = 'kind: mcp_package, transport: stdio, registry: npm, identifier: weather'
+  const withEnv = (env: string) => `[{ ${image}, env: [{ ${env} }] }]`
+  const toldOf = (auth: string, invoke: string) =>
+    check({ 'listings/mcp/a.md': server({ auth, invoke }) }).filter((each) =>
+      each.includes('invoke'),
+    )
+
+  test.each([
+    ['a package that names nothing', '{ type: api_key }', `[{ ${image} }]`],
+    ['a remote that names no header', '{ type: api_key }', `[{ ${remote} }]`],
+    ['one way in of two', '{ type: other }', `[{ ${image}, args: ["<KEY>"] }, { ${remote} }]`],
+  ])('%s', (_, auth, invoke) => {
+    expect(toldOf(auth, invoke)).toEqual([
+      expect.stringMatching(/invoke\[\d\]: warning, auth is \w+: expected what to bring/),
+    ])
+  })
+
+  test.each([
+    ['a bearer token has one place', '{ type: bearer }', `[{ ${remote} }]`],
+    ['a client signs in by itself', '{ type: oauth }', `[{ ${remote} }]`],
+    ['auth names it', '{ type: api_key, in: query, name: apikey }', `[{ ${remote} }]`],
+    ['a sentence says it', '{ type: other, note: The kubeconfig file. }', `[{ ${image} }]`],
+    ['nothing is needed', '{ type: none }', `[{ ${image} }]`],
+  ])('nothing is lacking where %s', (_, auth, invoke) => {
+    expect(toldOf(auth, invoke)).toEqual([])
+  })
+
+  test.each([
+    'name: A_KEY, secret: true, example: "sk-live-1"',
+    'name: A_KEY, required: true, example: "1234abcd1234abdd"',
+    'name: A_HOST, required: true, example: "https://example.seller.dev"',
+    'name: A_FILE, required: true, example: "/path/to/key.json"',
+    'name: A_USER, required: true, example: "YOUR_USER_HERE"',
+    'name: A_HOST, required: true, example: "192.168.1.100"',
+  ])('a sample: %s', (env) => {
+    expect(toldOf('{ type: api_key }', withEnv(env))).toEqual([
+      expect.stringMatching(
+        /invoke\[0\]\.env\[0\]\.example: warning, .*expected no example, or a placeholder/,
+      ),
+    ])
+  })
+
+  test.each([
+    'name: A_KEY, secret: true, example: "Bearer <token>"',
+    'name: A_URL, required: true, secret: true, example: "postgres://…"',
+    'name: A_HOST, required: true, example: "http://localhost:9200"',
+    'name: A_MODE, required: true, example: stdio',
+    'name: A_HOST, example: "https://example.seller.dev"',
+  ])('no sample: %s', (env) => {
+    expect(toldOf('{ type: api_key }', withEnv(env))).toEqual([])
+  })
+})

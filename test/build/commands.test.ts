@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 
@@ -29,4 +32,18 @@ test('npm run build says so when OUT_DIR cannot be written to', () => {
   expect(status).toBe(1)
   expect(said).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
   expect(said).not.toMatch(/\n\s+at /)
+})
+
+test('npm run build begins no release before the content is read and sound', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bad-'))
+  const content = join(folder, 'content')
+  cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
+  writeFileSync(join(content, 'listings/mcp/bad.md'), '---\nname: Bad\n---\n')
+  const out = join(folder, 'dist')
+  const { status, said } = run('build', { CONTENT_DIR: content, OUT_DIR: out })
+  expect(status).toBe(1)
+  expect(said).toMatch(/The content has errors, so nothing was built/)
+  // Neither a folder for the release nor a bundle of the pages, which take most of a build.
+  expect(existsSync(join(out, 'releases'))).toBe(false)
+  expect(existsSync(join(out, 'cache/pages'))).toBe(false)
 })

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { findUnusedWords } from '../../src/compile/derive/unused-words.ts'
-import { NO_SEARCH_WORDS } from '../../src/domain/derived/search-words.ts'
+import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 const OWN = readFileSync(

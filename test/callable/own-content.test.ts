@@ -10,7 +10,7 @@ import { toTrustView } from '../../src/domain/views/trust-view.ts'
 
 /** The product's own listings, as they are served: can an agent call them? */
 const rules = { allowPrivate: false }
-const { content } = readContent('content', rules)
+const { content, faults } = readContent('content', rules)
 if (content === null) throw new Error('run "npm run check": the content has errors')
 const catalogue = createCatalogue(content, {
   baseUrl: 'https://directory.example',
@@ -33,6 +33,10 @@ function kitOf(id: string): KitView {
   if (kit === undefined) throw new Error(`${id} is not in the content`)
   return kit
 }
+
+test('nothing of the content is warned about', () => {
+  expect(faults).toEqual([])
+})
 
 function isEmpty(body: unknown): boolean {
   return JSON.stringify(body) === '{}'

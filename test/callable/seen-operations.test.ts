@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { type KitOperation, KitOperationSchema } from '../../src/domain/kit/kit-operations.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
-import { toCallRows } from '../../src/domain/pages/listing/call-rows.ts'
-import { toSeenSentence } from '../../src/domain/pages/listing/seen-words.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toCallRows } from '../../src/site/calls/call-rows.ts'
+import { toSeenSentence } from '../../src/site/evidence/seen-words.ts'
 import { BASE_URL, SAMPLE_FACTS, SOURCES, toListing } from '../domain/listing-samples.ts'
 
 type Seen = NonNullable<NonNullable<Interface['operations']>[number]['seen']>

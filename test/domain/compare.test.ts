@@ -1,15 +1,19 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { type CompareFacts, CompareFactsSchema } from '../../src/domain/derived/compare-facts.ts'
-import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
+import { type CompareFacts, CompareFactsSchema } from '../../src/domain/compare/compare-facts.ts'
 import {
   type CompareRow,
   compareRows,
   toCompareRow,
   truncate,
-} from '../../src/domain/views/compare-row.ts'
-import { CompareSchema, toCompareList, toCompareView } from '../../src/domain/views/compare-view.ts'
+} from '../../src/domain/compare/compare-row.ts'
+import {
+  CompareSchema,
+  toCompareList,
+  toCompareView,
+} from '../../src/domain/compare/compare-view.ts'
+import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
 import { BASE_URL, findFaults, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 

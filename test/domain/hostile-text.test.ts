@@ -1,12 +1,26 @@
+import fc from 'fast-check'
 import markdownIt from 'markdown-it'
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { renderDescription } from '../../src/compile/derive/render-description.ts'
+import { toCompareRow } from '../../src/domain/compare/compare-row.ts'
+import { toArdEntry } from '../../src/domain/doors/ard-entry.ts'
+import { toKitCard } from '../../src/domain/doors/cards/kit-card.ts'
+import { toListingCard } from '../../src/domain/doors/cards/listing-card.ts'
+import { toServerCard } from '../../src/domain/doors/cards/server-card.ts'
+import { toLlmsFullText } from '../../src/domain/doors/catalog-documents.ts'
+import { toResourceRows } from '../../src/domain/doors/discovery-resource.ts'
+import { toListingMarkdown } from '../../src/domain/doors/markdown-twin.ts'
+import { toRegistryRows } from '../../src/domain/doors/registry-entry.ts'
+import { toKitView } from '../../src/domain/kit/kit-view.ts'
+import { withoutHidden } from '../../src/domain/listing/listing-text.ts'
+import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { toBadgeView } from '../../src/domain/views/badge-view.ts'
-import { toCompareRow } from '../../src/domain/views/compare-row.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
-import { renderBadgeSvg } from '../../src/render/badge-svg.ts'
+import { renderBadgeSvg } from '../../src/site/badges/badge-svg.ts'
+import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
 
 /** Legal names, each an attack on one reader further down. */
@@ -113,3 +127,104 @@ function tagsOf(html: string): string[] {
 function elementsOf(svg: string): string[] {
   return svg.match(/<\/?[a-z]+/gi) ?? []
 }
+
+/** What a reader can't see, or what turns the text beside it: written out, not by class. */
+const HIDDEN = [
+  ...['\u0000', '\u0007', '\u001b', '\u007f', '\u009b', '\u00ad', '\u061c', '\u180e', '\u200b'],
+  ...['\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2060', '\u2066', '\u2069'],
+  ...['\ufeff', '\ufff9', '\u{e0001}', '\u{e0041}', '\u{e007f}', '\u{f0000}', '\ud800'],
+]
+const WORDS = [
+  'ok',
+  'ignore all',
+  'a\nb',
+  '天気',
+  '👩‍👧',
+  'نمونه',
+  '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
+]
+
+const hostileText = fc
+  .array(fc.constantFrom(...HIDDEN, ...WORDS), { minLength: 1, maxLength: 6 })
+  .map((parts) => `x${parts.join('')}`)
+
+const hostileSchema = fc.record({
+  type: fc.constant('object'),
+  title: hostileText,
+  description: hostileText,
+  required: fc.array(hostileText, { maxLength: 2 }),
+  properties: fc.dictionary(
+    hostileText,
+    fc.record({ type: fc.constant('string'), enum: fc.array(hostileText), default: hostileText }),
+    { maxKeys: 3 },
+  ),
+  examples: fc.array(fc.dictionary(hostileText, hostileText), { maxLength: 2 }),
+})
+
+const hostileService = fc.record({
+  schema: hostileSchema,
+  example: fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
+  text: hostileText,
+})
+type HostileService = typeof hostileService extends fc.Arbitrary<infer Service> ? Service : never
+
+function toOutputs(kind: string, { schema, example, text }: HostileService): unknown[] {
+  const url = 'https://api.weather.example/now'
+  const payload = { content_type: 'application/json', schema, example }
+  const params = [{ name: 'q', in: 'query', required: true, schema, example: text }]
+  const operation = { method: 'POST', url, params, body: payload, response: payload }
+  const price = { price: { min_usd: 0.01, max_usd: 0.01, per: 'call' } }
+  const listing = toListing({
+    facts: {
+      kind,
+      ...(kind === 'mcp_server'
+        ? { invoke: [{ kind: 'mcp', transport: 'streamable-http', url }] }
+        : { http: [{ ...operation, ...price }] }),
+    },
+    description: text,
+    evidence: v.parse(EvidenceSchema, {
+      interface: {
+        at: '2026-11-01T00:00:00Z',
+        from: 'openapi',
+        operations: [{ ...operation, method: 'PUT' }],
+        tools: [{ name: 'tool', description: 'Does it.', input_schema: schema }],
+      },
+    }),
+  })
+  const view = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const kit = toKitView(listing, { baseUrl: BASE_URL, trust: view.trust })
+  return [
+    ...[view, kit, toCallRows(kit), renderDescription(listing.description), listing.evidence],
+    ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, [view])],
+    ...[toResourceRows([listing], BASE_URL), toRegistryRows([listing], [], BASE_URL)],
+    ...[toArdEntry(view, BASE_URL), toServerCard(view, BASE_URL), toListingCard(view)],
+    ...[toKitCard(kit, {}), toKitCard(kit, { operation: 0 })],
+  ]
+}
+
+/** Every string of a value, keys included, as a reader of the JSON would get it. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => [key, ...textsOf(member)])
+}
+
+describe.each(['http_api', 'mcp_server'])('an %s whose schemas hide characters', (kind) => {
+  test('shows none of them, in no string and no key of any output', () => {
+    const flags = /\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}/gu
+    fc.assert(
+      fc.property(hostileService, (service) => {
+        const texts = toOutputs(kind, service).flatMap(textsOf)
+        const shown = texts.map((text) => text.replace(flags, ''))
+        expect(shown.filter((text) => HIDDEN.some((each) => text.includes(each)))).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('cleaning keeps what has work to do, and of two keys that become one the first', () => {
+  const kept = { 'a b': ['two\nlines\tand tabs', '👩‍👧', 'می‌خواهم', 1, null, true] }
+  expect(withoutHidden(kept)).toEqual(kept)
+  expect(withoutHidden({ 'a\u200b': 1, a: 2, '\u202e': 3, 'b\nc': 4 })).toEqual({ a: 1, 'b c': 4 })
+})

@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
 import { isNamedNetwork, toNetworkName } from '../../src/domain/listing/network-names.ts'
-import { toListingStructuredData } from '../../src/domain/pages/listing/listing-structured-data.ts'
-import { toSignalWords } from '../../src/domain/pages/listing/signal-words.ts'
-import { toTrustWords } from '../../src/domain/pages/listing/trust-words.ts'
-import { ROWS_PER_PAGE, toTablePages } from '../../src/domain/pages/rows/listing-pages.ts'
-import {
-  compareListingRows,
-  type ListingRow,
-  toListingRow,
-  toOrderText,
-} from '../../src/domain/pages/rows/listing-row.ts'
-import { toEdgeLabels, toPriceHistogram } from '../../src/domain/pages/rows/price-histogram.ts'
-import { readFirst } from '../../src/domain/pages/search/first-results.ts'
-import { toFacets, toFacetTexts } from '../../src/domain/pages/search/listing-facets.ts'
-import { toHomeLists } from '../../src/domain/pages/site/home-lists.ts'
-import { toTextHtml } from '../../src/domain/pages/site/text-html.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
-import { compareRows, toCompareRow } from '../../src/domain/views/compare-row.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { findContentType, isCompressible } from '../../src/domain/wire/content-type.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { toSignalWords } from '../../src/site/evidence/signal-words.ts'
+import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
+import { toTextHtml } from '../../src/site/frame/text-html.ts'
+import { toHomeLists } from '../../src/site/home/home-lists.ts'
+import { toListingStructuredData } from '../../src/site/listing/listing-structured-data.ts'
+import { ROWS_PER_PAGE, toTablePages } from '../../src/site/rows/listing-pages.ts'
+import {
+  compareListingRows,
+  type ListingRow,
+  toListingRow,
+  toOrderText,
+} from '../../src/site/rows/listing-row.ts'
+import { toEdgeLabels, toPriceHistogram } from '../../src/site/rows/price-histogram.ts'
+import { readFirst } from '../../src/site/search/first-results.ts'
+import { toFacets, toFacetTexts } from '../../src/site/search/listing-facets.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { toSourceLines } from '../../src/domain/pages/listing/source-lines.ts'
-import { toCodePieces } from '../../src/domain/pages/site/code-pieces.ts'
+import { toCodePieces } from '../../src/site/frame/code-pieces.ts'
+import { toSourceLines } from '../../src/site/listing/source-lines.ts'
 
 test.each([
   ['See `detail`.', ['See ', ['detail'], '.']],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { toBadgeEmbeds } from '../../src/domain/pages/sellers/badge-embeds.ts'
-import { toClicksByDay, toSourcesText } from '../../src/domain/pages/sellers/clicks-by-day.ts'
-import { toTextPieces } from '../../src/domain/pages/sellers/linked-text.ts'
-import { toNextSteps } from '../../src/domain/pages/sellers/next-steps.ts'
-import { toPayoutWords } from '../../src/domain/pages/sellers/payout-words.ts'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
+import { toTextPieces } from '../../src/site/frame/linked-text.ts'
+import { toClicksByDay, toSourcesText } from '../../src/site/sellers/claims/clicks-by-day.ts'
+import { toNextSteps } from '../../src/site/sellers/claims/next-steps.ts'
+import { toBadgeEmbeds } from '../../src/site/sellers/claims/owned-listing.ts'
+import { toPayoutWords } from '../../src/site/sellers/payouts/payout-words.ts'
 
 describe('the badge to paste', () => {
   const addresses = {

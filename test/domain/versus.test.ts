@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { toVersus } from '../../src/domain/pages/compare/versus.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toVersus } from '../../src/site/compare/versus.ts'
 import { BASE_URL, SAMPLE_FACTS, SOURCES, toListing, toMeasured } from './listing-samples.ts'
 
 type Sample = NonNullable<Parameters<typeof toListing>[0]>

@@ -79,6 +79,24 @@ describe('the current revision of MCP refuses in its own words', () => {
     }
   })
 
+  test('no subscription holds a connection: each is acknowledged, and over', async () => {
+    const notifications = {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+      resourceSubscriptions: ['waypost://listing/x402.weather'],
+    }
+    // `post` reads every answer to its end: one that stayed open would never return.
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => current('subscriptions/listen', { notifications })),
+    )
+    for (const { status, text } of answers) {
+      expect(status).toBe(200)
+      expect(text).toContain('notifications/subscriptions/acknowledged')
+      expect(text).toContain('"resultType":"complete"')
+    }
+  })
+
   test('notifications without end are taken and kept nowhere', async () => {
     const note = JSON.stringify({
       jsonrpc: '2.0',

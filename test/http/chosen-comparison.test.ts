@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ChosenComparisonSchema } from '../../src/domain/views/compare-view.ts'
+import { ChosenComparisonSchema } from '../../src/domain/compare/compare-view.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/evm-settlement.ts'
+import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { hexQuantity, TOKEN, USED_TOPIC } from '../settlements/samples.ts'
 
 /** An EVM chain in memory: blocks of transactions of logs, and a node that tells them with its faults. */
@@ -11,12 +11,25 @@ export interface RawLog {
   data: string
 }
 
+/** Who sent a transaction, whom it called, and with what. */
+export interface RawCall {
+  from: string
+  to: string
+  input: string
+}
+
+/** Logs alone are a facilitator's call that says nothing. */
+type Transaction = RawLog[] | { logs: RawLog[]; call: RawCall }
+
 interface Mined {
   number: number
   hash: string
   at: number
   logs: Record<string, unknown>[]
+  calls: Map<string, RawCall>
 }
+
+const SOME_CALL: RawCall = { from: `0x${'fa'.repeat(20)}`, to: TOKEN, input: '0x' }
 
 /** What is wrong with the node; a test sets what it needs. */
 export interface Faults {
@@ -53,22 +66,25 @@ export function payment(from: string, to: string, amount: number, address = TOKE
 export function createChain({ start, blockMs = 2_000 }: { start: number; blockMs?: number }) {
   const blocks: Mined[] = []
   let branch = 'main'
-  const mine = (...transactions: RawLog[][]) => {
+  const mine = (...transactions: Transaction[]) => {
     const number = blocks.length
     const hash = hashOf(`${branch} ${number}`)
     const at = start + number * blockMs
-    const logs = transactions.flatMap((own, index) =>
-      own.map((log) => ({
+    const calls = new Map<string, RawCall>()
+    const logs = transactions.flatMap((own, index) => {
+      calls.set(hashOf(`${hash} ${index}`), 'call' in own ? own.call : SOME_CALL)
+      return ('logs' in own ? own.logs : own).map((log) => ({
         ...log,
         transactionHash: hashOf(`${hash} ${index}`),
         blockNumber: hexQuantity(number),
         blockHash: hash,
-      })),
-    )
+      }))
+    })
     blocks.push({
       number,
       hash,
       at,
+      calls,
       logs: logs.map((log, index) => ({ ...log, logIndex: hexQuantity(index) })),
     })
   }
@@ -109,6 +125,12 @@ export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) 
       }
       case 'eth_getLogs':
         return findLogs(chain, faults, v.parse(FilterSchema, params[0]), head)
+      case 'eth_getTransactionByHash': {
+        const wanted = String(params[0])
+        const block = chain.blocks.find(({ calls }) => calls.has(wanted))
+        const call = block?.calls.get(wanted)
+        return call === undefined ? null : { hash: wanted, blockHash: block?.hash, ...call }
+      }
       case 'eth_getCode':
         return codes.get(String(params[0])) ?? '0x'
       default:

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { pairAuthorizations } from '../../src/domain/settlement/evm-payments.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/evm-settlement.ts'
+import { pairAuthorizations } from '../../src/domain/settlement/schemes/eip3009.ts'
+import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { excludeWash } from '../../src/domain/wash/wash.ts'
 import {
   aSettlement,

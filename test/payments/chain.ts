@@ -40,6 +40,12 @@ export interface Chain {
   /** A transfer as any address, by the chain's leave. */
   transferAs(from: Address, to: Address, amount: bigint): Promise<void>
   walletOf(index: number): ReturnType<typeof createWallet>
+  /** Puts a contract of a Solidity file beside this one at an address. */
+  put(file: string, contracts: Record<string, Address>): Promise<void>
+  /** Empty blocks. */
+  mine(blocks: number): Promise<void>
+  /** What a chain forgets when it takes blocks back: all since the mark. */
+  snapshot(): Promise<{ revert(): Promise<void> }>
   stop(): Promise<void>
 }
 
@@ -63,9 +69,12 @@ export async function startChain(): Promise<Chain> {
   const reader = createPublicClient({ chain: baseSepolia, transport })
   await waitFor(() => reader.getBlockNumber())
   const test = createTestClient({ mode: 'anvil', chain: baseSepolia, transport })
-  const { TestUsdc, TestMulticall } = compile()
-  await test.setCode({ address: USDC, bytecode: TestUsdc })
-  await test.setCode({ address: MULTICALL, bytecode: TestMulticall })
+  const put = async (file: string, contracts: Record<string, Address>) => {
+    const codes = compile(file)
+    for (const [name, address] of Object.entries(contracts))
+      await test.setCode({ address, bytecode: codes[name] ?? '0x' })
+  }
+  await put('test-usdc.sol', { TestUsdc: USDC, TestMulticall: MULTICALL })
   const write = async (
     index: number,
     functionName: 'mint' | 'transfer',
@@ -99,6 +108,12 @@ export async function startChain(): Promise<Chain> {
       await reader.waitForTransactionReceipt({ hash })
     },
     walletOf: (index) => createWallet(url, index),
+    put,
+    mine: (blocks) => test.mine({ blocks }),
+    snapshot: async () => {
+      const id = await test.snapshot()
+      return { revert: () => test.revert({ id }) }
+    },
     stop: async () => {
       anvil.kill()
       if (anvil.exitCode === null) await once(anvil, 'exit')
@@ -116,21 +131,24 @@ function createWallet(url: string, index: number) {
   }).extend(publicActions)
 }
 
-function compile(): Record<'TestUsdc' | 'TestMulticall', Hex> {
-  const content = readFileSync(new URL('test-usdc.sol', import.meta.url), 'utf8')
+function compile(file: string): Record<string, Hex> {
+  const content = readFileSync(new URL(file, import.meta.url), 'utf8')
   const input = {
     language: 'Solidity',
-    sources: { 'test-usdc.sol': { content } },
+    sources: { [file]: { content } },
     settings: {
       outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
       evmVersion: 'shanghai',
+      viaIR: true,
     },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input)))
-  const contracts = output.contracts?.['test-usdc.sol']
+  const contracts: Record<string, { evm: { deployedBytecode: { object: string } } }> | undefined =
+    output.contracts?.[file]
   if (contracts === undefined) throw new Error(JSON.stringify(output.errors))
-  const codeOf = (name: string): Hex => `0x${contracts[name].evm.deployedBytecode.object}`
-  return { TestUsdc: codeOf('TestUsdc'), TestMulticall: codeOf('TestMulticall') }
+  return Object.fromEntries(
+    Object.entries(contracts).map(([name, { evm }]) => [name, `0x${evm.deployedBytecode.object}`]),
+  )
 }
 
 async function waitFor(isReady: () => Promise<unknown>): Promise<void> {

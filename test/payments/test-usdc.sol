@@ -15,6 +15,7 @@ contract TestUsdc {
 
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
+    mapping(address => mapping(address => uint256)) public allowance;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
@@ -26,6 +27,18 @@ contract TestUsdc {
 
     function transfer(address to, uint256 value) external returns (bool) {
         move(msg.sender, to, value);
+        return true;
+    }
+
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        require(allowance[from][msg.sender] >= value, "transfer amount exceeds allowance");
+        if (allowance[from][msg.sender] != type(uint256).max) allowance[from][msg.sender] -= value;
+        move(from, to, value);
         return true;
     }
 

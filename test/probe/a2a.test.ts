@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
-import { CARD_PATHS } from '../../src/domain/probe/read/agent-card.ts'
+import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { startAgent } from './a2a-sites.ts'
 import { createTestAsker, type Site, startSite } from './probe-world.ts'
 

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createCheck } from '../../functions/lint/check-page.ts'
+import { findPlanAt, lintPlan } from '../../functions/lint/lint-listed.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { createResolver } from '../../functions/ports/resolver.ts'
-import { createCheck } from '../../functions/probe/lint/check-page.ts'
-import { findPlanAt, lintPlan } from '../../functions/probe/lint/lint-listed.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import { createTestAsker, type Site, startSite } from './probe-world.ts'
+import { aCaller, createTestAsker, createTestRuns, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -115,13 +114,13 @@ describe('an address to check', () => {
     const plans = async () => [planFor('x402.shop', urlsOf(site))]
     const check = createCheck({
       config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
-      resolver: createResolver(undefined),
       clock: { now: Date.now },
       limits: { take: async () => ({ allowed: true, headers: {} }) },
       plans,
+      runs: createTestRuns(),
     })
     const ask = async (as?: 'x402') => {
-      const answer = await check({ url: `${site.url}/dear`, as, client: 'a' })
+      const answer = await check({ url: `${site.url}/dear`, as, caller: aCaller('a') })
       return answer.kind === 'report' ? answer.report : null
     }
     expect(await ask()).toMatchObject({

@@ -18,9 +18,9 @@ import {
   PACKAGE_LIMITS,
   type PackageLimits,
 } from '../../functions/probe/package/probe-package.ts'
+import { judgeStdioEnd } from '../../src/domain/probe/keep/judge-package.ts'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import type { PackagePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import { judgeStdioEnd } from '../../src/domain/probe/package/judge-package.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

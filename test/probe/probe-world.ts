@@ -1,7 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
+import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { ASK_LIMITS, type Asker, type AskLimits, createAsker } from '../../functions/probe/ask.ts'
+import { type Caller, createStrangerRuns } from '../../functions/probe/stranger-runs.ts'
 
 /** A server of a test on loopback. */
 export interface Site {
@@ -57,4 +59,14 @@ export function createTestAsker(limits: Partial<AskLimits> = {}, dns?: string): 
     userAgent: 'Waypost-Probe/test (+http://localhost/sellers/check)',
     limits: { ...ASK_LIMITS, ...limits },
   })
+}
+
+/** Runs that strangers ask for; they may reach loopback. */
+export function createTestRuns() {
+  const config = parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
+  return createStrangerRuns({ config, resolver: createResolver(undefined) })
+}
+
+export function aCaller(client: string, signal = new AbortController().signal): Caller {
+  return { client, signal, socket: undefined }
 }

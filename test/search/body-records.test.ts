@@ -1,7 +1,7 @@
 import { crc32 as zlibCrc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deflateBlock } from '../../src/compile/search/deflate-block.ts'
+import { deflateBlock } from '../../src/compile/engine/write-engine.ts'
 import {
   bodyLength,
   middleOf,

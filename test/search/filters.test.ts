@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
-import { parseSearchForm, toApiQuery } from '../../src/domain/pages/search/search-form.ts'
-import { toSearchView } from '../../src/domain/pages/search/search-view.ts'
 import { FILTER_ROWS, SEARCH_FACETS } from '../../src/domain/search/search-filters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { parseSearchForm, toApiQuery } from '../../src/site/search/search-form.ts'
+import { toSearchView } from '../../src/site/search/search-view.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 const KNOWN = { categories: ['data_weather', 'web_search'], sources: ['mcp_registry', 'x402_list'] }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import { toSearchDocument } from '../../src/compile/derive/search-documents.ts'
+import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readTables } from '../../src/compile/content/read-tables.ts'
-import { deflateBlock } from '../../src/compile/search/deflate-block.ts'
+import { deflateBlock } from '../../src/compile/engine/write-engine.ts'
 import { buildSearchIndex, type IndexOptions } from '../../src/search/index/build-search-index.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

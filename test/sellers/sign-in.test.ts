@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { signedInMark } from '../../functions/sellers/sessions/session-cookie.ts'
-import { hasSignedInMark } from '../../src/domain/pages/sellers/signed-in-mark.ts'
+import { hasSignedInMark } from '../../src/site/sellers/controls/signed-in-mark.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'

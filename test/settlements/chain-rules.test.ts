@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { judgeEvmSettlement } from '../../src/domain/settlement/evm-settlement.ts'
+import type { EvmReceipt } from '../../src/domain/settlement/schemes/evm-log.ts'
 import {
   judgeSolanaSettlement,
   type SolanaTransaction,
@@ -30,7 +31,7 @@ const FACTS = {
 
 function judge(
   logs: ReturnType<typeof rawLog>[],
-  changes: Partial<Parameters<typeof judgeEvmSettlement>[1]> = {},
+  changes: Partial<EvmReceipt> = {},
   facts = FACTS,
   rules: Parameters<typeof judgeEvmSettlement>[3] = { payouts: [PAYOUT], asset },
 ) {
@@ -42,7 +43,7 @@ function judge(
     logs: parseLogs(logs),
     ...changes,
   }
-  const verdict = judgeEvmSettlement(CLAIM, receipt, facts, rules)
+  const verdict = judgeEvmSettlement(CLAIM, { receipt, call: null }, facts, rules)
   return verdict.outcome === 'counted' ? verdict.settlement : `${verdict.outcome} ${verdict.reason}`
 }
 
@@ -151,6 +152,52 @@ describe('an EVM settlement', () => {
   })
 })
 
+describe('a Permit2 settlement', () => {
+  const UPTO = '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002'
+  const claim = { ...CLAIM, scheme: 'permit2', amount: '5000', nonce: '77' } as const
+  const word = (value: string | number) =>
+    (typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0')
+  const callOf = (changes: { to?: string; words?: Record<number, string | number> } = {}) => {
+    const said = { 0: TOKEN, 1: 5000, 2: 77, 3: 9, 4: 1000, 5: PAYER, 6: PAYOUT, ...changes.words }
+    const input = `0xff11e7b4${Object.values(said).map(word).join('')}`
+    return { hash: HASH, blockHash: BLOCK_HASH, from: wallet(9), to: changes.to ?? UPTO, input }
+  }
+  const judgeCall = (call: ReturnType<typeof callOf> | null, logs = [transferLog(0)]) => {
+    const receipt = {
+      transactionHash: HASH,
+      blockHash: BLOCK_HASH,
+      blockNumber: 100,
+      status: '0x1',
+      logs: parseLogs(logs),
+    }
+    const rules = { payouts: [PAYOUT], asset }
+    const verdict = judgeEvmSettlement(claim, { receipt, call }, FACTS, rules)
+    return verdict.outcome === 'counted' ? verdict.settlement.amount : verdict.reason
+  }
+
+  test('counts what was taken of what was permitted', () => {
+    expect(judgeCall(callOf())).toBe('1000')
+  })
+
+  test.each([
+    ['no call was found', null, 'call_differs'],
+    ['another contract was called', callOf({ to: wallet(3) }), 'call_differs'],
+    ['another nonce was used', callOf({ words: { 2: 78 } }), 'call_differs'],
+    ['another wallet paid', callOf({ words: { 5: wallet(3) } }), 'call_differs'],
+    ['more was permitted than the caller signed', callOf({ words: { 1: 9000 } }), 'call_differs'],
+    ['another coin was moved', callOf({ words: { 0: wallet(3) } }), 'no_matching_transfer'],
+    ['another seller was paid', callOf({ words: { 6: wallet(3) } }), 'no_matching_transfer'],
+    ['another amount was moved', callOf({ words: { 4: 999 } }), 'no_matching_transfer'],
+  ])('does not count where %s', (_name, call, reason) => {
+    expect(judgeCall(call)).toBe(reason)
+  })
+
+  test('does not count what is more than was permitted', () => {
+    const much = [transferLog(0, { amount: 6000 })]
+    expect(judgeCall(callOf({ words: { 4: 6000 } }), much)).toBe('no_matching_transfer')
+  })
+})
+
 describe('a Solana settlement', () => {
   const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
   const coin = { address: MINT, decimals: 6 }
@@ -158,6 +205,7 @@ describe('a Solana settlement', () => {
   const signed = (filler: string, text = message) => btoa(`\x02${filler.repeat(128)}${text}`)
   const claim = {
     family: 'solana' as const,
+    scheme: 'solana_exact' as const,
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     transaction: '5'.repeat(88),
     authorised: signed('\0'),

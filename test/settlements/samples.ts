@@ -1,7 +1,10 @@
-import type { EvmLog } from '../../src/domain/settlement/evm-settlement.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/evm-settlement.ts'
+import {
+  type EvmLog,
+  TRANSFER_TOPIC,
+  toTopic,
+} from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
+import type { EvmClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import type { WashKnowledge } from '../../src/domain/wash/wash.ts'
 
@@ -15,10 +18,9 @@ export const HASH = `0x${'cd'.repeat(32)}`
 export const BLOCK_HASH = `0x${'ef'.repeat(32)}`
 export const USED_TOPIC = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
 
-export type EvmClaim = Extract<SettlementClaim, { family: 'evm' }>
-
-export const CLAIM: EvmClaim = {
+export const CLAIM: Extract<EvmClaim, { scheme: 'eip3009' }> = {
   family: 'evm',
+  scheme: 'eip3009',
   network: NETWORK,
   transaction: HASH,
   payer: PAYER,

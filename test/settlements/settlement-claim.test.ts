@@ -1,6 +1,19 @@
 import { expect, test } from 'vitest'
+import { markOfChallenge, markOfRealm } from '../../src/domain/settlement/schemes/tempo-charge.ts'
 import { readSettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
-import { CLAIM, encode, HASH, NETWORK, NONCE, PAYER, PAYMENT_V2, SETTLED } from './samples.ts'
+import {
+  CLAIM,
+  encode,
+  HASH,
+  NETWORK,
+  NONCE,
+  PAYER,
+  PAYMENT_V2,
+  PAYOUT,
+  SETTLED,
+  TOKEN,
+  wallet,
+} from './samples.ts'
 
 const PAYMENT_V1 = {
   x402Version: 1,
@@ -38,6 +51,53 @@ test('MPP: chain and terms are the challenge’s', () => {
   expect(claim).toEqual(CLAIM)
 })
 
+test('x402 by Permit2: who may take how much, and the nonce, are the caller’s', () => {
+  const permit2Authorization = {
+    from: PAYER.toUpperCase().replace('0X', '0x'),
+    permitted: { token: TOKEN, amount: '5000' },
+    spender: wallet(1),
+    nonce: '77',
+    deadline: '9',
+    witness: { to: PAYOUT, validAfter: '0' },
+  }
+  const payment = { ...PAYMENT_V2, payload: { signature: '0x00', permit2Authorization } }
+  const claim = readSettlementClaim(
+    ['PAYMENT-SIGNATURE', encode(payment)],
+    ['PAYMENT-RESPONSE', encode({ ...SETTLED, amount: '1200' })],
+  )
+  expect(claim).toEqual({ ...CLAIM, scheme: 'permit2', amount: '5000', nonce: '77' })
+})
+
+test('MPP on Tempo: realm and challenge are what the memo will say', () => {
+  const challenge = {
+    id: 'a challenge',
+    realm: 'seller.test',
+    method: 'tempo',
+    intent: 'charge',
+    request: encode({ amount: '1000', methodDetails: { chainId: 4217 } }),
+  }
+  const ask = (
+    changes: object,
+    receipt = { method: 'tempo', status: 'success', reference: HASH },
+  ) =>
+    readSettlementClaim(
+      ['Authorization', `Payment ${encode({ challenge, payload: { type: 'hash' }, ...changes })}`],
+      ['Payment-Receipt', encode(receipt)],
+    )
+  expect(ask({})).toEqual({
+    family: 'evm',
+    scheme: 'tempo_charge',
+    network: 'eip155:4217',
+    transaction: HASH,
+    amount: '1000',
+    realm: markOfRealm('seller.test'),
+    challenge: markOfChallenge('a challenge'),
+  })
+  expect(ask({ payload: { type: 'proof' } })).toBeNull()
+  expect(ask({ challenge: { ...challenge, intent: 'session' } })).toBeNull()
+  expect(ask({}, { method: 'evm', status: 'success', reference: HASH })).toBeNull()
+})
+
 test('Solana: the caller’s own transaction goes along', () => {
   const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
   const transaction = '5'.repeat(88)
@@ -46,7 +106,13 @@ test('Solana: the caller’s own transaction goes along', () => {
     ['PAYMENT-SIGNATURE', encode(payment)],
     ['PAYMENT-RESPONSE', encode({ success: true, transaction, network })],
   )
-  expect(claim).toEqual({ family: 'solana', network, transaction, authorised: 'AQID' })
+  expect(claim).toEqual({
+    family: 'solana',
+    scheme: 'solana_exact',
+    network,
+    transaction,
+    authorised: 'AQID',
+  })
 })
 
 test.each([

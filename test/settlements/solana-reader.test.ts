@@ -10,6 +10,7 @@ const signed = (filler: string) => btoa(`\x02${filler.repeat(128)}message`)
 const lookUp = {
   claim: {
     family: 'solana' as const,
+    scheme: 'solana_exact' as const,
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     transaction: '5'.repeat(88),
     authorised: signed('\0'),

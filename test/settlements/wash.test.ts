@@ -246,6 +246,13 @@ describe('as evidence', () => {
     })
   })
 
+  test('a busy listing has as many payers as it has', () => {
+    const crowd = Array.from({ length: 150_000 }, (_, n) =>
+      aSettlement({ payer: wallet(n), at: NOON - n * 10_000, usd: 0.01 }),
+    )
+    expect(measure(crowd)?.raw).toEqual({ payers: 150_000, settlements: 150_000, volume_usd: 1500 })
+  })
+
   test('days reach back ninety days and end with today; totals are the window’s alone', () => {
     const at = (days: number) => aSettlement({ at: NOON - days * DAY_MS, payer: wallet(days) })
     const measured = measure([at(1), at(29), at(30), at(89), at(90)])

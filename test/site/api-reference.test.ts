@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
-import { toApiReference } from '../../src/domain/pages/site/api-reference.ts'
-import { toApiRun, toRunPath } from '../../src/domain/pages/site/api-run.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toApiReference } from '../../src/site/docs/api-reference.ts'
+import { toApiRun, toRunPath } from '../../src/site/docs/api-run.ts'
 
 const baseUrl = 'https://waypost.example'
 const reference = toApiReference(createOpenApi(baseUrl), { baseUrl, exampleId: 'x402.weather' })

@@ -2,15 +2,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createKeptCards } from '../../functions/cards/kept-cards.ts'
-import {
-  type LinkCard,
-  toListingCard,
-  toPageCards,
-} from '../../src/domain/pages/cards/link-card.ts'
+import { createKeptCards } from '../../functions/cards/listing-cards.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { renderCardSvg } from '../../src/render/drawing/card-svg.ts'
-import { widthOf, wrapToWidth } from '../../src/render/drawing/face.ts'
+import { renderCardSvg } from '../../src/site/cards/card-svg.ts'
+import { widthOf, wrapToWidth } from '../../src/site/cards/face.ts'
+import { type LinkCard, toListingCard, toPageCards } from '../../src/site/cards/link-card.ts'
 import { BASE_URL, SOURCES, toListing } from '../domain/listing-samples.ts'
 
 const toCard = (facts: Record<string, unknown> = {}): LinkCard =>

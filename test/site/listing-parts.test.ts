@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { toProbeBars, toSettlementBars } from '../../src/domain/pages/listing/evidence-bars.ts'
-import { toHeard } from '../../src/domain/pages/listing/known-facts.ts'
-import { toScoreParts } from '../../src/domain/pages/listing/score-parts.ts'
-import { toHue, toMonogram } from '../../src/domain/pages/rows/tile.ts'
-import { toTaskPrices } from '../../src/domain/pages/site/task-prices.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
+import { toProbeBars, toSettlementBars } from '../../src/site/evidence/evidence-bars.ts'
+import { toScoreParts } from '../../src/site/evidence/score-fall.ts'
+import { toTaskPrices } from '../../src/site/home/task-prices.ts'
+import { toHeard } from '../../src/site/listing/known-facts.ts'
+import { toHue, toMonogram } from '../../src/site/rows/tile.ts'
 
 const measured: Measured = {
   source: 'x402-list',

@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type SearchAnswer, toSearchAnswer } from '../../src/domain/pages/search/search-answer.ts'
-import {
-  parseSearchForm,
-  toApiQuery,
-  toSearchPath,
-} from '../../src/domain/pages/search/search-form.ts'
-import { toSearchRow } from '../../src/domain/pages/search/search-row.ts'
-import { toSearchView } from '../../src/domain/pages/search/search-view.ts'
+import { type SearchAnswer, toSearchAnswer } from '../../src/site/search/search-answer.ts'
+import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/site/search/search-form.ts'
+import { toSearchRow } from '../../src/site/search/search-row.ts'
+import { toSearchView } from '../../src/site/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 

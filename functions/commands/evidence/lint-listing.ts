@@ -1,18 +1,28 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
-import { formatFault } from '../../../src/compile/content/fault.ts'
-import { findUrlFault } from '../../../src/domain/listing/target-url.ts'
+import * as v from 'valibot'
+import { type Fault, formatFault } from '../../../src/compile/content/fault.ts'
+import {
+  MAX_FILE_BYTES,
+  parseFrontMatter,
+} from '../../../src/compile/content/parse-front-matter.ts'
+import { findYamlKeyLine, findYamlLine } from '../../../src/compile/content/parse-yaml.ts'
+import { toSchemaFaults } from '../../../src/compile/content/schema-faults.ts'
+import type { LintProblem } from '../../../src/domain/lint/advice.ts'
+import type { LintReport } from '../../../src/domain/lint/lint-report.ts'
+import {
+  createListingFactsSchema,
+  type ListingFacts,
+} from '../../../src/domain/listing/listing-facts.ts'
+import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
-import type { LintProblem } from '../../../src/domain/probe/lint/advice.ts'
-import type { LintReport } from '../../../src/domain/probe/lint/lint-report.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
+import { lintPlan } from '../../lint/lint-listed.ts'
+import { lintUrl } from '../../lint/lint-url.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { type Asker, createAsker, toUserAgent } from '../../probe/ask.ts'
-import { lintPlan } from '../../probe/lint/lint-listed.ts'
-import { lintUrl } from '../../probe/lint/lint-url.ts'
-import { lintFile } from './lint-file.ts'
 
 type Protocol = (typeof PROBE_PROTOCOLS)[number]
 
@@ -138,4 +148,41 @@ function toText({ target, took_for, saw, asked, right, problems, verdict }: Lint
     '',
     { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],
   ].join('\n')
+}
+
+/**
+ * One listing file by itself, for whoever is writing it. What only the whole content knows (sources,
+ * categories, duplicates) is `check`'s.
+ *
+ * @param file its path, as faults name it
+ */
+function lintFile(
+  file: string,
+  text: string,
+  rules: UrlRules,
+): { facts: ListingFacts | null; faults: Fault[] } {
+  const toFault = (line: number | null, message: string, field = ''): Fault => ({
+    file,
+    line,
+    field,
+    message,
+    severity: 'error',
+  })
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    return { facts: null, faults: [toFault(1, `expected at most ${MAX_FILE_BYTES} bytes`)] }
+  const parsed = parseFrontMatter(text)
+  if (!parsed.ok)
+    return { facts: null, faults: parsed.faults.map(({ line, message }) => toFault(line, message)) }
+  const schema = createListingFactsSchema(rules)
+  const result = v.safeParse(schema, parsed.data)
+  if (result.success) return { facts: result.output, faults: [] }
+  const faults = toSchemaFaults(schema, result.issues).map(
+    ({ path, field, message, isUnknownKey }) => {
+      const line = isUnknownKey
+        ? findYamlKeyLine(parsed.yaml, path)
+        : findYamlLine(parsed.yaml, path)
+      return toFault(line, message, field)
+    },
+  )
+  return { facts: null, faults }
 }

@@ -1,11 +1,11 @@
 import { type ChainReport, measure } from '../../meter/measure.ts'
-import { MEASURE_HELP, parseMeasureOptions } from '../../meter/measure-options.ts'
 import { runMain } from '../../operations/run-main.ts'
 import { lockState, StateError } from '../../operations/state-lock.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createLog } from '../../ports/log.ts'
 import { openStore } from '../../store/open-store.ts'
+import { MEASURE_HELP, parseMeasureOptions } from './measure-options.ts'
 
 /** `npm run measure`: reads the chains by hand, while no server holds the state. */
 await runMain(async () => {

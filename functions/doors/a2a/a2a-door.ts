@@ -8,12 +8,12 @@ import {
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { toAgentCard } from '../../../src/domain/doors/agent-card.ts'
+import { toAgentCard } from '../../../src/domain/doors/cards/agent-card.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
+import { createSearchExecutor } from './message-executor.ts'
 import { NO_TASKS } from './no-tasks.ts'
-import { createSearchExecutor } from './search-executor.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** The protocol's own code for «try again later»; it has none for a limit. */

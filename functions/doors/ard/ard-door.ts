@@ -1,11 +1,7 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { parseUrn, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
-import {
-  ArdSearchSchema,
-  fitsArdFilter,
-  scoreOfRank,
-} from '../../../src/domain/doors/ard-search.ts'
+import { ArdSearchSchema, fitsArdFilter, scoreOfRank } from '../../../src/domain/doors/ard-query.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'

@@ -87,7 +87,7 @@ function findIds(directory: Directory, text: string): string[] {
       offset,
     })
     if ('problems' in found) return ids
-    ids.push(...found.rows.map(({ id }) => id))
+    for (const { id } of found.rows) ids.push(id)
     if (ids.length >= found.total) return ids
   }
   return ids

@@ -50,7 +50,7 @@ export async function callThroughRelay(
     },
     {
       method,
-      url: `${callPath(id)}${query}`,
+      url: `${callPath(encodeURIComponent(id))}${query}`,
       remoteAddress: caller.remoteAddress ?? '',
       headers: {
         ...headers,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { H3Event } from 'h3'
+import type { CompareView } from '../../../src/domain/compare/compare-view.ts'
 import {
   toCategoryMarkdown,
   toCompareMarkdown,
   toListingMarkdown,
 } from '../../../src/domain/doors/markdown-twin.ts'
-import type { CompareView } from '../../../src/domain/views/compare-view.ts'
 import type { CategoriesView } from '../../../src/domain/views/reference-views.ts'
 import { SHORT_CACHE } from '../../../src/domain/wire/site-headers.ts'
 import type { Parts } from '../../parts/parts.ts'

@@ -18,10 +18,12 @@ import {
 } from '../../../src/domain/doors/paid-call.ts'
 import { findToolHeaderFault } from '../../../src/domain/doors/tool-headers.ts'
 import { CallToolInput, type CallToolRequest } from '../../../src/domain/doors/tool-inputs.ts'
+import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
 import { TOOL_TEXTS } from './mcp-texts.ts'
-import { answerWith, failWith } from './tool-answer.ts'
+import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
 
 /** Passes one call through the relay as its caller. */
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
@@ -33,14 +35,25 @@ export const MAX_ANSWER_BYTES = 256 * 1024
 const SHOWN_HEADERS = ['content-type', 'location', 'retry-after', 'link', 'www-authenticate']
 
 const input = toStandardJsonSchema(CallToolInput)
+/**
+ * One object for an answer and for an x402 seller's terms: clients of the former package hold every
+ * structured result against it, errors too, and an object that may have both is what all of them read.
+ */
 const output = toStandardJsonSchema(
-  v.object({
-    status: v.number(),
-    headers: v.record(v.string(), v.string()),
-    body: v.unknown(),
-    truncated: v.optional(v.boolean()),
+  v.looseObject({
+    status: told(v.number(), 'Of an answer: its HTTP status.'),
+    headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
+    body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
+    truncated: told(v.boolean(), 'The answer is longer than what stands here.'),
+    x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
+    accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
+    error: told(v.unknown(), 'Of a 402: why it was not paid.'),
   }),
 )
+
+function told<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.optional(v.pipe(schema, v.description(text)))
+}
 
 /** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
 export function registerCallTool(server: McpServer, call: CallListing): void {
@@ -60,7 +73,12 @@ export function registerCallTool(server: McpServer, call: CallListing): void {
     if (fault !== null) return failWith(fault)
     const paid = readPayment(context.mcpReq._meta ?? {})
     if (typeof paid === 'string') return failWith(paid)
-    const answer = await call(toCallRequest(asked, paid))
+    const request = toCallRequest(asked, paid)
+    const excess = findHeaderExcess(request.headers)
+    if (excess !== null) return failWith(excess)
+    const answer = await call(request)
+    const refusal = toOwnRefusal(request.id, answer)
+    if (refusal !== null) return refusal
     return answer.status === 402 ? toPaymentRequired(answer) : toAnswer(answer)
   })
 }
@@ -108,6 +126,32 @@ function toCallRequest(
   }
 }
 
+/** Nothing else bounds them here: on a socket Node's parser would. */
+function findHeaderExcess(headers: Readonly<Record<string, string>>): string | null {
+  const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
+  const size = sizes.reduce((sum, each) => sum + each, 0)
+  return size <= RELAY_LIMITS.headerBytes
+    ? null
+    : `The header fields of a call, its payment among them, have at most ${RELAY_LIMITS.headerBytes} bytes; these have ${size}. Nothing was sent.`
+}
+
+const ProblemSchema = v.object({
+  code: v.string(),
+  detail: v.string(),
+  link_out: v.optional(v.string()),
+})
+
+/** What the relay itself refused, in a sentence: a problem document would look like the seller's. */
+function toOwnRefusal(id: string, { headers, body }: CallAnswer): CallToolResult | null {
+  // No seller's answer names us there: the relay drops such a line.
+  if (!headers['proxy-status']?.includes(PROXY_NAME)) return null
+  const problem = v.safeParse(ProblemSchema, parseJson(body.toString('utf8')))
+  if (!problem.success) return null
+  const { code, detail, link_out } = problem.output
+  if (code === 'listing-not-found') return failWithUnknown(id)
+  return failWith(link_out === undefined ? detail : `${detail} link_out: ${link_out}`)
+}
+
 /**
  * The unpaid answer, and one whose payment failed: the terms as an error result. Those of x402 are
  * its content, exactly twice; those of MPP stand in `_meta`, each where its clients look.
@@ -142,7 +186,7 @@ function toAnswer(answer: CallAnswer): CallToolResult {
     ...answerWith({
       status,
       headers: Object.fromEntries(shown),
-      body: json ?? text,
+      body: json === undefined ? text : json,
       ...(isCut && { truncated: true }),
     }),
     ...(status >= 400 && { isError: true }),

@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { CompareRowSchema } from '../../../src/domain/compare/compare-row.ts'
 import { KitCardSchema, toKitCard } from '../../../src/domain/doors/cards/kit-card.ts'
 import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import {
@@ -9,7 +10,6 @@ import {
   KitToolInput,
   ListingToolInput,
 } from '../../../src/domain/doors/tool-inputs.ts'
-import { CompareRowSchema } from '../../../src/domain/views/compare-row.ts'
 import type { Directory } from '../entry/directory.ts'
 import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
 import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'

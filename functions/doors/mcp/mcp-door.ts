@@ -31,8 +31,6 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits, relay: Relay) 
     callThroughRelay(relay, callers.getStore() ?? NOBODY, request, MAX_ANSWER_BYTES)
   const handler = createMcpHandler(() => createMcpServer({ directory, call, version: VERSION }), {
     maxRequestBodySize: MAX_MESSAGE_BYTES,
-    // Nothing is ever announced, so a subscription would only hold a socket.
-    maxSubscriptions: 1,
   })
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname

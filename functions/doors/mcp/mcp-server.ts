@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
 import { type CallListing, registerCallTool } from './call-tool.ts'
+import { registerSearchTool } from './find-tools.ts'
 import {
   registerCompareTool,
   registerFacetsTool,
@@ -11,12 +12,13 @@ import {
   registerListingTool,
 } from './listing-tools.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
-import { registerSearchTool } from './search-tools.ts'
 
 /** Lists change with the code alone. */
 const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const
 /** A listing changes with a release. */
 const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
+
+const QUIET = { listChanged: false }
 
 export interface McpServerParts {
   directory: Directory
@@ -30,6 +32,8 @@ export function createMcpServer({ directory, call, version }: McpServerParts): M
     { name: 'waypost', title: 'Waypost', version },
     {
       instructions: INSTRUCTIONS,
+      // Nothing is ever announced, so a subscription is answered and over: none holds a socket.
+      capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
       cacheHints: {
         'server/discover': LISTS,
         'tools/list': LISTS,

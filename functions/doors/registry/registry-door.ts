@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
+import { largestOf } from '../../../src/domain/wire/extremes.ts'
 import { type ChangeDates, createChangeDates } from '../../changes/change-dates.ts'
 import { createChangeLog } from '../../changes/change-log.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -90,7 +91,7 @@ async function listServers(
 function changedAt({ id, changed }: RegistryRow, dates: ChangeDates | undefined): number {
   const published = dates?.get(id)
   if (changed === null && published === undefined) return Number.POSITIVE_INFINITY
-  return Math.max(...[changed, published].flatMap((text) => (text ? [Date.parse(text)] : [])))
+  return largestOf([changed, published].flatMap((text) => (text ? [Date.parse(text)] : [])))
 }
 
 function isAbout({ name, entry }: RegistryRow, words: string): boolean {

@@ -1,5 +1,5 @@
+import { judgeStdioEnd, judgeStdioReply } from '../../../src/domain/probe/keep/judge-package.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import { judgeStdioEnd, judgeStdioReply } from '../../../src/domain/probe/package/judge-package.ts'
 import type { Finding } from '../../../src/domain/probe/read/finding.ts'
 import { toMcpFinding } from '../../../src/domain/probe/read/judge-mcp.ts'
 import {
@@ -60,7 +60,7 @@ async function listTools(
     if (listed === null) return judgeStdioEnd(session.end(), 'tools/list', plan)
     if (listed.kind === 'error' || !Array.isArray(listed.result.tools))
       return judgeStdioReply(listed, 'tools/list', plan)
-    values.push(...listed.result.tools.slice(0, SEEN.tools))
+    for (const tool of listed.result.tools.slice(0, SEEN.tools)) values.push(tool)
     const { nextCursor } = listed.result
     cursor = typeof nextCursor === 'string' ? nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break

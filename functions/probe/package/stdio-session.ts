@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import type { StdioEnd } from '../../../src/domain/probe/package/judge-package.ts'
+import type { StdioEnd } from '../../../src/domain/probe/keep/judge-package.ts'
 import { isObject } from '../../../src/domain/probe/read/bounded-json.ts'
 import { parseRpcReply, type RpcReply } from '../../../src/domain/probe/read/json-rpc.ts'
 import type { McpMessage } from '../../../src/domain/probe/read/mcp-messages.ts'

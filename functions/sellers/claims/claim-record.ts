@@ -6,6 +6,7 @@ import {
   ClaimCheckResultSchema,
   type ClaimView,
 } from '../../../src/domain/views/seller-views.ts'
+import { smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
@@ -47,7 +48,7 @@ export async function openClaim(
   if (same !== undefined) return same
   const pending = open.filter(({ state }) => state === 'pending')
   if (pending.length >= MAX_OPEN_CLAIMS)
-    return { fullUntil: Math.min(...pending.map(({ expires_at }) => expires_at)) }
+    return { fullUntil: smallestOf(pending.map(({ expires_at }) => expires_at)) }
   const claim: ClaimTable = {
     id: randomUUID(),
     listing_id: listingId,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { normalizePayout } from '../../../src/domain/listing/payout.ts'
+import { normalizePayout } from '../../../src/domain/listing/caip-account.ts'
 import {
   CHALLENGE_MINUTES,
   type PayoutChallenge,

@@ -1,5 +1,5 @@
-import { SIGNED_IN_MARK } from '../../../src/domain/pages/sellers/signed-in-mark.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
+import { SIGNED_IN_MARK } from '../../../src/site/sellers/controls/signed-in-mark.ts'
 
 /** More than any browser sends for one cookie; parsing longer headers helps nobody. */
 const MAX_HEADER_LENGTH = 8_192

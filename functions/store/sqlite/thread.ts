@@ -54,9 +54,11 @@ function runQuery({ sql, parameters }: Query): { rows: unknown[]; changes: numbe
   if (sql === 'ROLLBACK' && !database.isTransaction) return { rows: [], changes: 0 }
   const statement = prepare(sql)
   if (statement.columns().length > 0) {
+    // SQLite takes at most 32,766 parameters; a statement with more never gets here.
     const rows = statement.all(...parameters)
     return { rows, changes: rows.length }
   }
+  // As above.
   return { rows: [], changes: Number(statement.run(...parameters).changes) }
 }
 
@@ -66,6 +68,7 @@ function insertClicks(cells: ClickCells): number {
   database.exec('BEGIN IMMEDIATE')
   try {
     for (let at = 0; at < cells.length; at += CLICK_WIDTH) {
+      // One row's cells.
       insert.run(...cells.slice(at, at + CLICK_WIDTH))
     }
     database.exec('COMMIT')

@@ -4,9 +4,9 @@ import { WaypostError } from '../src/waypost-error.ts'
 import { runAdd } from './add.ts'
 import { runCall } from './call.ts'
 import { EXIT, GLOBAL_OPTIONS, HELP, type Run, UsageFault } from './command-line.ts'
+import { runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
 import { toPrintable } from './printable.ts'
-import { runSearch } from './search.ts'
 import { runShow } from './show.ts'
 
 const COMMANDS: Readonly<Record<string, Run>> = {

@@ -62,7 +62,7 @@ function findReferred(roots: readonly string[], schemas: Record<string, Schema>)
     if (schema === undefined) throw new Error(`the document has no schema ${name}`)
     found.add(name)
     const refs = JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g)
-    queue.push(...[...refs].map(([, ref = '']) => ref))
+    for (const [, ref = ''] of refs) queue.push(ref)
   }
   return [...found].sort()
 }

@@ -178,7 +178,7 @@ function toBase(text: string): string {
 
 function toAskOptions(given: WaypostOptions): AskOptions {
   return {
-    fetch: given.fetch ?? ((...request) => fetch(...request)),
+    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
     retries: given.retries ?? 3,
     timeoutMs: given.timeoutMs ?? 30_000,
     headers: given.headers ?? {},

@@ -5,8 +5,8 @@ import type { SeedSource } from '../../facts/seed-source.ts'
 import type { SellerReader } from '../../facts/seller-reader.ts'
 import { nextByOffset } from '../../fetch/next-page.ts'
 import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
-import { parseAgentCard } from './agent-card.ts'
-import { CARD_SOURCE, mapCard, REGISTRY_SOURCE } from './map-card.ts'
+import { parseAgentCard } from './agent-row.ts'
+import { CARD_SOURCE, mapCard, REGISTRY_SOURCE } from './map-agent.ts'
 
 const SHAPE: RowShape = {
   lists: ['agents', 'cards'],

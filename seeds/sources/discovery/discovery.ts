@@ -5,8 +5,8 @@ import type { Refusal } from '../../facts/refusal.ts'
 import type { Seed, SeedEvidence } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import type { SellerReader } from '../../facts/seller-reader.ts'
-import { parseAgentCard } from '../a2a/agent-card.ts'
-import { toInterface, toSkills } from '../a2a/map-card.ts'
+import { parseAgentCard } from '../a2a/agent-row.ts'
+import { toInterface, toSkills } from '../a2a/map-agent.ts'
 
 /** A listing, and what stands at its own origin. */
 interface Target {

@@ -24,7 +24,7 @@ export function chooseSeeds(values: readonly unknown[], rules: MapRules): Chosen
       if (result.held !== undefined) held.push(result.held)
     } else {
       mapped.push(result.seed)
-      dropped.push(...result.dropped)
+      for (const each of result.dropped) dropped.push(each)
     }
   }
   const seeds = dropRepeated(mapped, refused)

@@ -1,5 +1,6 @@
 import type { ListingFacts } from '../../../src/domain/listing/listing-facts.ts'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
+import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { decimalsOf } from '../../facts/assets.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import { finishSeed, type MappedSeed } from '../../facts/finish-seed.ts'
@@ -167,7 +168,7 @@ function readHint(
 ): { bounds: Pick<Offer, 'min_usd' | 'max_usd'>; per: 'call' | 'other' } | null {
   const amounts = [...hint.matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, text]) => Number(text))
   if (amounts.length === 0 || /\+/.test(hint)) return null
-  const bounds = { min_usd: Math.min(...amounts), max_usd: Math.max(...amounts) }
+  const bounds = { min_usd: smallestOf(amounts), max_usd: largestOf(amounts) }
   if (bounds.max_usd > MAX_CALL_USD) return null
   const isMetered = /\/(?!request\b)\w+|\bper (?!request\b)\w+/.test(hint)
   return { bounds, per: isMetered ? 'other' : 'call' }

@@ -3,7 +3,7 @@ import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
 import { checkListing, toKnownIds } from './check-listing.ts'
 import type { Fault } from './fault.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'
-import type { ComparePage } from './read-compare.ts'
+import type { ComparePage } from './read-comparisons.ts'
 import type { PartialListing } from './read-listings.ts'
 
 /**

@@ -1,4 +1,5 @@
 import type { Tables } from '../../domain/derived/tables.ts'
+import { findInvokeGaps } from '../../domain/listing/invoke.ts'
 import { prefixesFor } from '../../domain/listing/listing-id.ts'
 import { isPaid } from '../../domain/listing/pricing.ts'
 import {
@@ -43,6 +44,7 @@ export function checkListing(listing: PartialListing, known: KnownIds): Fault[] 
   checkNames(facts, known, report)
   checkHost(facts, report)
   for (const { path, message } of findOperationFaults(facts)) report(path, message)
+  for (const { path, message } of findInvokeGaps(facts)) report(path, message, 'warning')
   return faults
 }
 

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../domain/listing/payout.ts'
+import { normalizePayout } from '../../domain/listing/caip-account.ts'
 import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Fault } from './fault.ts'

@@ -70,7 +70,8 @@ function toKept(text: string, { facts, yaml, description }: SoundText): Kept | n
 function toParts(text: string, row: string): SoundText {
   // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
   const [facts, yaml, description]: Kept = JSON.parse(row)
-  return { facts, yaml: text.slice(...yaml), description: text.slice(...description) }
+  const cut = ([start, end]: [number, number]) => text.slice(start, end)
+  return { facts, yaml: cut(yaml), description: cut(description) }
 }
 
 /** The first line says what the others hash to. */

@@ -81,7 +81,7 @@ export function readTombstones(
       const id = `${prefix}.${name.slice(0, -'.json'.length)}`
       const file = `tombstones/${prefix}/${name}`
       const found = readTombstone(join(folder, name), { id, file, isListed })
-      if (Array.isArray(found)) faults.push(...found)
+      if (Array.isArray(found)) for (const fault of found) faults.push(fault)
       else tombstones.set(id, found)
     }
   }

@@ -51,8 +51,9 @@ export function readListings(
   const listings: ListingFile[] = []
   const broken: PartialListing[] = []
   const faults: Fault[] = []
-  const report = (file: string, found: readonly YamlFault[]) =>
-    faults.push(...found.map((fault) => toFault(file, fault)))
+  const report = (file: string, found: readonly YamlFault[]) => {
+    for (const fault of found) faults.push(toFault(file, fault))
+  }
   for (const entry of listFiles(contentDir, report)) {
     const text = readBounded(join(contentDir, entry.file))
     if (typeof text !== 'string') {
@@ -60,7 +61,7 @@ export function readListings(
       continue
     }
     const parsed = recall(entry, text, memory) ?? keep(text, parse(entry, text), memory)
-    faults.push(...parsed.faults)
+    for (const fault of parsed.faults) faults.push(fault)
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }

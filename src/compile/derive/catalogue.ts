@@ -9,7 +9,7 @@ import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import type { ComparePage } from '../content/read-compare.ts'
+import type { ComparePage } from '../content/read-comparisons.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { readGivenAway } from './given-away.ts'

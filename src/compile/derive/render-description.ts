@@ -18,8 +18,8 @@ markdown.renderer.rules.table_close = () => '</table></div>\n'
 for (const rule of ['fence', 'code_block']) {
   const render = markdown.renderer.rules[rule]
   if (render !== undefined)
-    markdown.renderer.rules[rule] = (...given) =>
-      render(...given).replace('<pre>', '<pre tabindex="0">')
+    markdown.renderer.rules[rule] = (tokens, at, options, env, self) =>
+      render(tokens, at, options, env, self).replace('<pre>', '<pre tabindex="0">')
 }
 
 /** The page's own headings are h1 and h2; a description's start below them. */

@@ -1,4 +1,4 @@
-import type { SearchWords } from '../../domain/derived/search-words.ts'
+import type { SearchWords } from '../../domain/derived/query-words.ts'
 import { splitText } from '../../search/words/split-text.ts'
 import { stemWord } from '../../search/words/stem-word.ts'
 import type { Fault } from '../content/fault.ts'

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { writeBytes } from './write-bytes.ts'
+
+/** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
+const PIECE_BYTES = 2 ** 30
 
 /**
  * Writes files below one folder and counts them. Folders are made once: with 15,000 listings the
@@ -38,4 +40,17 @@ export function createReleaseWriter(root: string): ReleaseWriter {
 /** Hex SHA-256, cut to what a name needs. */
 export function digestOf(content: string | Uint8Array, characters = 32): string {
   return hash('sha256', content, 'hex').slice(0, characters)
+}
+
+/** Writes a file of any size, as `writeFileSync` does those below 2 GiB. */
+export function writeBytes(path: string, bytes: Uint8Array, pieceBytes = PIECE_BYTES): void {
+  const file = openSync(path, 'w')
+  try {
+    let at = 0
+    while (at < bytes.byteLength) {
+      at += writeSync(file, bytes, at, Math.min(pieceBytes, bytes.byteLength - at))
+    }
+  } finally {
+    closeSync(file)
+  }
 }

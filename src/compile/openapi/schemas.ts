@@ -1,6 +1,12 @@
 import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ChangesSchema } from '../../domain/changes/change-log.ts'
+import { CompareRowSchema } from '../../domain/compare/compare-row.ts'
+import {
+  ChosenComparisonSchema,
+  CompareListSchema,
+  CompareSchema,
+} from '../../domain/compare/compare-view.ts'
 import {
   AuthViewSchema,
   OperationLineSchema,
@@ -11,8 +17,8 @@ import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
 import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
 import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
+import { LintReportSchema } from '../../domain/lint/lint-report.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
-import { LintReportSchema } from '../../domain/probe/lint/lint-report.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import {
@@ -24,12 +30,6 @@ import {
 } from '../../domain/search/search-response.ts'
 import { NoticeSchema, SkillSchema, ToolSchema } from '../../domain/trust/interface.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
-import { CompareRowSchema } from '../../domain/views/compare-row.ts'
-import {
-  ChosenComparisonSchema,
-  CompareListSchema,
-  CompareSchema,
-} from '../../domain/views/compare-view.ts'
 import { InvokeSchema } from '../../domain/views/invoke-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
@@ -58,7 +58,26 @@ import { DiscoverySchema, ListingSummarySchema } from '../../domain/views/summar
 import { TiersSchema } from '../../domain/views/tiers-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
-import { ProblemSchema } from '../../domain/wire/problem-schema.ts'
+import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
+
+/** `application/problem+json` of every JSON endpoint (RFC 9457). */
+const ProblemSchema = v.looseObject({
+  type: v.string(),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  detail: v.string(),
+  code: v.pipe(v.string(), v.check(isProblemCode), v.metadata({ enum: PROBLEM_CODES })),
+  errors: v.optional(
+    v.array(
+      v.object({
+        in: v.picklist(['query', 'path', 'header', 'body']),
+        name: v.string(),
+        detail: v.string(),
+        allowed: v.optional(v.array(v.union([v.string(), v.number(), v.boolean()]))),
+      }),
+    ),
+  ),
+})
 
 /** Every body the interface sends or takes, by its name in `#/components/schemas`. */
 export const SCHEMAS = {

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
 import type { CompiledListing } from '../../compiled.ts'
 import type { CarriedFile } from '../files/carry-over.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
-import { indexPages } from './index-pages.ts'
-import { toSearchPages } from './page-search.ts'
+import { type SearchPage, toSearchPages } from './pagefind-pages.ts'
 
 /** An index of the search in the browser: of which texts, in how many files. */
 export const MadeIndexSchema = v.strictObject({ digest: v.string(), files: v.number() })
@@ -61,4 +61,30 @@ export function beginPageIndexes(
 
 function filesBelow(folder: string, carried: readonly CarriedFile[]): string[] {
   return carried.map(({ entry }) => entry.file).filter((file) => file.startsWith(`${folder}/`))
+}
+
+/** An index for the search in the browser, and the folder it goes to. */
+interface IndexJob {
+  outputPath: string
+  pages: readonly SearchPage[]
+  /** Whether the program that reads it, and all beside it, goes there too. */
+  hasProgram: boolean
+}
+
+/**
+ * Indexes listings for the search in the browser, in a thread of its own: Pagefind is another
+ * process, and wants to be answered while pages are rendered.
+ *
+ * @throws what Pagefind says when it cannot start, read or write.
+ */
+export function indexPages(jobs: readonly IndexJob[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const url = new URL('./index-worker.ts', import.meta.url)
+    const worker = new Worker(url, { workerData: jobs })
+    worker.once('message', () => resolve())
+    worker.once('error', reject)
+    worker.once('exit', () =>
+      reject(new Error('the thread of the page search ended before its work')),
+    )
+  })
 }

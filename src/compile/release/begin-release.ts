@@ -29,7 +29,7 @@ export const MADE_FROM = 'data/made-from.json'
 /** The search for a function host. */
 export const SEARCH_CODE = 'functions/search/search.js'
 
-/** What a build does while it still reads the content. */
+/** What a build does beside deriving the catalogue. */
 export interface BegunRelease {
   /** Of the code this release is made with. */
   code: string
@@ -57,7 +57,7 @@ export function beginRelease(
   const code = digestCode()
   const earlier = before === null ? null : readEarlier(before, code)
   const bundle = preparePageBundle(join(outDir, 'cache'), baseUrl)
-  // Told by who waits for it; content with errors is told first.
+  // Told by who waits for it.
   bundle.catch(() => undefined)
   const from = earlier === null ? null : before
   const to = join(work, 'public')

@@ -4,19 +4,19 @@ import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { Content } from '../content/read-content.ts'
 import { writeDeploy } from '../deploy/write-deploy.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
+import { makeSearchIndex, toIndexInput, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
 import { createReleaseWriter } from '../files/release-writer.ts'
 import { removeFolders } from '../files/remove-folders.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
-import { makeSearchIndex, toIndexInput, toSearchIndex } from '../search/search-index.ts'
 import { type BegunRelease, beginRelease } from './begin-release.ts'
 import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
+import { writeSearchFunction } from './edge-function.ts'
 import { describe } from './page-code.ts'
 import { createWorkDir, findOutlived, publishRelease, readCurrent } from './publish-release.ts'
 import { writeManifest, writeRows } from './release-data.ts'
-import { writeSearchFunction } from './search-function.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
 
@@ -41,14 +41,9 @@ const REST = ['page-search']
  * or the new one, never a mixture. A build that fails leaves the old one serving.
  *
  * `data/` is what the functions load, `public/` what a CDN serves, `server/` Astro's on-demand pages.
- *
- * @param options.content read while a thread carries over what the release before has already
- * @throws what reading the content throws
  */
-export async function buildRelease(
-  options: Omit<BuildOptions, 'content'> & { content: () => Content; onStage: OnStage },
-): Promise<void> {
-  const { name, baseUrl, allowPrivate, ledger } = options
+export async function buildRelease(options: BuildOptions & { onStage: OnStage }): Promise<void> {
+  const { name, content, baseUrl, allowPrivate, ledger } = options
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
   const timed = createStages(options.onStage)
@@ -56,7 +51,6 @@ export async function buildRelease(
   const before = current === null ? null : join(outDir, 'releases', current)
   const begun = beginRelease(work, { outDir, baseUrl, before })
   try {
-    const content = options.content()
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )

@@ -8,6 +8,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { largestOf } from '../../domain/wire/extremes.ts'
 import { isWhole, type Look } from './is-whole.ts'
 import { recordChanges } from './record-changes.ts'
 
@@ -109,5 +110,5 @@ function isNamed(folder: string, name: string): boolean {
 }
 
 function nextNumber(folders: readonly string[]): number {
-  return Math.max(...folders.map((folder) => Number(folder.split('.')[1] ?? 1))) + 1
+  return largestOf(folders.map((folder) => Number(folder.split('.')[1] ?? 1))) + 1
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { CompiledSite } from '../../compiled.ts'
+import { toCompareRow } from '../../domain/compare/compare-row.ts'
 import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
 import type {
   PublishedFile,
@@ -9,7 +10,6 @@ import type {
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
-import { toCompareRow } from '../../domain/views/compare-row.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'

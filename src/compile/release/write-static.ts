@@ -1,5 +1,7 @@
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
-import { toAgentCard } from '../../domain/doors/agent-card.ts'
+import { toCompareList } from '../../domain/compare/compare-view.ts'
+import { toAgentCard } from '../../domain/doors/cards/agent-card.ts'
+import { toOwnServerCard } from '../../domain/doors/cards/server-card.ts'
 import {
   toAiCatalog,
   toApiCatalog,
@@ -7,11 +9,9 @@ import {
   toLlmsFullText,
   toLlmsText,
 } from '../../domain/doors/catalog-documents.ts'
-import { toOwnServerCard } from '../../domain/doors/server-card.ts'
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
-import { toCompareList } from '../../domain/views/compare-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
-import { renderBadgeSvg } from '../../render/badge-svg.ts'
+import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 

@@ -1,6 +1,7 @@
 import { type Independence, judgeIndependence } from '../independence/independence.ts'
 import { type BuyVerdict, judgeBuy } from '../listing/buy.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
+import { withoutHidden } from '../listing/listing-text.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
@@ -72,9 +73,12 @@ export interface DeriveContext {
 }
 
 export function deriveListing(
-  input: DeriveInput,
+  given: DeriveInput,
   { rules, baseUrl }: DeriveContext,
 ): DerivedListing {
+  // Every output is made of what this gives: here foreign text is cleaned once for all of them.
+  const { facts: written, description, evidence, notices = [] } = given
+  const input = { ...given, ...withoutHidden({ facts: written, description, evidence, notices }) }
   const facts = placeAt(baseUrl, input.facts)
   const trust = chooseTrust(input)
   const liveTested = isLiveTested(input.evidence.probes ?? [])
@@ -94,7 +98,7 @@ export function deriveListing(
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface: toSurface(facts, input.evidence.interface, rules),
-    notices: [...(input.evidence.notices ?? []), ...(input.notices ?? [])].sort((a, b) =>
+    notices: [...(input.evidence.notices ?? []), ...input.notices].sort((a, b) =>
       a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
     ),
     evidence: input.evidence,

@@ -1,7 +1,8 @@
+import type { CompareView } from '../compare/compare-view.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import type { CompactRow } from '../search/search-response.ts'
-import type { CompareView } from '../views/compare-view.ts'
 import type { ListingView } from '../views/listing-view.ts'
+import { largestOf } from '../wire/extremes.ts'
 import { kitPath, listingPath, pagePath } from '../wire/links.ts'
 import { inert } from './catalog-documents.ts'
 
@@ -87,7 +88,10 @@ function toLine({ id, name, summary, price }: CompactRow, baseUrl: string): stri
 
 /** A fence longer than any run of backticks in the code. */
 function fenced(code: string): string {
-  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length))
+  const longest = largestOf(
+    [...code.matchAll(/`+/g)].map(([run]) => run.length),
+    2,
+  )
   const fence = '`'.repeat(longest + 1)
   return `${fence}\n${code.trimEnd()}\n${fence}`
 }

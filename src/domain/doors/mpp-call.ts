@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseChallenges } from '../probe/read/mpp-terms.ts'
-import { parseBase64Json } from '../relay/base64-json.ts'
+import { parseBase64Json, toBase64 } from '../relay/base64-json.ts'
 
 /** MPP over MCP: members of `_meta` by which terms go out, a credential comes in and a receipt goes out. */
 export const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
@@ -79,11 +79,7 @@ export function readMppReceipt(headers: Record<string, unknown>): unknown {
 }
 
 function encode(text: string): string {
-  const bytes = new TextEncoder().encode(text)
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '')
+  return toBase64(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
 /** RFC 8785: members by their UTF-16 units, no spaces; numbers as JavaScript writes them. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseBase64Json } from '../relay/base64-json.ts'
+import { parseBase64Json, toBase64 } from '../relay/base64-json.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
 /** x402 over MCP (transports-v2/mcp): members of `_meta` a payment goes in and a receipt comes out by. */
@@ -23,8 +23,7 @@ const RequiredSchema = v.looseObject({
 export function toPaymentHeader(payment: unknown): { name: string; value: string } | null {
   if (!v.is(PaymentSchema, payment)) return null
   const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'
-  const bytes = new TextEncoder().encode(JSON.stringify(payment))
-  return { name, value: btoa(String.fromCharCode(...bytes)) }
+  return { name, value: toBase64(JSON.stringify(payment)) }
 }
 
 /** The terms of a 402: in its header since version 2, in its body before. Null when it has none. */

@@ -1,17 +1,18 @@
 import * as v from 'valibot'
+import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
+import { MOST_COMPARED } from '../wire/links.ts'
 import { AUTH_TYPES, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
 export const TOOL_RESULTS = 5
 const MOST_TOOL_RESULTS = 20
-/** Listings side by side, at most; as on the page. */
-export const MOST_COMPARED = 6
 
 const id = v.pipe(
   v.string(),
-  v.maxLength(120),
+  v.maxLength(MAX_ID_LENGTH),
+  v.regex(ID_PATTERN, 'No listing has such an id. search_listings gives ids such as x402.exa.'),
   v.description('Id of a listing, as search_listings gives it: x402.exa, mcp.github.'),
 )
 

@@ -1,3 +1,4 @@
+import { smallestOf } from '../wire/extremes.ts'
 /**
  * The largest flow from some nodes of a network to its sink (Dinic 1970, shortest paths first). One
  * network is asked many times, from other nodes each time; between two questions it forgets.
@@ -138,7 +139,7 @@ function findStep({ cursor, next, to, capacity, level }: State, node: number): n
 }
 
 function pushAlong({ capacity, used }: State, path: readonly number[]): number {
-  const amount = Math.min(...path.map((edge) => capacity[edge] ?? 0))
+  const amount = smallestOf(path.map((edge) => capacity[edge] ?? 0))
   for (const edge of path) {
     const back = edge ^ 1
     if (!used.has(edge)) used.set(edge, capacity[edge] ?? 0)

@@ -77,7 +77,7 @@ function referencesIn(schema: unknown): string[] {
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1
-  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+  return 1 + Object.values(value).reduce<number>((most, each) => Math.max(most, depthOf(each)), 0)
 }
 
 function hasLongText(value: unknown): boolean {

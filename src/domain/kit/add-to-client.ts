@@ -42,7 +42,7 @@ function toLink(
   const { output } = settings
   const [entry] = Object.entries('servers' in output ? output.servers : output.mcpServers)
   if (entry === undefined) return null
-  return { label, url: toUrl(...entry), isUnfinished: /<[A-Z_]+>/.test(snippet ?? '') }
+  return { label, url: toUrl(entry[0], entry[1]), isUnfinished: /<[A-Z_]+>/.test(snippet ?? '') }
 }
 
 /** Plain ASCII before it is coded: not every reader of it knows UTF-8. */

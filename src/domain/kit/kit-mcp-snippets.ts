@@ -84,22 +84,22 @@ function toCommand(entry: Packaged): Started | null {
   const { identifier, args = [] } = entry
   const env = requiredOf(entry.env)
   const names = Object.keys(env)
-  const start = (command: string, ...own: string[]): Started => ({
+  const start = (command: string, own: string[]): Started => ({
     command,
     args: own,
     ...(names.length > 0 && { env }),
   })
   switch (entry.registry) {
     case 'npm':
-      return start('npx', '-y', identifier, ...args)
+      return start('npx', ['-y', identifier, ...args])
     case 'pypi':
-      return start('uvx', identifier, ...args)
+      return start('uvx', [identifier, ...args])
     case 'oci': {
       const passed = names.flatMap((name) => ['-e', name])
-      return start('docker', 'run', '-i', '--rm', ...passed, identifier, ...args)
+      return start('docker', ['run', '-i', '--rm', ...passed, identifier, ...args])
     }
     case 'nuget':
-      return start('dnx', identifier, '--yes', ...(args.length > 0 ? ['--', ...args] : []))
+      return start('dnx', [identifier, '--yes', ...(args.length > 0 ? ['--', ...args] : [])])
     case 'mcpb':
       return null
   }

@@ -6,7 +6,7 @@ import {
   REMOTE_TRANSPORTS,
   type Runs,
 } from '../wire/vocabulary.ts'
-import { FIELD_NAME } from './auth.ts'
+import { type Auth, FIELD_NAME } from './auth.ts'
 import { EndpointTextSchema } from './listing-text.ts'
 import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
 import { urlSchema } from './url-schema.ts'
@@ -149,4 +149,73 @@ export function findIdentifierFault(registry: PackageRegistry, identifier: strin
   return pattern.test(identifier)
     ? null
     : `expected a name in the ${registry} registry such as ${example}, got ${JSON.stringify(identifier)}`
+}
+
+interface Gap {
+  path: (string | number)[]
+  message: string
+}
+
+/** Names that a key goes by, whether or not it is said to be secret. */
+const SECRET_NAME = /(?:^|[_-])(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$/i
+const PLACEHOLDER = /<[^<>]+>|…$/
+/** What only its owner could mean: a made-up tenant, account, path or number. */
+const SOMEBODYS =
+  /\bexample\b|\byour?[_ -]|_HERE\b|x{4,}|\/path\/|[0-9a-f]{16,}|\d{6,}|\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/i
+
+/**
+ * What an agent would lack before its first call, or copy as it stands and call for nothing.
+ *
+ * @example findInvokeGaps({ kind: 'mcp_server', auth: { type: 'api_key' }, invoke: [package without env] })
+ */
+export function findInvokeGaps({ kind, auth, invoke = [] }: Told): Gap[] {
+  if (kind !== 'mcp_server') return []
+  const examples = invoke.flatMap((entry, i) => {
+    const [place, settings] = entry.kind === 'mcp' ? ['headers', entry.headers] : ['env', entry.env]
+    return (settings ?? []).flatMap((setting, n) =>
+      findExampleGap(setting).map((message) => ({
+        path: ['invoke', i, place, n, 'example'],
+        message,
+      })),
+    )
+  })
+  const bare = invoke.findIndex((entry) => !saysWhatToBring(entry, auth))
+  return bare === -1
+    ? examples
+    : [
+        ...examples,
+        {
+          path: ['invoke', bare],
+          message: `auth is ${auth?.type}: expected what to bring under env, args or headers, a name in auth, or a sentence in auth.note`,
+        },
+      ]
+}
+
+interface Told {
+  kind?: Kind | undefined
+  auth?: Auth | undefined
+  invoke?: readonly InvokeEntry[] | undefined
+}
+
+const KEPT_BY_CALLER: readonly Auth['type'][] = ['api_key', 'bearer', 'oauth', 'other']
+
+function saysWhatToBring(entry: InvokeEntry, auth: Auth | undefined): boolean {
+  if (auth === undefined || !KEPT_BY_CALLER.includes(auth.type) || auth.note !== undefined)
+    return true
+  if (entry.kind === 'mcp_package')
+    return (entry.env ?? []).length > 0 || (entry.args ?? []).length > 0
+  // A client signs in by itself, and a bearer token has one place to go.
+  if (auth.type === 'oauth' || auth.type === 'bearer') return true
+  return (entry.headers ?? []).length > 0 || (auth.type === 'api_key' && auth.name !== undefined)
+}
+
+function findExampleGap({ name, example, required, secret }: Setting): string[] {
+  if (example === undefined || PLACEHOLDER.test(example)) return []
+  if (secret || (required && SECRET_NAME.test(name)))
+    return [`${name} is secret: expected no example, or a placeholder such as <API_KEY>`]
+  return required && SOMEBODYS.test(example)
+    ? [
+        `${name}: ${JSON.stringify(example)} looks like somebody's own; expected no example, or a placeholder such as <${name}>`,
+      ]
+    : []
 }

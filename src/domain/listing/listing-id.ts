@@ -3,7 +3,9 @@ import { ID_PREFIXES, type IdPrefix, type Kind } from '../wire/vocabulary.ts'
 /** Longest id, prefix and dot included. */
 export const MAX_ID_LENGTH = 120
 
-const ID_PATTERN = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.[a-z0-9]+(?:[._-][a-z0-9]+)*$`)
+export const ID_PATTERN = new RegExp(
+  `^(?:${ID_PREFIXES.join('|')})\\.[a-z0-9]+(?:[._-][a-z0-9]+)*$`,
+)
 
 /**
  * @example isListingId('x402.foo.bar') → true; isListingId('x402..foo') → false

@@ -66,12 +66,47 @@ const SPELLED_JOINERS =
 /** Which drawing of a Han character is meant, as in Japanese names. */
 const HAN_VARIANTS = /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/gu
 
+const LEGAL_INVISIBLES = [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS]
+
 /** What is left of the invisible characters after these has no work in a line of text. */
 function withoutLegalInvisibles(text: string): string {
-  return [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS].reduce(
-    (rest, legal) => rest.replace(legal, ''),
-    text,
-  )
+  return LEGAL_INVISIBLES.reduce((rest, legal) => rest.replace(legal, ''), text)
+}
+
+/** A legal one is taken whole first, so that what follows it is judged by itself. */
+const HIDDEN = new RegExp(
+  `(${LEGAL_INVISIBLES.map(({ source }) => source).join('|')})|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]`,
+  'gu',
+)
+
+/**
+ * Foreign data without what a reader cannot see or what turns the text beside it: control, format,
+ * direction, tag and private characters, in strings and in keys however deep. Lines and tabs stay.
+ * Of two keys that become one the first stays.
+ *
+ * @example withoutHidden({ 'na\u202eme': ['a\u200bb'] }) → { name: ['ab'] }
+ */
+export function withoutHidden<Value>(value: Value): Value {
+  // Only characters leave it: every shape and every word of our own stays as it was.
+  return clean(value) as Value
+}
+
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(clean)
+  const cleaned = new Map<string, unknown>()
+  for (const [key, member] of Object.entries(value)) {
+    const name = cleanText(key).replace(/[\n\t]+/g, ' ')
+    if ((name !== '' || key === '') && !cleaned.has(name)) cleaned.set(name, clean(member))
+  }
+  return Object.fromEntries(cleaned)
+}
+
+function cleanText(text: string): string {
+  return /^[\n\t -~]*$/.test(text)
+    ? text
+    : text.toWellFormed().replace(HIDDEN, (_, legal?: string) => legal ?? '')
 }
 
 /** Scripts with letters that look like Latin ones, and those of their letters that do not. */

@@ -1,4 +1,5 @@
-import { normalizePayout } from '../listing/payout.ts'
+import { normalizePayout } from '../listing/caip-account.ts'
+import { largestOf } from '../wire/extremes.ts'
 
 /** What is known of a listing's payouts, CAIP-10. */
 export interface PayoutFacts {
@@ -41,7 +42,10 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
     standings.set(id, {
       counts: own.filter(isCounted).map(({ payout }) => payout),
       contested: own.filter((tie) => !isCounted(tie)).map(({ payout }) => payout),
-      sharers: Math.max(1, ...own.map((tie) => sharersOf(tie) ?? 1)),
+      sharers: largestOf(
+        own.map((tie) => sharersOf(tie) ?? 1),
+        1,
+      ),
     })
   }
   return standings

@@ -17,3 +17,9 @@ export function parseBase64Json(text: string | undefined, maxLength: number): un
     return undefined
   }
 }
+
+/** Text in base64, of any length: the bytes are never arguments, of which a call takes only so many. */
+export function toBase64(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}

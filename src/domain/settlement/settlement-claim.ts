@@ -1,69 +1,70 @@
 import * as v from 'valibot'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
+import { AuthorizationSchema, Eip3009ClaimSchema, units } from './schemes/eip3009.ts'
+import { HashSchema } from './schemes/evm-log.ts'
+import { Permit2AuthorizationSchema, Permit2ClaimSchema } from './schemes/permit2.ts'
+import { markOfChallenge, markOfRealm, TempoChargeClaimSchema } from './schemes/tempo-charge.ts'
+import { SolanaClaimSchema } from './solana-settlement.ts'
 import { toCaip2 } from './usd-assets.ts'
 
 /**
  * What a seller says was settled, beside what the caller really authorised. A word, not evidence:
  * it only says which transaction to look at, and what must be found in it.
  */
-export type SettlementClaim =
-  | {
-      family: 'evm'
-      network: string
-      /** 0x and 64 hex digits, lower case. */
-      transaction: string
-      payer: string
-      /** Smallest units of the token, decimal text. */
-      amount: string
-      /** Of the EIP-3009 authorisation. */
-      nonce: string
-    }
-  | {
-      family: 'solana'
-      network: string
-      /** Signature, base58. */
-      transaction: string
-      /** The partly signed transaction the caller sent, base64: its message must be the settled one. */
-      authorised: string
-    }
+export const SettlementClaimSchema = v.variant('scheme', [
+  Eip3009ClaimSchema,
+  Permit2ClaimSchema,
+  TempoChargeClaimSchema,
+  SolanaClaimSchema,
+])
+export type SettlementClaim = v.InferOutput<typeof SettlementClaimSchema>
+export type EvmClaim = Extract<SettlementClaim, { family: 'evm' }>
 
 /** Longest header that is decoded; a settlement is a few hundred bytes. */
 const MAX_HEADER_LENGTH = 64 * 1024
 
-const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/), v.toLowerCase())
-const address = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/), v.toLowerCase())
-const units = v.pipe(v.string(), v.regex(/^[1-9]\d{0,77}$/))
 const signature = v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/))
 
 const SettledSchema = v.object({
   success: v.literal(true),
-  transaction: v.union([hash, signature]),
+  transaction: v.union([HashSchema, signature]),
   network: v.optional(v.string()),
 })
 
-const AuthorizationSchema = v.object({ from: address, value: units, nonce: hash })
-const SolanaPayloadSchema = v.object({
-  transaction: v.pipe(v.string(), v.maxLength(4096), v.base64()),
-})
 const PaymentSchema = v.object({
   network: v.optional(v.string()),
   accepted: v.optional(v.object({ network: v.string() })),
-  payload: v.union([v.object({ authorization: AuthorizationSchema }), SolanaPayloadSchema]),
+  payload: v.union([
+    v.object({ authorization: AuthorizationSchema }),
+    v.object({ permit2Authorization: Permit2AuthorizationSchema }),
+    v.object({ transaction: v.pipe(v.string(), v.maxLength(4096), v.base64()) }),
+  ]),
 })
 
 const ReceiptSchema = v.object({
-  method: v.literal('evm'),
+  method: v.picklist(['evm', 'tempo']),
   status: v.literal('success'),
-  reference: hash,
+  reference: HashSchema,
 })
-const CredentialSchema = v.object({
-  challenge: v.object({ method: v.literal('evm'), request: v.string() }),
-  payload: v.object({ type: v.literal('authorization'), from: address, value: units, nonce: hash }),
-})
-const ChargeSchema = v.object({
-  methodDetails: v.object({ chainId: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
-})
+const CredentialSchema = v.union([
+  v.object({
+    challenge: v.object({ method: v.literal('evm'), request: v.string() }),
+    payload: v.object({ type: v.literal('authorization'), ...AuthorizationSchema.entries }),
+  }),
+  v.object({
+    challenge: v.object({
+      method: v.literal('tempo'),
+      intent: v.literal('charge'),
+      id: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)),
+      realm: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)),
+      request: v.string(),
+    }),
+    payload: v.object({ type: v.picklist(['transaction', 'hash']) }),
+  }),
+])
+const chain = v.object({ chainId: v.pipe(v.number(), v.integer(), v.minValue(1)) })
+const ChargeSchema = v.object({ amount: v.optional(units), methodDetails: chain })
 
 /**
  * Reads a seller's settlement header against the payment the caller sent. The network is the
@@ -92,35 +93,47 @@ function readX402(request: RawHeaders, response: RawHeaders): SettlementClaim | 
   if (network === null) return null
   if (settled.network !== undefined && toCaip2(settled.network) !== network) return null
   const { transaction } = settled
-  if ('authorization' in payment.payload) {
-    if (!network.startsWith('eip155:') || !transaction.startsWith('0x')) return null
-    const { from, value, nonce } = payment.payload.authorization
-    return { family: 'evm', network, transaction, payer: from, amount: value, nonce }
+  const { payload } = payment
+  if ('transaction' in payload) {
+    const isSolana = network.startsWith('solana:') && !transaction.startsWith('0x')
+    const authorised = payload.transaction
+    return isSolana
+      ? { family: 'solana', scheme: 'solana_exact', network, transaction, authorised }
+      : null
   }
-  if (!network.startsWith('solana:') || transaction.startsWith('0x')) return null
-  return { family: 'solana', network, transaction, authorised: payment.payload.transaction }
+  if (!network.startsWith('eip155:') || !transaction.startsWith('0x')) return null
+  const where = { family: 'evm', network, transaction } as const
+  if ('authorization' in payload) return { ...where, ...toEip3009(payload.authorization) }
+  const { from, permitted, nonce } = payload.permit2Authorization
+  return { ...where, scheme: 'permit2', payer: from, amount: permitted.amount, nonce }
 }
 
-/** MPP, method evm: the receipt has a hash and nothing else; chain and terms are the challenge's. */
+/** MPP: the receipt has a hash and nothing else; chain and terms are the challenge's. */
 function readMpp(request: RawHeaders, response: RawHeaders): SettlementClaim | null {
   const receipt = decodeAs(ReceiptSchema, firstOf(response, 'payment-receipt'))
   const authorization = valuesOf(request, 'authorization').find((value) =>
     /^payment\s/i.test(value),
   )
   const credential = decodeAs(CredentialSchema, authorization?.replace(/^payment\s+/i, ''))
-  if (receipt === null || credential === null) return null
+  if (receipt === null || receipt.method !== credential?.challenge.method) return null
   const charge = decodeAs(ChargeSchema, credential.challenge.request)
   if (charge === null) return null
-  const { from, value, nonce } = credential.payload
   const network = `eip155:${charge.methodDetails.chainId}`
+  const where = { family: 'evm', network, transaction: receipt.reference } as const
+  if ('from' in credential.payload) return { ...where, ...toEip3009(credential.payload) }
+  const { challenge } = credential
+  if (!('realm' in challenge) || charge.amount === undefined) return null
   return {
-    family: 'evm',
-    network,
-    transaction: receipt.reference,
-    payer: from,
-    amount: value,
-    nonce,
+    ...where,
+    scheme: 'tempo_charge',
+    amount: charge.amount,
+    realm: markOfRealm(challenge.realm),
+    challenge: markOfChallenge(challenge.id),
   }
+}
+
+function toEip3009({ from, value, nonce }: v.InferOutput<typeof AuthorizationSchema>) {
+  return { scheme: 'eip3009', payer: from, amount: value, nonce } as const
 }
 
 function firstOf(raw: RawHeaders, name: string): string | undefined {

@@ -1,3 +1,5 @@
+import type { RefusalReason } from './schemes/evm-rule.ts'
+
 /** One payment found on a chain: a token transfer from a payer to a published payout. */
 export interface Settlement {
   network: string
@@ -36,14 +38,6 @@ export type SettlementVerdict =
   | { outcome: 'counted'; settlement: Omit<Settlement, 'listing_id'> }
   | { outcome: 'refused'; reason: RefusalReason }
   | { outcome: 'wait'; reason: WaitReason }
-
-export type RefusalReason =
-  | 'transaction_failed'
-  | 'asset_not_allowed'
-  | 'no_matching_transfer'
-  | 'authorization_not_used'
-  | 'message_differs'
-  | 'outside_call'
 
 export type WaitReason =
   | 'not_mined'

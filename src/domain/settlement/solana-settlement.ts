@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import type { SettlementVerdict } from './settlement.ts'
-import type { SettlementClaim } from './settlement-claim.ts'
 import type { UsdAsset } from './usd-assets.ts'
 
 /**
@@ -26,7 +25,16 @@ export const SolanaTransactionSchema = v.object({
 })
 export type SolanaTransaction = v.InferOutput<typeof SolanaTransactionSchema>
 
-type SolanaClaim = Extract<SettlementClaim, { family: 'solana' }>
+export const SolanaClaimSchema = v.object({
+  family: v.literal('solana'),
+  scheme: v.literal('solana_exact'),
+  network: v.string(),
+  /** Signature, base58. */
+  transaction: v.string(),
+  /** The partly signed transaction the caller sent, base64: its message must be the settled one. */
+  authorised: v.string(),
+})
+type SolanaClaim = v.InferOutput<typeof SolanaClaimSchema>
 
 /** @param payouts the listing's published owners on this chain. */
 export function judgeSolanaSettlement(

@@ -1,6 +1,7 @@
 /**
- * Tokens that count as US dollars, by chain: only what their issuer redeems one for one. Anybody can
- * deploy a token named USDC; an allow list of contracts is the only proof of what was paid.
+ * Tokens that count as US dollars, by chain: what their issuer redeems one for one, and what a bridge
+ * redeems for that. Anybody can deploy a token named USDC; an allow list of contracts is the only proof
+ * of what was paid.
  */
 export interface UsdAsset {
   /** Contract (lower case) or mint. */
@@ -8,6 +9,19 @@ export interface UsdAsset {
   decimals: number
 }
 
+/** Coins that a bridge redeems, not their issuer: each says why it counts, and is shown as bridged. */
+export const BRIDGED_COINS = [
+  {
+    network: 'eip155:4217',
+    name: 'USDC.e',
+    address: '0x20c000000000000000000000b9537d11c60e8b50',
+    counts: true,
+    reason:
+      'Tempo has no USD Coin of Circle’s own, and what buyers pay with there is this one. A bridge redeems it for USD Coin elsewhere.',
+  },
+] as const
+
+/** Also every coin of Tempo's. */
 const USDC_DECIMALS = 6
 
 /** USD Coin, issued natively, on chains payments are seen on. */
@@ -25,6 +39,8 @@ const USD_COIN: Record<string, string> = {
 /** Coins of test networks cost nothing: they count only under the trial setting. */
 const TEST_COIN: Record<string, string> = {
   'eip155:43113': '0x5425890298aed601595a70ab815c96711a31bc65',
+  // pathUSD, which nobody redeems.
+  'eip155:42431': '0x20c0000000000000000000000000000000000000',
   'eip155:84532': '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 }
@@ -42,7 +58,9 @@ const V1_NETWORKS: Record<string, string> = {
 
 /** @returns null where no token of the chain counts. */
 export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }): UsdAsset | null {
-  const address = USD_COIN[network] ?? (rules.allowTestCoins ? TEST_COIN[network] : undefined)
+  const bridged = BRIDGED_COINS.find((coin) => coin.network === network && coin.counts)
+  const address =
+    USD_COIN[network] ?? bridged?.address ?? (rules.allowTestCoins ? TEST_COIN[network] : undefined)
   return address === undefined ? null : { address, decimals: USDC_DECIMALS }
 }
 

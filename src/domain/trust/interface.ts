@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { PayoutSchema } from '../listing/caip-account.ts'
 import { createOperationSchema } from '../listing/operation.ts'
-import { PayoutSchema } from '../listing/payout.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'

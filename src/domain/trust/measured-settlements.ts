@@ -1,6 +1,7 @@
 import type { Settlement } from '../settlement/settlement.ts'
 import { excludeWash, type WashKnowledge } from '../wash/wash.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
+import { largestOf } from '../wire/extremes.ts'
 import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
 import { TRUST } from './trust.ts'
 
@@ -49,7 +50,7 @@ export function toOwnEvidence(
     verified_buyers_30d: spent.size,
     settlements_30d: independent.length,
     volume_usd_30d: total / MICRO,
-    top_buyer_share_30d: total === 0 ? 0 : Math.max(...spent.values()) / total,
+    top_buyer_share_30d: total === 0 ? 0 : largestOf(spent.values()) / total,
     last_settlement_at: last === 0 ? null : new Date(last).toISOString(),
     shared_payout: false,
     wash_flags: flags,

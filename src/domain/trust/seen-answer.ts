@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/payout.ts'
+import { PayoutSchema } from '../listing/caip-account.ts'
 import { PriceSchema } from '../listing/pricing.ts'
 import { PROBE_OUTCOMES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'

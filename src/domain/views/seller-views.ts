@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/payout.ts'
+import { PayoutSchema } from '../listing/caip-account.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
 
 /** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */

@@ -32,3 +32,11 @@ export function toEditUrl(template: string, id: string): string {
 export function goPath(id: string, src: ClickSource): string {
   return `/go/${id}?src=${src}`
 }
+
+/** Pixels of a drawing for links: what those who show one expect. */
+export const CARD_WIDTH = 1200
+export const CARD_HEIGHT = 630
+
+/** Listings that one comparison holds side by side, at least and at most. */
+export const LEAST_COMPARED = 2
+export const MOST_COMPARED = 6

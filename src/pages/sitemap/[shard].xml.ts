@@ -1,7 +1,7 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
-import { toSitePaths } from '../../domain/pages/site/site-paths.ts'
-import { renderSiteSitemaps } from '../../render/site-sitemaps.ts'
+import { toSitePaths } from '../../site/feeds/site-paths.ts'
+import { renderSiteSitemaps } from '../../site/feeds/site-sitemaps.ts'
 
 export function getStaticPaths() {
   const compiled = readCompiled()

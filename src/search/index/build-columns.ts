@@ -1,5 +1,6 @@
 import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import { compareBrowsing } from '../../domain/search/search-rank.ts'
+import { largestOf } from '../../domain/wire/extremes.ts'
 import { PRICE_BUCKETS, type PriceBucket } from '../../domain/wire/vocabulary.ts'
 import { buildCodedColumn } from '../numbers/coded-column.ts'
 import { bitWords, type FilterVocabulary } from './index-shape.ts'
@@ -23,7 +24,7 @@ export function buildColumns(documents: readonly SearchDocument[], values: reado
   return {
     browseOrder: rows.sort((a, b) => compareRows(documents, a, b)),
     standings,
-    highestMultiplier: Math.max(1, ...new Set(Array.from(standings, multiplierOf))),
+    highestMultiplier: largestOf(new Set(Array.from(standings, multiplierOf)), 1),
     minUsd: column(({ minUsd }) => minUsd),
     maxUsd: column(({ maxUsd }) => maxUsd),
     added: column(({ added }) => (added === null ? null : Date.parse(added) / MILLISECONDS_A_DAY)),

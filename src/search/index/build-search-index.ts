@@ -1,4 +1,4 @@
-import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/search-words.ts'
+import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/query-words.ts'
 import { compareTies } from '../../domain/search/search-rank.ts'
 import { checksum } from '../numbers/checksum.ts'
 import { createListingReader } from '../words/read-listings.ts'

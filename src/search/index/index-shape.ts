@@ -1,4 +1,4 @@
-import type { SearchWords } from '../../domain/derived/search-words.ts'
+import type { SearchWords } from '../../domain/derived/query-words.ts'
 import type { CodedColumn } from '../numbers/coded-column.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import type { ExactTable } from './exact-table.ts'

@@ -89,8 +89,9 @@ function readUnits(index: SearchIndex, words: readonly Word[], mayRepair: boolea
   const units: QueryUnit[] = []
   words.forEach((word, at) => {
     const slips = units.filter((unit) => unit.repaired !== undefined).length
-    const maySlip = mayRepair && slips < MAX_REPAIRS
-    units.push(...unitsOf(index, word, { isLast: mayRepair && at === words.length - 1, maySlip }))
+    const isLast = mayRepair && at === words.length - 1
+    const rules = { isLast, maySlip: mayRepair && slips < MAX_REPAIRS }
+    for (const unit of unitsOf(index, word, rules)) units.push(unit)
   })
   return units
 }

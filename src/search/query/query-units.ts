@@ -1,5 +1,6 @@
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
+import { largestOf } from '../../domain/wire/extremes.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { hasSingleLetter, type Word } from '../words/split-text.ts'
 import {
@@ -89,7 +90,7 @@ function camelUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
 function isOneWord(index: SearchIndex, { parts }: Word, whole: KnownTerm): boolean {
   const terms = parts.map((part) => lookUpWord(index, part))
   const apart = terms.slice(1).map((term, at) => lookUpPair(index, terms[at] ?? term, term).rows)
-  return whole.rows >= Math.max(1, ...apart)
+  return whole.rows >= largestOf(apart, 1)
 }
 
 /** An id or a domain is known as a whole; its pieces then need no guessing. */
@@ -110,7 +111,7 @@ function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[]
   const term = lookUpWord(index, word)
   const halves = term.rows > WELL_KNOWN_ROWS ? null : splitWord(index, word, term.rows)
   if (halves !== null) {
-    const terms = weigh(ASKED, [term, lookUpPair(index, ...halves)])
+    const terms = weigh(ASKED, [term, lookUpPair(index, halves[0], halves[1])])
     return [
       { asked: word, term: halves[0], terms },
       { asked: word, term: halves[1], terms: [] },

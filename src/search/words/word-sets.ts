@@ -1,4 +1,4 @@
-import type { SearchWords } from '../../domain/derived/search-words.ts'
+import type { SearchWords } from '../../domain/derived/query-words.ts'
 import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
 

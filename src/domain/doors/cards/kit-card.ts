@@ -26,10 +26,12 @@ export interface KitChoice {
 /** @returns the card, or a sentence about a choice that is none. */
 export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const parts = [toAbout(kit), toCalled(kit, choice), toSnippet(kit, choice)]
-  const fault = parts.find((part) => typeof part === 'string')
-  if (fault !== undefined) return fault
-  const about = { id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }
-  return fitLists<KitCard>(Object.assign(about, ...parts), LISTS)
+  const card = { id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }
+  for (const part of parts) {
+    if (typeof part === 'string') return part
+    Object.assign(card, part)
+  }
+  return fitLists<KitCard>(card, LISTS)
 }
 
 function toAbout({ name, auth, payment }: KitView): object {

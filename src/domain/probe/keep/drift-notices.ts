@@ -1,6 +1,7 @@
-import { normalizePayout } from '../../listing/payout.ts'
+import { normalizePayout } from '../../listing/caip-account.ts'
 import type { Evidence } from '../../trust/evidence.ts'
 import type { Notice } from '../../trust/interface.ts'
+import { smallestOf } from '../../wire/extremes.ts'
 import type { Finding } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
 import { type AskedTerms, chainOf, toAskedTerms } from './asked-terms.ts'
@@ -53,7 +54,7 @@ export function judgeDrift(
 function findPriceDrift(asked: readonly AskedTerms[]): string | null {
   const dear = asked.flatMap(({ operation, terms, max_usd }) => {
     const prices = terms.flatMap(({ usd }) => (usd === null ? [] : [usd]))
-    const lowest = Math.min(...prices)
+    const lowest = smallestOf(prices)
     return max_usd !== null && prices.length > 0 && lowest > max_usd
       ? [{ operation, lowest, max_usd }]
       : []

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { normalizePayout } from '../../listing/payout.ts'
+import { normalizePayout } from '../../listing/caip-account.ts'
 import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'

@@ -1,6 +1,7 @@
-import { normalizePayout } from '../../listing/payout.ts'
+import { normalizePayout } from '../../listing/caip-account.ts'
 import type { Interface, SeenOperation } from '../../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../../trust/seen-answer.ts'
+import { largestOf, smallestOf } from '../../wire/extremes.ts'
 import type { Finding, PaymentTerm } from '../read/finding.ts'
 
 /** How long probes and what they saw of payouts and operations are kept. */
@@ -96,7 +97,7 @@ function toAsked(seen: SeenAnswer | undefined): Pick<SeenAnswer, 'min_usd' | 'ma
 function toBounds(priced: readonly PaymentTerm[]) {
   if (priced.length === 0) return null
   const prices = priced.map(({ usd }) => usd ?? 0)
-  return { min_usd: Math.min(...prices), max_usd: Math.max(...prices) }
+  return { min_usd: smallestOf(prices), max_usd: largestOf(prices) }
 }
 
 function toPayTo(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'pay_to'> {

@@ -1,7 +1,7 @@
 import type { ListingFacts } from '../../listing/listing-facts.ts'
 import type { Operation } from '../../listing/operation.ts'
 import { railsOf } from '../../listing/pricing.ts'
-import { CARD_PATHS } from '../read/agent-card.ts'
+import { CARD_PATHS } from '../read/judge-a2a.ts'
 import {
   type ChosenOperations,
   chooseOperations,

@@ -1,4 +1,5 @@
 import type { Evidence, Probe } from '../../trust/evidence.ts'
+import { largestOf } from '../../wire/extremes.ts'
 import type { ProbePlan } from './probe-plan.ts'
 
 /** A plan and when the listing was last asked. */
@@ -15,7 +16,7 @@ export function toCandidate(
   { probes = [], interface: seen }: Pick<Evidence, 'probes' | 'interface'>,
 ): Candidate {
   const times = probes.map(({ at }) => Date.parse(at))
-  const lastAt = times.length === 0 ? null : Math.max(...times)
+  const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
   // Any of its operations may have asked for it, at its own time.
   const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
@@ -24,7 +25,7 @@ export function toCandidate(
   const waits = [...last, ...answers].map(
     (answer) => (Date.parse(answer.at) || 0) + waitOf(answer) * 1000,
   )
-  return { plan, lastAt, notBefore: Math.max(0, ...waits) }
+  return { plan, lastAt, notBefore: largestOf(waits, 0) }
 }
 
 /**

@@ -17,6 +17,7 @@ const FAILURE_OUTCOMES: Record<ProbeFailure, { outcome: ProbeOutcome; saw: strin
   dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
   address_refused: { outcome: 'unprobeable', saw: 'the host is no public address' },
   own_network: { outcome: 'unknown', saw: 'our own network failed' },
+  own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
   not_http: { outcome: 'wrong_protocol', saw: 'the answer is no HTTP/1.1' },
 }
 

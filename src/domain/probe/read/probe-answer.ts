@@ -21,6 +21,7 @@ export const FAILURES = [
   'dns',
   'address_refused',
   'own_network',
+  'own_bound',
   'not_http',
 ] as const
 export type ProbeFailure = (typeof FAILURES)[number]

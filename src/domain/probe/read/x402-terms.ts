@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../../listing/payout.ts'
+import { PayoutSchema } from '../../listing/caip-account.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
 import { toCaip2, usdAssetOf } from '../../settlement/usd-assets.ts'
 import { isObject } from './bounded-json.ts'

@@ -1,0 +1,156 @@
+import { networkOf } from './client-key.ts'
+
+/**
+ * What clients may hold at once of something there is little of: calls under way, runs, bytes of
+ * bodies. Beside its own share a client's IPv6 /48 has one (an IPv4 address is its own network), so
+ * that a hundred /64s of one party are not a hundred clients.
+ *
+ * @example one run a client, released whatever happens:
+ *   const runs = createBudget({ perClient: 1, perNetwork: 4, inAll: 8 })
+ *   const held = runs.take(clientKey(…))
+ *   if (typeof held === 'string') return busy(held) // 'client', 'network' or 'process'
+ *   try { await run() } finally { held.release() }
+ * @example bytes, counted as they come; where all are taken the largest holder's oldest gives way:
+ *   const held = bytes.take(client, { size: 0, giveWay: () => req.destroy() })
+ *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
+ */
+export interface Budget {
+  /** @returns what is held from now on, or the name of the share that is used up. */
+  take(client: string, options?: HoldOptions): Holding | Reached
+  /** The share of `client` that is used up, whatever could give way. Takes nothing. */
+  reachedBy(client: string): 'client' | 'network' | null
+}
+
+export interface BudgetLimits {
+  perClient: number
+  /** What all clients of one IPv6 /48 may hold together. */
+  perNetwork: number
+  inAll: number
+}
+
+export type Reached = 'client' | 'network' | 'process'
+
+export interface HoldOptions {
+  /** 1 when left out. */
+  size?: number
+  /**
+   * Ends what is held. With it, the oldest holding of the network that holds most is ended for a
+   * newcomer whose network holds less, where everything is taken. It is released by then.
+   */
+  giveWay?: () => void
+}
+
+export interface Holding {
+  /** Holds more. @returns null, or the share that is used up: nothing was added then. */
+  grow(by: number): Reached | null
+  /** Gives it all back; a second call does nothing. */
+  release(): void
+}
+
+interface Held {
+  client: string
+  network: string
+  size: number
+  giveWay: (() => void) | undefined
+}
+
+/**
+ * @param whenOwnIsFull `oldest`: a client that has its share gives up its own oldest for the next;
+ *   `refuse` when left out
+ */
+export function createBudget(
+  limits: BudgetLimits,
+  whenOwnIsFull: 'refuse' | 'oldest' = 'refuse',
+): Budget {
+  const tally = createTally()
+  const findReached = (client: string, network: string, size: number) => {
+    if (tally.ofClient(client) + size > limits.perClient) return 'client'
+    return tally.ofNetwork(network) + size > limits.perNetwork ? 'network' : null
+  }
+  const findOldest = ({ client, network }: Held, reached: Reached, size: number) => {
+    if (reached === 'process')
+      return tally.oldestOf(tally.largestAbove(tally.ofNetwork(network) + size))
+    return whenOwnIsFull === 'oldest'
+      ? tally.oldestOf(reached === 'client' ? client : network)
+      : null
+  }
+  const makeRoom = (held: Held, size: number): Reached | null => {
+    for (;;) {
+      const own = findReached(held.client, held.network, size)
+      const reached = own ?? (tally.inAll() + size > limits.inAll ? 'process' : null)
+      if (reached === null) return null
+      const oldest = findOldest(held, reached, size)
+      if (oldest === null) return reached
+      tally.drop(oldest)
+      oldest.giveWay?.()
+    }
+  }
+  return {
+    reachedBy: (client) =>
+      whenOwnIsFull === 'oldest' ? null : findReached(client, networkOf(client), 1),
+    take(client, { size = 1, giveWay } = {}) {
+      const held: Held = { client, network: networkOf(client), size, giveWay }
+      const reached = makeRoom(held, size)
+      if (reached !== null) return reached
+      tally.add(held)
+      return {
+        grow(by) {
+          const full = makeRoom(held, by)
+          if (full === null) tally.grow(held, by)
+          return full
+        },
+        release: () => tally.drop(held),
+      }
+    },
+  }
+}
+
+function createTally() {
+  // Oldest first.
+  const all = new Set<Held>()
+  const clients = new Map<string, number>()
+  const networks = new Map<string, number>()
+  let sum = 0
+  const count = ({ client, network }: Held, by: number) => {
+    sum += by
+    addTo(clients, client, by)
+    addTo(networks, network, by)
+  }
+  return {
+    inAll: () => sum,
+    ofClient: (client: string) => clients.get(client) ?? 0,
+    ofNetwork: (network: string) => networks.get(network) ?? 0,
+    add(held: Held) {
+      all.add(held)
+      count(held, held.size)
+    },
+    grow(held: Held, by: number) {
+      // It may have given way, and what is gone holds nothing.
+      if (!all.has(held)) return
+      held.size += by
+      count(held, by)
+    },
+    drop(held: Held) {
+      if (all.delete(held)) count(held, -held.size)
+    },
+    /** The network that holds most, where that is more than `size`. */
+    largestAbove(size: number): string | null {
+      let [largest, most]: [string | null, number] = [null, size]
+      for (const [network, held] of networks) if (held > most) [largest, most] = [network, held]
+      return largest
+    },
+    /** The oldest that can give way of a client or network. */
+    oldestOf(holder: string | null): Held | null {
+      for (const held of all)
+        if (held.giveWay !== undefined && (held.client === holder || held.network === holder))
+          return held
+      return null
+    },
+  }
+}
+
+function addTo(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
+}

@@ -1,0 +1,102 @@
+import {
+  type AskedStep,
+  chooseFinding,
+  type LintReport,
+  toLintReport,
+} from '../../src/domain/lint/lint-report.ts'
+import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
+import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
+import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
+import { mediaTypeOf, type ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import type { Asker } from '../probe/ask.ts'
+import { shakeHands } from '../probe/shake-hands.ts'
+
+export const MAX_SHOWN_URL = 300
+
+/**
+ * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
+ * HTTP are tried in turn until one speaks.
+ *
+ * @param as asks for this protocol alone
+ * @param now milliseconds since the epoch
+ */
+export async function lintUrl(
+  url: string,
+  as: ProbeProtocol | undefined,
+  asker: Pick<Asker, 'ask'>,
+  now: () => number,
+): Promise<LintReport> {
+  const { chosen, asked } = await examineUrl(url, as, asker, now)
+  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked)
+}
+
+/** The handshakes behind it: the finding that says what the address is, and every request. */
+export async function examineUrl(
+  url: string,
+  as: ProbeProtocol | undefined,
+  asker: Pick<Asker, 'ask'>,
+  now: () => number,
+): Promise<{ chosen: Finding; asked: AskedStep[] }> {
+  const asked: AskedStep[] = []
+  const findings: Finding[] = []
+  const watched = { ask: watch(asker, asked) }
+  for (const handshake of toHandshakes(url, as)) {
+    const finding = await shakeHands(handshake, watched, now)
+    findings.push(finding)
+    // Whoever spoke is known; a host that cannot be reached is asked no more.
+    if (finding.outcome === 'spoke' || finding.failure !== undefined) break
+    if (finding.outcome === 'unknown') break
+  }
+  return { chosen: chooseFinding(findings) ?? NOTHING, asked }
+}
+
+const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'nothing was asked' }
+
+function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
+  const paid = (method: 'GET' | 'POST', rails: ('x402' | 'mpp')[]): Handshake => ({
+    kind: 'payment',
+    request: {
+      method,
+      url,
+      headers: method === 'POST' ? { 'content-type': 'application/json' } : {},
+      ...(method === 'POST' && { body: '{}' }),
+    },
+    operation: { method, url },
+    rails,
+    is_guess: false,
+  })
+  const card = /\.json$/.test(new URL(url).pathname)
+    ? [url]
+    : CARD_PATHS.map((path) => new URL(path, url).href)
+  const request = { method: 'GET', url, headers: {} } as const
+  const all: Record<ProbeProtocol, Handshake[]> = {
+    mcp: [{ kind: 'mcp', url }],
+    x402: [paid('GET', ['x402']), paid('POST', ['x402'])],
+    mpp: [paid('GET', ['mpp']), paid('POST', ['mpp'])],
+    a2a: [{ kind: 'a2a', urls: card }],
+    http: [{ kind: 'http', request, expected: null }],
+  }
+  if (as !== undefined) return all[as]
+  const either = [paid('GET', ['x402', 'mpp']), paid('POST', ['x402', 'mpp'])]
+  return [...all.mcp, ...either, ...all.a2a, ...all.http]
+}
+
+/** Writes each request down with what came back. */
+export function watch({ ask }: Pick<Asker, 'ask'>, asked: AskedStep[]): Asker['ask'] {
+  return async (request) => {
+    const reply = await ask(request)
+    const url = toInertLine(request.url, MAX_SHOWN_URL)
+    asked.push({ method: request.method, url, came_back: toWords(reply) })
+    return reply
+  }
+}
+
+function toWords(reply: ProbeReply): string {
+  const ms = `${Math.round(reply.answered ? reply.answer.ms : reply.ms)} ms`
+  if (!reply.answered) return toInertLine(`no answer: ${reply.failure} ${reply.detail}, ${ms}`, 200)
+  const { answer } = reply
+  const type = mediaTypeOf(answer) || 'no content type'
+  const size = `${answer.cut === 'size' ? 'more than ' : ''}${answer.body.length} characters`
+  return toInertLine(`status ${answer.status}, ${type}, ${size}, ${ms}`, 200)
+}

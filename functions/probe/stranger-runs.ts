@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { H3Event } from 'h3'
+import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import { createOwnAddress } from '../call/own-address.ts'
+import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
+import { clientKey } from '../limits/client-key.ts'
+import type { Parts } from '../parts/parts.ts'
+import type { Config } from '../ports/config.ts'
+import { type Asker, type AskLimits, createAsker, toUserAgent } from './ask.ts'
+
+/** Requests that one run may send to the host a stranger named, whatever it finds there. */
+export const MOST_REQUESTS = 16
+/** A run that takes longer is ended (milliseconds). */
+const RUN_MS = 40_000
+/** Runs under way: of one client, of one IPv6 /48, and over all. */
+const SLOTS = { perClient: 1, perNetwork: 2, inAll: 12 }
+/** When to try again where runs of others are in the way (seconds). */
+const RETRY_S = 10
+
+/** Who asked for a run. */
+export interface Caller {
+  /** As the limits know it. */
+  client: string
+  /** Aborted when the caller has left. */
+  signal: AbortSignal
+  /** The connection it came by; a run never asks the address at our end of it. */
+  socket: Socket | undefined
+}
+
+export interface Busy {
+  kind: 'busy'
+  reason: string
+  headers: { 'Retry-After': string }
+}
+
+/**
+ * Requests that strangers make this service send: checks of an address and looks at a proposed one.
+ * One run a client and one a host at a time, over both. A run ends when its caller leaves.
+ */
+export interface StrangerRuns {
+  run<T>(
+    url: string,
+    caller: Caller,
+    work: (asker: Pick<Asker, 'ask'>) => Promise<T>,
+    limits?: AskLimits,
+  ): Promise<T | Busy>
+}
+
+export function createStrangerRuns({
+  config,
+  resolver,
+}: Pick<Parts, 'config' | 'resolver'>): StrangerRuns {
+  const clients = createBudget(SLOTS)
+  const hosts = createBudget({ perClient: 1, perNetwork: 1, inAll: SLOTS.inAll })
+  return {
+    async run(url, caller, work, limits) {
+      const leave = enter(clients, hosts, caller.client, hostOf(url))
+      if (typeof leave === 'string') return toBusy(leave)
+      const asker = createAsker({
+        resolver,
+        allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+        userAgent: toUserAgent(config.BASE_URL),
+        ...(caller.socket !== undefined && {
+          isOwnAddress: createOwnAddress(config.HOST, caller.socket),
+        }),
+        ...(limits !== undefined && { limits }),
+      })
+      try {
+        return await work(bound(asker, caller.signal))
+      } finally {
+        leave()
+        await asker.close()
+      }
+    },
+  }
+}
+
+/** @returns what gives both places back, or what is in the way. */
+function enter(
+  clients: Budget,
+  hosts: Budget,
+  client: string,
+  host: string,
+): (() => void) | Reached | 'host' {
+  const place = clients.take(client)
+  if (typeof place === 'string') return place
+  const visit = hosts.take(host)
+  if (typeof visit !== 'string')
+    return () => {
+      place.release()
+      visit.release()
+    }
+  place.release()
+  return 'host'
+}
+
+const REASONS: Record<Reached | 'host', string> = {
+  client: 'One address at a time is asked for a client, and one is being asked for you just now.',
+  network: 'Several addresses are being asked for your network just now.',
+  host: 'This host is being asked for somebody else just now.',
+  process: 'Many addresses are being asked just now.',
+}
+
+function toBusy(inTheWay: Reached | 'host'): Busy {
+  return {
+    kind: 'busy',
+    reason: `${REASONS[inTheWay]} Try again in ${RETRY_S} s.`,
+    headers: { 'Retry-After': String(RETRY_S) },
+  }
+}
+
+/** What a run may send and how long it may take; it ends at once when its caller leaves. */
+function bound(asker: Asker, left: AbortSignal): Pick<Asker, 'ask'> {
+  const deadline = AbortSignal.timeout(RUN_MS)
+  const end = AbortSignal.any([left, deadline])
+  let sent = 0
+  return {
+    async ask(request) {
+      if (sent >= MOST_REQUESTS) return toCutOff(`${MOST_REQUESTS} requests`)
+      sent += 1
+      const { signal } = request
+      const reply = await asker.ask({
+        ...request,
+        signal: signal === undefined ? end : AbortSignal.any([end, signal]),
+      })
+      const isWhole = reply.answered && reply.answer.cut === null
+      return end.aborted && !isWhole ? toCutOff(`${RUN_MS / 1000} s`) : reply
+    },
+  }
+}
+
+function toCutOff(detail: string): ProbeReply {
+  return { answered: false, failure: 'own_bound', detail, ms: 0 }
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host.replace(/\.(?=:|$)/, '')
+}
+
+/** Who sent a request to one of our functions. */
+export function toCaller({ req }: Pick<H3Event, 'req'>, { TRUST_PROXY }: Config): Caller {
+  return {
+    client: clientKey(req.ip, req.headers.get('x-forwarded-for'), TRUST_PROXY),
+    signal: req.signal,
+    socket: req.runtime?.node?.req.socket,
+  }
+}
+
+/** Who asked for a page. */
+export function toPageCaller(
+  { socket, headers }: IncomingMessage,
+  res: ServerResponse,
+  { TRUST_PROXY }: Config,
+): Caller {
+  const left = new AbortController()
+  res.once('close', () => {
+    if (!res.writableEnded) left.abort()
+  })
+  const forwarded = String(headers['x-forwarded-for'] ?? '')
+  return {
+    client: clientKey(socket.remoteAddress, forwarded, TRUST_PROXY),
+    signal: left.signal,
+    socket,
+  }
+}

@@ -1,0 +1,88 @@
+import { Worker } from 'node:worker_threads'
+import { constants, deflateRawSync } from 'node:zlib'
+import {
+  type DerivedListing,
+  trustScoreOf,
+  verifiedBuyersOf,
+} from '../../domain/derived/derived-listing.ts'
+import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
+import { highestPriceOf, lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
+import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
+import { buildSearchIndex } from '../../search/index/build-search-index.ts'
+import type { SearchDocument } from '../../search/index/search-document.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
+
+const encoder = new TextEncoder()
+
+/** A listing's body is short: a small window and small tables take less time to set up. */
+const OPTIONS = { level: 9, windowBits: 12, memLevel: 6, finishFlush: constants.Z_SYNC_FLUSH }
+
+/** All that the index of the server's search is made from. */
+export interface IndexInput {
+  documents: SearchDocument[]
+  tables: { categories: string[]; sources: string[]; words: SearchWords }
+}
+
+export function toIndexInput({ listings, tables, baseUrl }: Catalogue): IndexInput {
+  return {
+    documents: listings.map((listing) => toSearchDocument(listing, baseUrl)),
+    tables: {
+      categories: tables.categories.map(({ id }) => id),
+      sources: tables.sources.map(({ id }) => id),
+      words: { ...tables.searchWords, foreign: tables.foreignWords },
+    },
+  }
+}
+
+/** @throws Error naming the listing that cannot be indexed */
+export function toSearchIndex({ documents, tables }: IndexInput): Uint8Array {
+  return buildSearchIndex(documents, { ...tables, deflate: deflateBlock })
+}
+
+/** The same in a thread of its own, while other parts of a release are made. @throws the same */
+export function makeSearchIndex(input: IndexInput): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const url = new URL('./write-engine-worker.ts', import.meta.url)
+    const worker = new Worker(url, { workerData: input })
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', () =>
+      reject(new Error('the thread of the search index ended before its work')),
+    )
+  })
+}
+
+/** Compresses a listing's body for the index file: raw deflate that ends on a byte. */
+export function deflateBlock(bytes: Uint8Array, before: Uint8Array): Uint8Array {
+  return deflateRawSync(bytes, { ...OPTIONS, dictionary: before })
+}
+
+export function toSearchDocument(listing: DerivedListing, baseUrl: string): SearchDocument {
+  const { id, facts, trust } = listing
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    summary: facts.summary,
+    url: facts.url,
+    tags: facts.tags,
+    categories: facts.categories,
+    rails: [...railsOf(facts.pricing)],
+    sources: sourceIdsOf(listing),
+    has: DISCOVERY_FILES.filter((file) => facts.discovery[file] !== undefined),
+    minUsd: lowestPriceOf(facts.pricing),
+    maxUsd: highestPriceOf(facts.pricing),
+    auth: facts.auth.type,
+    runs: runsOf(facts),
+    call: listing.buy.buy === 'relay_x402',
+    added: facts.added,
+    trustScore: trustScoreOf(trust),
+    verifiedBuyers: verifiedBuyersOf(trust),
+    liveTested: listing.isLiveTested,
+    remote: hasRemoteEndpoint(facts),
+    firstParty: facts.first_party,
+    body: encoder.encode(JSON.stringify(toPreparedSummary(listing, baseUrl))),
+  }
+}

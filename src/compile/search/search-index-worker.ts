@@ -1,7 +1,0 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { type IndexInput, toSearchIndex } from './search-index.ts'
-
-// What a thread is given is typed `any`; `makeSearchIndex` gives it this.
-const input: IndexInput = workerData
-const index = toSearchIndex(input)
-parentPort?.postMessage(index)

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import type { SourceRow } from '../derived/source-table.ts'
+import { hasRemoteEndpoint } from '../listing/invoke.ts'
+import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
+import { toPriceText } from '../operation/price-text.ts'
+import { sourceIdsOf } from '../views/summary-view.ts'
+import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
+import { FOCUSES } from './compare-facts.ts'
+
+/** Longest summary in a row; the listing page has it whole. */
+const MAX_ROW_SUMMARY = 120
+
+/** spec: Comparison page row. Unknown numbers are null: unknown is not zero. */
+export const CompareRowSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  kind: v.string(),
+  summary: v.string(),
+  price: v.string(),
+  min_usd: v.nullable(v.number()),
+  rails: v.array(v.picklist(RAILS)),
+  trust: v.nullable(v.number()),
+  buyers: v.nullable(v.number()),
+  settlements: v.nullable(v.number()),
+  uptime: v.nullable(v.number()),
+  remote: v.boolean(),
+  shared_payout: v.boolean(),
+  source: v.string(),
+  focus: v.optional(v.picklist(FOCUSES)),
+})
+export type CompareRow = v.InferOutput<typeof CompareRowSchema>
+
+export function toCompareRow(
+  listing: DerivedListing,
+  sources: ReadonlyMap<string, SourceRow>,
+): CompareRow {
+  const { id, facts, trust, signals } = listing
+  const measured = trust.evidence === 'no_payment_data' ? null : trust.measured
+  return {
+    id,
+    name: facts.name,
+    kind: KIND_LABELS[facts.kind],
+    summary: truncate(facts.summary, MAX_ROW_SUMMARY),
+    price: toPriceText(facts.pricing),
+    min_usd: lowestPriceOf(facts.pricing),
+    rails: [...railsOf(facts.pricing)],
+    trust: trustScoreOf(trust),
+    buyers: measured?.verified_buyers_30d ?? null,
+    settlements: measured?.settlements_30d ?? null,
+    uptime: signals.uptime_30d ?? null,
+    remote: hasRemoteEndpoint(facts),
+    shared_payout: measured?.shared_payout ?? false,
+    source: sourceIdsOf(listing)
+      .map((source) => sources.get(source)?.name ?? source)
+      .join(', '),
+  }
+}
+
+/** spec: trust desc, verified buyers desc, remote, has a listed price, lowest price; then the id. */
+export function compareRows(a: CompareRow, b: CompareRow): number {
+  return (
+    (b.trust ?? -1) - (a.trust ?? -1) ||
+    (b.buyers ?? -1) - (a.buyers ?? -1) ||
+    Number(b.remote) - Number(a.remote) ||
+    Number(b.min_usd !== null) - Number(a.min_usd !== null) ||
+    (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
+    compareText(a.id, b.id)
+  )
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** @param max what a reader counts as characters: no family emoji, flag or accented letter is split. */
+export function truncate(text: string, max: number): string {
+  if (text.length <= max) return text
+  // Of ASCII without line ends each is a character; asking for segments takes a hundred times longer.
+  if (/^[ -~]*$/.test(text)) return `${text.slice(0, max - 1).trimEnd()}…`
+  const characters = [...graphemes.segment(text)].map(({ segment }) => segment)
+  if (characters.length <= max) return text
+  return `${characters
+    .slice(0, max - 1)
+    .join('')
+    .trimEnd()}…`
+}
+
+function compareText(a: string, b: string): number {
+  return Number(a > b) - Number(a < b)
+}

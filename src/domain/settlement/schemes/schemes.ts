@@ -1,0 +1,124 @@
+/**
+ * Every way a buyer pays that today's official packages or specifications know, and whether we count
+ * it. A scheme is counted where the chain itself shows who consented to pay whom, and where we played
+ * the forgeries and none was counted; until then it stands here uncounted, with the reason.
+ */
+export interface Scheme {
+  id: string
+  /** As its packages call it. */
+  name: string
+  /** Counted on calls that went through us, and on the chain for proven payouts. */
+  counted: boolean
+  /** Why it is safe to count, or why it is not counted. One or two sentences for people. */
+  reason: string
+}
+
+export const SCHEMES = [
+  {
+    id: 'eip3009',
+    name: 'x402 exact and MPP evm, by transfer authorisation (EIP-3009)',
+    counted: true,
+    reason:
+      'The coin itself writes that the buyer signed, and next to it the transfer. Nobody else can write either.',
+  },
+  {
+    id: 'solana_exact',
+    name: 'x402 exact on Solana',
+    counted: true,
+    reason:
+      'The buyer signs one transfer and somebody else pays the fee, so the buyer agreed to this transfer and did not send it.',
+  },
+  {
+    id: 'permit2_exact',
+    name: 'x402 exact, by Permit2',
+    counted: true,
+    reason:
+      'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. A contract of a forger’s own, or a coin of his own, is neither.',
+  },
+  {
+    id: 'permit2_upto',
+    name: 'x402 upto, by Permit2',
+    counted: true,
+    reason: 'As exact by Permit2. What counts is what was taken, not what was allowed.',
+  },
+  {
+    id: 'tempo_charge',
+    name: 'MPP charge on Tempo',
+    counted: false,
+    reason: 'We do not read its memo yet.',
+  },
+  {
+    id: 'batch_settlement',
+    name: 'x402 batch-settlement',
+    counted: false,
+    reason:
+      'Many calls become one claim against a deposit, and anybody can deposit in another’s name.',
+  },
+  {
+    id: 'auth_capture',
+    name: 'x402 auth-capture',
+    counted: false,
+    reason:
+      'The operator chooses who collects the money, and may pay it back for days. A stranger can be named as the buyer.',
+  },
+  {
+    id: 'solana_smart_wallet',
+    name: 'x402 exact from a Solana smart wallet',
+    counted: false,
+    reason: 'The transfer happens inside another program, which decides whose consent it needs.',
+  },
+  {
+    id: 'solana_upto',
+    name: 'x402 upto on Solana',
+    counted: false,
+    reason: 'The payment comes out of a channel that we could not play on a chain of our own.',
+  },
+  {
+    id: 'tempo_session',
+    name: 'MPP session on Tempo',
+    counted: false,
+    reason: 'The payment comes out of a channel that we could not play on a chain of our own.',
+  },
+  {
+    id: 'erc7710',
+    name: 'x402 exact, by delegation (ERC-7710)',
+    counted: false,
+    reason: 'Any contract can call itself the manager of a delegation.',
+  },
+  {
+    id: 'swap',
+    name: 'x402 settlement by swap',
+    counted: false,
+    reason: 'It is a draft, and its settling contract has no published address.',
+  },
+  {
+    id: 'stripe',
+    name: 'MPP stripe',
+    counted: false,
+    reason: 'A card leaves nothing on a chain. All there is to see is the seller’s word.',
+  },
+  {
+    id: 'lightning',
+    name: 'MPP lightning and deferred payment',
+    counted: false,
+    reason: 'Nothing of it is public on a chain.',
+  },
+  {
+    id: 'other_chains',
+    name: 'x402 on Stellar and Algorand',
+    counted: false,
+    reason: 'We have no reader for these chains.',
+  },
+  {
+    id: 'bundled',
+    name: 'Permit2 and channel payments inside a bundled transaction',
+    counted: false,
+    reason:
+      'The call that names the buyer is hidden inside another one, where a contract could stand in for it.',
+  },
+] as const satisfies readonly Scheme[]
+
+/** What `/trust` lists under "What we do not see". */
+export function listUncounted(): Scheme[] {
+  return SCHEMES.filter(({ counted }) => !counted)
+}

@@ -1,0 +1,95 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
+import { amountOf, type EvmCall, type EvmLog, toAddress } from './evm-log.ts'
+import type { EvmRule } from './evm-rule.ts'
+
+/**
+ * MPP `charge` on Tempo: the coin writes a transfer and, beside it, the same with a memo. The memo names
+ * the seller's realm, which is the host the buyer called, and the challenge. So it ties the payment to
+ * this seller and this call, and the payer is who signed the transaction; somebody else may pay its fee.
+ *
+ * A forger can write any memo, but only beside real money of his own that the seller keeps. A share of
+ * the price that goes to others has no such memo; a zero amount moves nothing.
+ */
+export const MEMO_TRANSFER_TOPIC =
+  '0x57bc7354aa85aed339e000bccffabbc529466af35f0772c8f8ee1145927de7f0'
+
+/** Tempo and its test network. */
+export function isTempo(network: string): boolean {
+  return network === 'eip155:4217' || network === 'eip155:42431'
+}
+
+/** The first bytes of keccak("mpp"), and the version. */
+const TAG = 'ef1ed71201'
+const REALM_BYTES = 10
+const CHALLENGE_BYTES = 7
+
+/** What a memo says, as hexadecimal digits; null where it is no memo of MPP. */
+export function readMemo(memo: string | undefined): { realm: string; challenge: string } | null {
+  const parts = new RegExp(
+    `^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{20}([0-9a-f]{${CHALLENGE_BYTES * 2}})$`,
+  ).exec(memo ?? '')
+  const [, realm = '', challenge = ''] = parts ?? []
+  return parts === null ? null : { realm, challenge }
+}
+
+/** How a memo writes a realm. @example markOfRealm('api.example.com') → 20 hexadecimal digits */
+export function markOfRealm(realm: string): string {
+  return markOf(realm, REALM_BYTES)
+}
+
+export function markOfChallenge(id: string): string {
+  return markOf(id, CHALLENGE_BYTES)
+}
+
+/** Whether a log is a transfer with a memo, of one coin and of more than nothing. */
+export function isMemoTransfer(log: EvmLog, coin: string): boolean {
+  return (
+    log.address === coin &&
+    log.topics[0] === MEMO_TRANSFER_TOPIC &&
+    log.topics.length === 4 &&
+    /^0x[0-9a-f]{64}$/.test(log.data) &&
+    amountOf(log) > 0n
+  )
+}
+
+/** Whether the wallet that signed is the one that paid: a contract, or somebody's allowance, is none. */
+export function isOwnMoney(log: EvmLog, call: EvmCall | null): boolean {
+  return call !== null && call.from === toAddress(log.topics[1])
+}
+
+export const TempoChargeClaimSchema = v.object({
+  family: v.literal('evm'),
+  scheme: v.literal('tempo_charge'),
+  network: v.string(),
+  transaction: v.string(),
+  /** The most the challenge asked for; others may have a share of it. */
+  amount: v.string(),
+  /** As the memo writes them. */
+  realm: v.string(),
+  challenge: v.string(),
+})
+
+export const tempoCharge: EvmRule<v.InferOutput<typeof TempoChargeClaimSchema>> = {
+  needsCall: true,
+  keyOf: ({ realm, challenge }) => `${realm} ${challenge}`,
+  find({ realm, challenge, amount }, { logs, call, coin, payouts }) {
+    const marked = logs.filter((log) => {
+      const memo = readMemo(log.topics[3])
+      return isMemoTransfer(log, coin) && memo?.realm === realm && memo.challenge === challenge
+    })
+    if (marked.length === 0) return 'memo_differs'
+    const log = marked.find(
+      (one) =>
+        payouts.includes(toAddress(one.topics[2])) &&
+        amountOf(one) <= BigInt(amount) &&
+        isOwnMoney(one, call),
+    )
+    return log === undefined ? 'no_matching_transfer' : { log, payer: toAddress(log.topics[1]) }
+  },
+}
+
+function markOf(text: string, bytes: number): string {
+  return bytesToHex(keccak_256(utf8ToBytes(text)).subarray(0, bytes))
+}

@@ -1,0 +1,17 @@
+/**
+ * The largest of any number of values. `Math.max(...values)` overflows the stack at some 120,000.
+ *
+ * @param least what no values at all give, and what the answer is never below
+ */
+export function largestOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {
+  let largest = least
+  for (const value of values) largest = Math.max(largest, value)
+  return largest
+}
+
+/** The smallest of any number of values; infinity for none. */
+export function smallestOf(values: Iterable<number>): number {
+  let smallest = Number.POSITIVE_INFINITY
+  for (const value of values) smallest = Math.min(smallest, value)
+  return smallest
+}

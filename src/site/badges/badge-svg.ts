@@ -1,0 +1,86 @@
+import { BADGE_COLORS, type BadgeTone } from '../../domain/views/badge-view.ts'
+import { toXmlText } from '../frame/xml-text.ts'
+
+export interface Badge {
+  label: string
+  message: string
+  tone: BadgeTone
+}
+
+const HEIGHT = 20
+const PADDING = 6
+const MARK_WIDTH = 15
+/** How far the arm points into the post's half. */
+const POINT = 7
+const MARK =
+  '<g fill="#8fe0b8"><path d="M10 3h1.4v14H10z" opacity=".6"/><path d="M6 4.2h8l3 2.3-3 2.3H6z"/><path d="M16 10.6H8.6l-2.8 2 2.8 2H16z" opacity=".7"/></g>'
+/** Longer texts are cut: a badge stands in a line of others. */
+const MAX_CHARACTERS = 48
+
+/**
+ * A sign's arm on its post, 20 px high: no script, no outside reference, a title for screen readers.
+ * Widths are estimated and then forced with `textLength`, so that it looks the same whatever
+ * font the viewer has.
+ */
+export function renderBadgeSvg({ label, message, tone }: Badge): string {
+  const { left, right, leftText, rightText, leftWidth, width } = layOut(label, message)
+  const title = toXmlText(`${left}: ${right}`)
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${title}">`,
+    `<title>${title}</title>`,
+    `<rect width="${width}" height="${HEIGHT}" rx="3" fill="#17221d"/>`,
+    `<path d="M${leftWidth + POINT} 0H${width - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H${leftWidth + POINT}l-${POINT}-10z" fill="#${BADGE_COLORS[tone]}"/>`,
+    MARK,
+    '<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">',
+    toTextNode(left, PADDING + MARK_WIDTH, leftText),
+    toTextNode(right, leftWidth + POINT + PADDING, rightText),
+    '</g></svg>\n',
+  ].join('')
+}
+
+/** Pixels a badge is wide; a page that says so in advance does not jump when the image comes. */
+export function badgeWidthOf({ label, message }: Badge): number {
+  return layOut(label, message).width
+}
+
+function layOut(label: string, message: string) {
+  const left = cut(label)
+  const right = cut(message)
+  const leftText = estimateWidth(left)
+  const rightText = estimateWidth(right)
+  const leftWidth = PADDING + MARK_WIDTH + leftText + PADDING
+  return {
+    left,
+    right,
+    leftText,
+    rightText,
+    leftWidth,
+    width: leftWidth + POINT + PADDING + rightText + PADDING,
+  }
+}
+
+function toTextNode(text: string, x: number, width: number): string {
+  return `<text x="${x}" y="14" textLength="${width}" lengthAdjust="spacingAndGlyphs">${toXmlText(text)}</text>`
+}
+
+function cut(text: string): string {
+  const characters = [...text]
+  return characters.length <= MAX_CHARACTERS
+    ? text
+    : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`
+}
+
+/** Pixels of a text in Verdana 11, near enough; wide scripts and emoji take a full em. */
+function estimateWidth(text: string): number {
+  let width = 0
+  for (const character of text) width += widthOf(character)
+  return Math.max(1, Math.round(width))
+}
+
+function widthOf(character: string): number {
+  if (/[ilj.,:;|!'()[\]]/.test(character)) return 4.2
+  if (/[frt -]/.test(character)) return 4.9
+  if (/[mwMW@%]/.test(character)) return 10.2
+  if (/[A-Z0-9]/.test(character)) return 7.3
+  return character <= '\u02ff' ? 6.7 : 11
+}

@@ -1,0 +1,134 @@
+import type { KitView } from '../../domain/kit/kit-view.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
+import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
+
+/** One thing that can be asked of a listing: an operation, a tool or a skill. */
+export interface CallRow {
+  /** `GET`, for operations. */
+  verb: string | null
+  name: string
+  text: string
+  price: string | null
+  tag: CallTag | null
+  params: CallParam[]
+  /** What is a guess. */
+  assumed: readonly string[]
+}
+
+export interface CallParam {
+  name: string
+  type: string
+  text: string
+  isRequired: boolean
+}
+
+/** Rows of the listing's main list, and what they are called. */
+export interface CallRows {
+  title: 'Operations' | 'Tools' | 'Skills'
+  rows: CallRow[]
+}
+
+type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
+
+/** Known limit: of a nested schema only the outer fields are listed; kit.json has it whole. */
+export function toCallRows(kit: Kit): CallRows | null {
+  if (kit.tools.length > 0) return { title: 'Tools', rows: kit.tools.map(toToolRow) }
+  if (kit.skills.length > 0)
+    return {
+      title: 'Skills',
+      rows: kit.skills.map(({ name, description, examples = [] }) => ({
+        ...PLAIN,
+        name,
+        text: description,
+        params: examples.map((text) => ({ name: 'Example', type: '', text, isRequired: false })),
+      })),
+    }
+  if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
+  return { title: 'Operations', rows: kit.operations.map((one) => toOperationRow(one, kit.url)) }
+}
+
+const PLAIN = { verb: null, price: null, tag: null, params: [], assumed: [] } as const
+
+function toToolRow(tool: Kit['tools'][number]): CallRow {
+  return {
+    ...PLAIN,
+    name: tool.name,
+    text: tool.description,
+    tag:
+      tool.destructive === true
+        ? { text: 'deletes', tone: 'bad' }
+        : tool.read_only === true
+          ? { text: 'reads', tone: 'plain' }
+          : tool.read_only === false
+            ? { text: 'writes', tone: 'strong' }
+            : null,
+    params: toSchemaParams(tool.input_schema),
+  }
+}
+
+function toOperationRow(operation: Kit['operations'][number], url: string): CallRow {
+  const { method, price, params = [], body } = operation
+  return {
+    verb: method,
+    name: toShortUrl(operation.url, url),
+    text: operation.description ?? '',
+    price: price === undefined ? null : toPriceText(price),
+    tag: toSeenTag(operation),
+    params: [
+      ...params.map((param) => ({
+        name: param.name,
+        type: [typeOf(param.schema ?? {}), param.in === 'query' ? '' : param.in]
+          .filter((text) => text !== '')
+          .join(', '),
+        text: withExample(param.description ?? '', param.example),
+        isRequired: param.required === true || param.in === 'path',
+      })),
+      ...(body?.schema === undefined ? [] : toSchemaParams(body.schema)),
+    ],
+    assumed: operation.assumed ?? [],
+  }
+}
+
+/** Only the path where the host is the listing's own. */
+function toShortUrl(text: string, listing: string): string {
+  const origin = new URL(listing).origin
+  return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text
+}
+
+function toPriceText({ min_usd, max_usd, per }: { min_usd: number; max_usd: number; per: string }) {
+  if (max_usd === 0) return 'free'
+  const range = min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
+  // What is counted is the seller's own unit: its words stand beside the price.
+  return per === 'call' ? range : `${range} / ${per === 'other' ? 'unit' : per}`
+}
+
+function toSchemaParams(schema: Readonly<Record<string, unknown>>): CallParam[] {
+  const { properties, required } = schema
+  if (!isRecord(properties)) return []
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties).map(([name, field]) => ({
+    name,
+    type: isRecord(field) ? typeOf(field) : '',
+    text: isRecord(field) && typeof field.description === 'string' ? field.description : '',
+    isRequired: needed.includes(name),
+  }))
+}
+
+function typeOf(schema: Readonly<Record<string, unknown>>): string {
+  const { type, format, items, minimum, maximum } = schema
+  if (Array.isArray(schema.enum)) return schema.enum.slice(0, 8).map(String).join(', ')
+  if (type === 'array' && isRecord(items)) return `array of ${typeOf(items) || 'anything'}`
+  if (typeof minimum === 'number' && typeof maximum === 'number') return `${minimum} to ${maximum}`
+  if (typeof format === 'string') return format
+  if (Array.isArray(type)) return type.map(String).join(' or ')
+  return typeof type === 'string' ? type : ''
+}
+
+function withExample(text: string, example: unknown): string {
+  if (example === undefined) return text
+  return `${text === '' ? '' : `${text.replace(/\.$/, '')}. `}Example: ${String(example)}`
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,122 @@
+import { CARD_HEIGHT, CARD_WIDTH } from '../../domain/wire/links.ts'
+import type { Kind } from '../../domain/wire/vocabulary.ts'
+import { toXmlText } from '../frame/xml-text.ts'
+import { toMonogram } from '../rows/tile.ts'
+import { cutToWidth, toWritable, type Weight, widthOf, wrapToWidth } from './face.ts'
+import type { LinkCard } from './link-card.ts'
+
+const PAPER = '#eef1ec'
+const POST = '#93a39a'
+const SIGN = '#1d573d'
+const DARK = '#14402c'
+const SOFT = '#c4dfd0'
+const RULE = '#5f927a'
+
+/** Outline of an arm between 112,186 and 296,310, and where its letters are centred. */
+const ARMS: Record<Kind, { path: string; middle: number }> = {
+  http_api: { path: 'M112 186h128l56 62-56 62H112z', middle: 190 },
+  mcp_server: { path: 'M149 186h110l37 62-37 62H149l-37-62z', middle: 204 },
+  a2a_agent: { path: 'M112 186h140l44 62-44 62H112l40-62z', middle: 210 },
+  kit: { path: 'M112 186h144l40 35v89H112z', middle: 204 },
+}
+const MARK =
+  '<path d="M11 0h2v26h-2z" opacity=".55"/><path d="M3 2.5h14l5.5 4-5.5 4H3z"/><path d="M21 13.5H7.5l-5 3.7 5 3.8H21z" opacity=".62"/>'
+
+const NAME = { width: 758, sizes: [80, 72, 64], size: 56, weight: 800, lines: 2 } as const
+const WORDS = { size: 33, weight: 500, width: 758 } as const
+const FACT_SIZES = [56, 48, 42, 36, 30]
+/** Left edges of the facts, and the room of each. */
+const FACT_PLACES = [
+  { x: 112, width: 275 },
+  { x: 412, width: 410 },
+  { x: 850, width: 240 },
+] as const
+
+/**
+ * A link's card as SVG for `createDrawer`. Foreign text is escaped, cut to its place and left out
+ * where the face has no letters for it; nothing in it refers to anything outside.
+ */
+export function renderCardSvg({
+  tab,
+  arm,
+  title,
+  titleElse,
+  words,
+  facts,
+  foot,
+}: LinkCard): string {
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD_WIDTH}" height="${CARD_HEIGHT}" font-family="Overpass" fill="#fff">`,
+    `<path d="M0 0h${CARD_WIDTH}v${CARD_HEIGHT}H0z" fill="${PAPER}"/><path d="M178 540h34v90h-34zM988 540h34v90h-34z" fill="${POST}"/>`,
+    `<rect x="790" y="34" width="340" height="92" rx="20" fill="${SIGN}"/><rect x="797" y="41" width="326" height="92" rx="14" fill="none" stroke="#fff" stroke-width="5"/>`,
+    `<rect x="60" y="112" width="1080" height="440" rx="34" fill="${SIGN}"/><rect x="69" y="121" width="1062" height="422" rx="27" fill="none" stroke="#fff" stroke-width="6"/>`,
+    `<g text-anchor="middle">${text(tab, { x: 960, y: 97, size: 38, weight: 800 })}</g>`,
+    ...renderWords(toWritable(title) ?? titleElse, words),
+    renderArm(arm, titleElse),
+    `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
+    ...renderFacts(facts.slice(0, FACT_PLACES.length)),
+    `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text('Waypost', { x: 284, y: 600, size: 36, weight: 800 })}`,
+    `<g text-anchor="end">${text(cutToWidth(foot, 500, 27, 520), { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,
+  ].join('')
+}
+
+function renderArm(arm: LinkCard['arm'], titleElse: string): string {
+  if (arm === null) return `<g transform="translate(136 178) scale(5.4)">${MARK}</g>`
+  const { path, middle } = ARMS[arm.kind]
+  const letters = toWritable(arm.letters) ?? toMonogram(titleElse.replace(/^\w+\./, ''))
+  return [
+    `<path d="${path}"/>`,
+    `<g text-anchor="middle" fill="${DARK}">${text(letters, { x: middle, y: 271, size: 66, weight: 800 })}</g>`,
+  ].join('')
+}
+
+/** A name on one line where it fits, else on two with one line of words under it. */
+function renderWords(name: string, words: string): string[] {
+  const size = NAME.sizes.find((each) => widthOf(name, NAME.weight, each) <= NAME.width)
+  const names = size === undefined ? wrapToWidth(name, NAME) : [name]
+  const top = size === undefined ? 222 : 238
+  const written = toWritable(words)
+  const end = top + (names.length - 1) * NAME.size
+  const lines =
+    written === null ? [] : wrapToWidth(written, { ...WORDS, lines: size === undefined ? 1 : 2 })
+  return [
+    ...names.map((line, place) =>
+      text(line, { x: 330, y: top + NAME.size * place, size: size ?? NAME.size, weight: 800 }),
+    ),
+    `<g fill="${SOFT}">`,
+    ...lines.map((line, place) => text(line, { x: 332, y: end + 58 + 42 * place, ...WORDS })),
+    '</g>',
+  ]
+}
+
+/** All in one size, so that they read as one line. */
+function renderFacts(facts: LinkCard['facts']): string[] {
+  const roomOf = (place: number) => FACT_PLACES[place]?.width ?? 0
+  const fits = (size: number) =>
+    facts.every(({ value }, place) => widthOf(value, 800, size) <= roomOf(place))
+  const size = FACT_SIZES.find(fits) ?? 30
+  return facts.map((fact, place) => renderFact(fact, place, size))
+}
+
+function renderFact(
+  { label, value, note }: LinkCard['facts'][number],
+  place: number,
+  size: number,
+): string {
+  const { x, width } = FACT_PLACES[place] ?? FACT_PLACES[0]
+  const shown = cutToWidth(value, 800, size, width)
+  const end = Math.round(x + widthOf(shown, 800, size) + 14)
+  const hasNote = note !== '' && end + widthOf(note, 500, 26) <= x + width + 20
+  return [
+    `<g fill="${SOFT}">${text(label, { x, y: 432, size: 29, weight: 500 })}`,
+    hasNote ? text(note, { x: end, y: 494, size: 26, weight: 500 }) : '',
+    `</g>${text(shown, { x, y: 494, size, weight: 800 })}`,
+  ].join('')
+}
+
+function text(
+  words: string,
+  { x, y, size, weight }: { x: number; y: number; size: number; weight: Weight },
+): string {
+  return `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}">${toXmlText(words)}</text>`
+}

@@ -1,0 +1,90 @@
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import { categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
+import { KIND_LABELS, type Kind } from '../../domain/wire/vocabulary.ts'
+import { type DecisionFact, toDecisionFacts } from '../rows/decision-facts.ts'
+import { KIND_ORDER, KIND_TEXTS } from '../rows/kind-texts.ts'
+import { toMonogram } from '../rows/tile.ts'
+
+/** What is drawn where somebody links to a page: a sign with a name and three facts. */
+export interface LinkCard {
+  /** On the small sign above. */
+  tab: string
+  /** The arm beside the name; null draws our own mark. */
+  arm: { kind: Kind; letters: string } | null
+  title: string
+  /** Written instead of a title in a script that the face has no letters for. */
+  titleElse: string
+  words: string
+  facts: { label: string; value: string; note: string }[]
+  foot: string
+}
+
+const WANTED = ['Price', 'Price from', 'Pays with', 'Access', 'Trust']
+
+/** A listing's card: what a person decides by, in the words of its page. */
+export function toListingCard(view: ListingView): LinkCard {
+  const facts = toDecisionFacts(view, []).filter(({ label }) => WANTED.includes(label))
+  const paid = facts.some(({ label }) => label === 'Pays with')
+  const shown = facts.filter(({ label }) => !(paid && label === 'Access'))
+  return {
+    tab: KIND_LABELS[view.kind],
+    arm: { kind: view.kind, letters: toMonogram(view.name) },
+    title: view.name,
+    titleElse: view.id,
+    words: view.summary,
+    facts: shown.map(toCardFact),
+    foot: view.id,
+  }
+}
+
+/** Payment with the chains it is made on; of the rest, only what changes how a number is read. */
+function toCardFact({ label, value, note }: DecisionFact): LinkCard['facts'][number] {
+  if (label === 'Pays with' && note !== 'no chain named')
+    return { label: `${value} on`, value: note, note: '' }
+  const isSample = label === 'Trust' && note.includes('buyers')
+  return { label, value, note: isSample ? note.replace('independent ', '') : '' }
+}
+
+/** @example toListingCardText(view) → 'Brightwell Search on Waypost: HTTP API. Price from $0.004. Pays with x402. Trust 72 of 100.' */
+export function toListingCardText(view: ListingView): string {
+  const { tab, title, facts } = toListingCard(view)
+  const said = facts.map(({ label, value }) => `${label} ${value}.`).join(' ')
+  return `${title} on Waypost: ${tab}. ${said}`
+}
+
+/** Said of every list: none of it changes with the content, so neither do the drawings. */
+const STANDING: LinkCard['facts'] = [
+  { label: 'Pays with', value: 'x402, MPP', note: '' },
+  { label: 'Trust from', value: 'payments', note: '' },
+  { label: 'Placements sold', value: 'none', note: '' },
+]
+
+/** The cards that a build draws: of every page without one of its own, of kinds and of categories. */
+export function toPageCards(
+  categories: readonly { id: string; name: string; description: string }[],
+): { path: string; card: LinkCard }[] {
+  const toCard = (title: string, words: string, arm: LinkCard['arm']): LinkCard => ({
+    tab: 'Directory',
+    arm,
+    title,
+    titleElse: 'Waypost',
+    words,
+    facts: STANDING,
+    foot: 'services for agents',
+  })
+  return [
+    {
+      path: '/og.png',
+      card: toCard('Waypost', 'Find services an agent can call and pay for', null),
+    },
+    ...KIND_ORDER.map((kind) => {
+      const { plural, text } = KIND_TEXTS[kind]
+      const arm = { kind, letters: toMonogram(plural) }
+      return { path: kindCardPath(kind), card: toCard(plural, text, arm) }
+    }),
+    ...categories.map(({ id, name, description }) => ({
+      path: categoryCardPath(id),
+      card: toCard(name, description, null),
+    })),
+  ]
+}

@@ -1,0 +1,179 @@
+import { toNetworkName } from '../../domain/listing/network-names.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import { smallestOf } from '../../domain/wire/extremes.ts'
+import { DISCOVERY_NAMES } from '../../domain/wire/vocabulary.ts'
+import { NOTICE_TITLES } from '../evidence/notice-titles.ts'
+import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
+
+/** What one listing says to one question. */
+export interface VersusCell {
+  text: string
+  /** It says nothing: not counted as a fact, and never a bad sign. */
+  isMissing: boolean
+  /** Set where the text is a price: the lowest of a row is marked. */
+  usd?: number
+  /** Set where the text is a score from 0 to 100. */
+  score?: number
+}
+
+export interface CellSubject {
+  view: ListingView
+  /** Said by whoever wrote the comparison. */
+  focus?: 'dedicated' | 'broad' | undefined
+}
+
+interface Row {
+  label: string
+  cells: VersusCell[]
+}
+type ToRows = (subjects: readonly CellSubject[], tasks: readonly Task[]) => Row[]
+interface Task {
+  id: string
+  name: string
+}
+
+const said = (text: string): VersusCell => ({ text, isMissing: false })
+const missing = (text: string): VersusCell => ({ text, isMissing: true })
+/** @param read what a listing says; null where it says nothing */
+const row =
+  (label: string, lacking: string, read: (view: ListingView) => string | null): ToRows =>
+  (subjects) => [
+    {
+      label,
+      cells: subjects.map(({ view }) => {
+        const text = read(view)
+        return text === null || text === '' ? missing(lacking) : said(text)
+      }),
+    },
+  ]
+const all =
+  (...readers: ToRows[]): ToRows =>
+  (subjects, tasks) =>
+    readers.flatMap((read) => read(subjects, tasks))
+
+const SOME_COST = { free: 'free', freemium: 'free to start', paid: null, unknown: null } as const
+
+const priceRow: ToRows = (subjects) => [
+  {
+    label: 'One call from',
+    cells: subjects.map(({ view: { pricing, cost } }) => {
+      if (pricing.model === 'per_call') {
+        const { min_usd, max_usd } = pricing
+        if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
+        const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`
+        return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
+      }
+      const text = SOME_COST[cost]
+      return text === null ? missing('not published') : said(text)
+    }),
+  },
+]
+
+/** Prices of one call of the same task, where at least two offer it. */
+const taskRows: ToRows = (subjects, tasks) =>
+  tasks.flatMap(({ id, name }) => {
+    const cells = subjects.map(({ view }): VersusCell => {
+      const prices = view.operations.flatMap(({ task, price }) =>
+        task === id && price?.per === 'call' ? [price.min_usd] : [],
+      )
+      if (prices.length === 0) return missing('not offered')
+      const usd = smallestOf(prices)
+      return { text: usd === 0 ? 'free' : toUsd(usd), isMissing: false, usd }
+    })
+    return cells.filter(({ isMissing }) => !isMissing).length < 2 ? [] : [{ label: name, cells }]
+  })
+
+const trustRow: ToRows = (subjects) => [
+  {
+    label: 'Trust',
+    cells: subjects.map(({ view: { trust } }) => {
+      if (trust.score === null)
+        return missing(trust.evidence === 'no_payment_data' ? 'unmeasured' : 'no independent buyer')
+      const text = `${trust.score}${trust.sample === 'low' ? ', few buyers' : ''}`
+      return { text, isMissing: false, score: trust.score }
+    }),
+  },
+]
+
+const focusRow: ToRows = (subjects) => [
+  {
+    label: 'Made for this',
+    cells: subjects.map(({ focus }) =>
+      focus === undefined
+        ? missing('not said')
+        : said(focus === 'dedicated' ? 'yes' : 'among others'),
+    ),
+  },
+]
+
+const count = (rows: readonly unknown[]) => (rows.length === 0 ? null : String(rows.length))
+const signal = (view: ListingView, name: string, unit: string) =>
+  view.signals[name] === undefined ? null : `${view.signals[name]} ${unit}`
+const measured = (view: ListingView) =>
+  view.trust.evidence === 'no_payment_data' ? null : view.trust
+
+export const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
+  {
+    title: 'Cost',
+    toRows: all(
+      priceRow,
+      taskRows,
+      row('Pays with', 'no rail', ({ pricing }) =>
+        pricing.model === 'per_call' ? pricing.rails.join(', ') : null,
+      ),
+      row('Networks', 'none named', ({ pricing }) =>
+        pricing.model === 'per_call' ? pricing.networks.map(toNetworkName).join(', ') : null,
+      ),
+    ),
+  },
+  {
+    title: 'Access',
+    toRows: all(
+      focusRow,
+      row('Account or key', 'not declared', ({ auth }) =>
+        auth.type === 'unknown' ? null : ACCESS_TEXTS[auth.type][0].toLowerCase(),
+      ),
+      row('Runs', '–', (view) => runsText(view).toLowerCase()),
+      row('Through the relay', 'no', ({ buy }) => (buy === 'relay_x402' ? 'yes' : null)),
+      row('Operations', 'none listed', ({ operations }) => count(operations)),
+      row('Tools', 'none listed', ({ tools }) => count(tools)),
+      row('Skills', 'none listed', ({ skills }) => count(skills)),
+      row('Machine-readable', 'nothing found', ({ discovery = {} }) =>
+        Object.entries(DISCOVERY_NAMES)
+          .flatMap(([file, name]) => (Reflect.get(discovery, file) === undefined ? [] : [name]))
+          .join(', '),
+      ),
+    ),
+  },
+  {
+    title: 'Evidence',
+    toRows: all(
+      trustRow,
+      row('Buyers, 30 days', 'no data', (view) => {
+        const buyers = measured(view)?.verified_buyers_30d
+        return buyers === undefined ? null : String(buyers)
+      }),
+      row('Settlements, 30 days', 'no data', (view) => {
+        const settlements = measured(view)?.settlements_30d
+        return settlements === undefined ? null : String(settlements)
+      }),
+      row('Payout', 'no data', (view) => {
+        const shared = measured(view)?.shared_payout
+        return shared === undefined ? null : shared ? 'shared with others' : 'its own'
+      }),
+      row('Uptime, 30 days', 'no data', (view) => signal(view, 'uptime_30d', '%')),
+      row('95 % answered within', 'no data', (view) => signal(view, 'p95_ms', 'ms')),
+      row('Owner', 'unclaimed', ({ badges, status }) =>
+        badges.includes('domain_verified')
+          ? 'domain verified'
+          : status === 'claimed'
+            ? 'claimed'
+            : null,
+      ),
+      row('Notices', 'none', ({ notices }) =>
+        notices.map(({ id }) => NOTICE_TITLES[id].toLowerCase()).join(', '),
+      ),
+    ),
+  },
+]

@@ -1,0 +1,199 @@
+import * as v from 'valibot'
+import { type ApiField, toSchemaFields, toTypeText } from '../../domain/wire/api-fields.ts'
+
+/**
+ * The part of an OpenAPI document the reference page prints. Parsed again, not imported: the page
+ * shows the published document, so that it can't say more than that.
+ */
+const ParameterSchema = v.object({
+  name: v.string(),
+  in: v.string(),
+  required: v.optional(v.boolean(), false),
+  description: v.optional(v.string(), ''),
+  schema: v.optional(v.record(v.string(), v.unknown()), {}),
+})
+const ContentSchema = v.optional(
+  v.record(v.string(), v.object({ schema: v.optional(v.record(v.string(), v.unknown()), {}) })),
+  {},
+)
+const ResponseSchema = v.object({
+  description: v.optional(v.string(), ''),
+  content: ContentSchema,
+})
+const OperationSchema = v.object({
+  operationId: v.string(),
+  summary: v.optional(v.string(), ''),
+  description: v.optional(v.string(), ''),
+  tags: v.optional(v.array(v.string()), []),
+  parameters: v.optional(v.array(ParameterSchema), []),
+  requestBody: v.optional(v.object({ content: ContentSchema })),
+  security: v.optional(v.array(v.unknown()), []),
+  responses: v.record(v.string(), v.union([v.object({ $ref: v.string() }), ResponseSchema])),
+})
+const DocumentSchema = v.object({
+  info: v.object({ version: v.string() }),
+  paths: v.record(v.string(), v.record(v.string(), OperationSchema)),
+  components: v.object({
+    schemas: v.record(v.string(), v.record(v.string(), v.unknown())),
+    responses: v.record(v.string(), ResponseSchema),
+  }),
+})
+type Components = v.InferOutput<typeof DocumentSchema>['components']
+
+type Operation = v.InferOutput<typeof OperationSchema>
+
+/** One endpoint: methods that answer alike stand together. */
+export interface ApiEndpoint {
+  /** Anchor on the page: the operation's id without its method. */
+  id: string
+  tag: string
+  methods: string[]
+  path: string
+  summary: string
+  description: string
+  needsSession: boolean
+  fields: ApiField[]
+  responses: { status: string; text: string; schema: string | null }[]
+  /** A command one can run as it stands. */
+  curl: string
+}
+
+export interface ApiReference {
+  version: string
+  groups: { tag: string; endpoints: ApiEndpoint[] }[]
+  /** Named schemas with their own fields; what is nested stands in the document. */
+  schemas: { name: string; fields: ApiField[] }[]
+}
+
+/** @param exampleId a listing that exists, for the commands. */
+export function toApiReference(
+  document: unknown,
+  { baseUrl, exampleId }: { baseUrl: string; exampleId: string },
+): ApiReference {
+  const { info, paths, components } = v.parse(DocumentSchema, document)
+  const endpoints = Object.entries(paths).flatMap(([path, item]) =>
+    groupMethods(item).map(({ methods, operation }) =>
+      toEndpoint(path, methods, operation, components, (text) =>
+        text.replace('{listing_id}', exampleId).replace('{base_url}', baseUrl),
+      ),
+    ),
+  )
+  const tags = [...new Set(endpoints.map(({ tag }) => tag))]
+  return {
+    version: info.version,
+    groups: tags.map((tag) => ({
+      tag,
+      endpoints: endpoints.filter((endpoint) => endpoint.tag === tag),
+    })),
+    schemas: Object.entries(components.schemas).map(([name, schema]) => ({
+      name,
+      fields: toSchemaFields(schema),
+    })),
+  }
+}
+
+/** `call_get`, `call_post` … of one path are one endpoint; GET and POST of `claim` are two. */
+function groupMethods(item: Record<string, Operation>) {
+  const groups = new Map<string, { methods: string[]; operation: Operation }>()
+  for (const [method, operation] of Object.entries(item)) {
+    const id = toAnchor(method, operation.operationId)
+    const group = groups.get(id) ?? { methods: [], operation: { ...operation, operationId: id } }
+    group.methods.push(method.toUpperCase())
+    groups.set(id, group)
+  }
+  return [...groups.values()]
+}
+
+function toAnchor(method: string, operationId: string): string {
+  const suffix = `_${method}`
+  return operationId.endsWith(suffix) ? operationId.slice(0, -suffix.length) : operationId
+}
+
+function toEndpoint(
+  path: string,
+  methods: string[],
+  operation: Operation,
+  components: Components,
+  fill: (text: string) => string,
+): ApiEndpoint {
+  const body = operation.requestBody?.content['application/json']?.schema
+  const bodyFields = body === undefined ? [] : toSchemaFields(resolve(body, components.schemas))
+  return {
+    id: operation.operationId,
+    tag: operation.tags[0] ?? 'Other',
+    methods,
+    path,
+    summary: operation.summary,
+    description: operation.description,
+    needsSession: operation.security.length > 0,
+    fields: [
+      ...operation.parameters.map((parameter) => ({
+        name: parameter.name,
+        place: parameter.in,
+        type: toTypeText(parameter.schema),
+        text: parameter.description,
+        isRequired: parameter.required,
+      })),
+      ...bodyFields,
+    ],
+    responses: Object.entries(operation.responses).map(([status, response]) => {
+      const { description, content } = resolveResponse(response, components)
+      return {
+        status,
+        text: description,
+        schema: toSchemaName(content['application/json']?.schema),
+      }
+    }),
+    curl: toCurl(methods, path, bodyFields, operation, fill),
+  }
+}
+
+function resolve(
+  schema: Record<string, unknown>,
+  schemas: Record<string, Record<string, unknown>>,
+): Record<string, unknown> {
+  const name = toSchemaName(schema)
+  return name === null ? schema : (schemas[name] ?? {})
+}
+
+function resolveResponse(
+  response: Operation['responses'][string],
+  { responses }: Components,
+): v.InferOutput<typeof ResponseSchema> {
+  if (!('$ref' in response)) return response
+  return responses[toSchemaName(response) ?? ''] ?? { description: '', content: {} }
+}
+
+function toSchemaName(schema: Record<string, unknown> | undefined): string | null {
+  const ref = schema?.$ref
+  return typeof ref === 'string' ? ref.slice(ref.lastIndexOf('/') + 1) : null
+}
+
+function toCurl(
+  methods: string[],
+  path: string,
+  bodyFields: ApiField[],
+  operation: Operation,
+  fill: (text: string) => string,
+): string {
+  const method = methods.includes('GET') ? 'GET' : (methods[0] ?? 'GET')
+  const query = operation.parameters.some(({ name }) => name === 'q') ? '?q=web+search&limit=5' : ''
+  const relay = operation.parameters.some(({ name }) => name === 'relay_info')
+    ? '?relay_info=1'
+    : ''
+  const lines = [fill(`curl -s '{base_url}${path}${query}${relay}'`)]
+  if (method !== 'GET') lines.push(`-X ${method}`)
+  if (operation.security.length > 0) lines.push("-b 'session=…'")
+  if (bodyFields.length > 0) {
+    const body = Object.fromEntries(
+      bodyFields.filter(({ isRequired }) => isRequired).map(({ name }) => [name, toSample(name)]),
+    )
+    lines.push("-H 'content-type: application/json'", `-d '${fill(JSON.stringify(body))}'`)
+  }
+  return lines.join(' \\\n  ')
+}
+
+function toSample(name: string): string {
+  if (name === 'email') return 'you@your-service.example'
+  return name === 'listing_id' ? '{listing_id}' : '…'
+}

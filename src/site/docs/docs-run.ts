@@ -1,0 +1,102 @@
+import { toRunPath } from './api-run.ts'
+
+/** Asks an endpoint of this site from its reference: reads alone, without cookies, and no more of an answer than fits. */
+const MAX_SHOWN = 20_000
+const MAX_READ = 262_144
+const DEADLINE_MS = 15_000
+
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-run]'))
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void run(form)
+  })
+
+async function run(form: HTMLFormElement): Promise<void> {
+  const box = form.parentElement?.querySelector<HTMLElement>('[data-answer]')
+  const button = form.querySelector('button')
+  if (box == null || button === null) return
+  button.disabled = true
+  const path = toRunPath(form.dataset.run ?? '', [...form.querySelectorAll('input')].map(toInput))
+  try {
+    const signal = AbortSignal.timeout(DEADLINE_MS)
+    const response = await fetch(path, { credentials: 'omit', redirect: 'error', signal })
+    show(box, { path, response, body: await readStart(response) })
+  } catch {
+    box.replaceChildren(make('p', `GET ${path}`), make('p', 'No answer came.'))
+  } finally {
+    button.disabled = false
+    box.hidden = false
+  }
+}
+
+function toInput({ name, value, dataset }: HTMLInputElement) {
+  return { name, value: value.trim(), place: dataset.place ?? '' }
+}
+
+interface Body {
+  text: string
+  isCut: boolean
+}
+
+/** As much as is shown, and no more: a dump of the directory is not fetched to its end. */
+async function readStart(response: Response): Promise<Body> {
+  const type = response.headers.get('content-type') ?? ''
+  if (!/^text\/|json\b/.test(type)) {
+    await response.body?.cancel()
+    return { text: `(${type || 'no content type'}: not shown)`, isCut: false }
+  }
+  const { text, isCut } = await readText(response)
+  const shown = isCut ? text : toReadable(text, type)
+  return { text: shown.slice(0, MAX_SHOWN), isCut: isCut || shown.length > MAX_SHOWN }
+}
+
+async function readText(response: Response): Promise<Body> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    const part = await reader?.read()
+    if (part === undefined || part.done) return { text, isCut: false }
+    text += part.value
+    if (text.length <= MAX_READ) continue
+    await reader?.cancel()
+    return { text, isCut: true }
+  }
+}
+
+function toReadable(text: string, type: string): string {
+  if (!/[/+]json\b/.test(type)) return text
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+function show(
+  box: HTMLElement,
+  { path, response, body }: { path: string; response: Response; body: Body },
+): void {
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
+  box.replaceChildren(
+    make('p', `GET ${path}`),
+    make('p', `Status ${response.status} ${response.statusText}`.trim()),
+    makeBlock(headers, `headers of ${path}`),
+    makeBlock(body.text, `answer of ${path}`),
+  )
+  if (body.isCut)
+    box.append(make('p', `Cut after ${MAX_SHOWN} characters; the command gives it all.`))
+}
+
+function makeBlock(text: string, label: string): HTMLElement {
+  const block = make('pre', text)
+  block.tabIndex = 0
+  block.setAttribute('role', 'region')
+  block.ariaLabel = label
+  return block
+}
+
+function make<Name extends keyof HTMLElementTagNameMap>(name: Name, text: string) {
+  const element = document.createElement(name)
+  element.textContent = text
+  return element
+}

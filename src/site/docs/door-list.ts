@@ -1,0 +1,102 @@
+import { DOORS, type DoorId } from '../../domain/wire/door-table.ts'
+import { CLICK_SOURCES, type ClickSource } from '../../domain/wire/vocabulary.ts'
+
+/** Doors of one protocol, as the documentation lists them. */
+export interface DoorGroup {
+  protocol: string
+  doors: { id: DoorId; name: string; method: string; path: string }[]
+  /** What its clients need to know, in a sentence. */
+  note: string
+  /** A command one can run as it stands. */
+  example: string
+  /** What is shown and clicked through it counts as. */
+  src: ClickSource
+}
+
+interface Words {
+  note: string
+  example: (baseUrl: string) => string
+}
+
+/** A protocol without words here stops the build. */
+const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
+  MCP: {
+    note: 'Streamable HTTP without sessions, in the current revision and the former ones. Six tools, a prompt, and each listing as a resource waypost://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
+    example: (base) =>
+      rpc(`${base}/mcp`, 'tools/call', {
+        name: 'search_listings',
+        arguments: { query: 'web search' },
+      }),
+  },
+  A2A: {
+    note: 'JSON-RPC of 1.0, and of 0.3 where no A2A-Version is sent. A message is a search, a data part adds its filters, the answer is one message; streaming and tasks are not offered.',
+    example: (base) =>
+      rpc(`${base}/a2a`, 'message/send', {
+        message: {
+          kind: 'message',
+          messageId: '1',
+          role: 'user',
+          parts: [{ kind: 'text', text: 'web search' }],
+        },
+      }),
+  },
+  'MCP registry API': {
+    note: 'The read API of the MCP registry over our MCP listings, for clients that look there; trust stands under our own _meta key. With updated_since, servers that left are listed as deleted.',
+    example: (base) => `curl -s '${base}/v0.1/servers?search=postgres&limit=5'`,
+  },
+  'x402 discovery': {
+    note: 'The x402 discovery shape over our paid operations. accepts is empty: what a wallet signs is the seller’s own 402 to say.',
+    example: (base) => `curl -s '${base}/discovery/search?query=web+search&limit=5'`,
+  },
+  ARD: {
+    note: 'The manifest names this directory, a search finds listings by text with filters by kind, category, rail, tag and type.',
+    example: (base) =>
+      `curl -s '${base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
+  },
+  'AI Catalog': {
+    note: 'The same entries as an AI catalog.',
+    example: (base) => `curl -s '${base}/.well-known/ai-catalog.json'`,
+  },
+  'RFC 9727': {
+    note: 'Where the descriptions of our APIs stand, as a linkset.',
+    example: (base) => `curl -s '${base}/.well-known/api-catalog'`,
+  },
+  'llms.txt': {
+    note: 'For models that read text: the doors and categories, and every listing in a line.',
+    example: (base) => `curl -s '${base}/llms.txt'`,
+  },
+  Markdown: {
+    note: 'Every listing, category and comparison as Markdown, by its suffix or by Accept: text/markdown.',
+    example: (base) => `curl -s '${base}/category/web_search.md'`,
+  },
+}
+
+/** Every door beside our own API, in the order of the table, a group for each protocol. */
+export function toDoorGroups(baseUrl: string): DoorGroup[] {
+  const rows = Object.entries(DOORS).flatMap(([id, door]) => (isDoorId(id) ? [{ id, door }] : []))
+  return [...Map.groupBy(rows, ({ door }) => door.protocol)].map(([protocol, group]) => ({
+    protocol,
+    doors: group.map(({ id, door }) => ({
+      id,
+      name: door.name,
+      method: door.methods.join(' '),
+      path: door.path.replace(/:(\w+)/g, '{$1}'),
+    })),
+    note: WORDS[protocol].note,
+    example: WORDS[protocol].example(baseUrl),
+    src: CLICK_SOURCES.find((src) => src === protocol.toLowerCase()) ?? 'api',
+  }))
+}
+
+function isDoorId(id: string): id is DoorId {
+  return Object.hasOwn(DOORS, id)
+}
+
+function rpc(url: string, method: string, params: object): string {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  return [
+    `curl -s '${url}'`,
+    "-H 'content-type: application/json' -H 'accept: application/json, text/event-stream'",
+    `-d '${body}'`,
+  ].join(' \\\n  ')
+}

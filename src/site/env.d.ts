@@ -1,0 +1,20 @@
+/// <reference types="astro/client" />
+
+declare namespace App {
+  interface Locals {
+    /** The body of `GET /api/v1/search`, or `{ problems }`; absent where no function serves the page. */
+    search?: (rawQuery: string) => unknown
+    /** Filter values of the search page with their counts. */
+    searchChoices?: import('../domain/derived/release-file.ts').SearchChoices
+    /** Text on top of the page; pages made at build read it from the catalogue. */
+    banner?: string | undefined
+    /** Listings the query names, side by side; absent where no function serves the page. */
+    chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
+    /** What became of a proposal, or the empty form; absent where no function serves the page. */
+    proposed?: import('../domain/proposals/proposal-answer.ts').ProposePage | undefined
+    /** What became of a dispute, or the empty form; absent where no function serves the page. */
+    disputed?: import('../domain/disputes/dispute-page.ts').DisputePage | undefined
+    /** What the linter says of the address in the query; absent where no function serves the page. */
+    checked?: import('../domain/lint/check-answer.ts').CheckAnswer | undefined
+  }
+}

@@ -1,0 +1,88 @@
+import type { ScorePart } from '../../compiled.ts'
+import { toSumText } from '../../domain/operation/price-text.ts'
+import {
+  recencyOf,
+  scoreTrust,
+  TRUST,
+  type TrustInput,
+  type TrustVerdict,
+} from '../../domain/trust/trust.ts'
+
+/** More listings on one payout than this are not told apart. */
+const MAX_SHARERS = 200
+
+/** Why a score is what it is; empty without one. */
+export function toScoreParts(trust: TrustVerdict): ScorePart[] {
+  if (trust.evidence !== 'verified_non_wash_payments') return []
+  const input = toInput(trust)
+  const { weights, saturation, concentrationPenalty, shrinkBuyers } = TRUST
+  const full = (x: number, k: number) => Math.min(1, Math.log1p(x) / Math.log1p(k))
+  const buyers = 100 * weights.buyers * full(input.buyers, saturation.buyers)
+  const settlements =
+    100 * weights.settlements * full(input.settlements / input.sharers, saturation.settlements)
+  const volume = 100 * weights.volume * full(input.volumeUsd / input.sharers, saturation.volumeUsd)
+  const base = buyers + settlements + volume
+  const afterShare = base * (1 - concentrationPenalty * input.topBuyerShare)
+  const afterRecency = afterShare * recencyOf(input.daysSinceLast)
+  const shrink = input.buyers / (input.buyers + shrinkBuyers)
+  const days = Math.floor(input.daysSinceLast)
+  const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
+  return toSum(trust.score, [
+    { rule: 'buyers', label: countOf(input.buyers, 'buyer'), points: buyers },
+    {
+      rule: 'settlements',
+      label: `${countOf(input.settlements, 'settlement')}${among}`,
+      points: settlements,
+    },
+    { rule: 'volume', label: `${toSumText(input.volumeUsd)} volume${among}`, points: volume },
+    {
+      rule: 'share',
+      label: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,
+      points: afterShare - base,
+    },
+    {
+      rule: 'recency',
+      label: days === 0 ? 'Paid within a day' : `Last paid ${countOf(days, 'day')} before`,
+      points: afterRecency - afterShare,
+    },
+    {
+      rule: 'sample',
+      label: `Sample of ${countOf(input.buyers, 'buyer')}`,
+      points: afterRecency * shrink - afterRecency,
+    },
+  ])
+}
+
+/** The score is whole and parts have a decimal: what rounding leaves goes to the last part. */
+function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
+  const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
+  const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))
+  return rounded.map((part, index) =>
+    index === rounded.length - 1 ? { ...part, points: roundTo(part.points + rest) } : part,
+  )
+}
+
+type Scored = Extract<TrustVerdict, { evidence: 'verified_non_wash_payments' }>
+
+/** How many share the payout is not kept beside a score: the score itself says it. */
+function toInput({ measured, score }: Scored): TrustInput {
+  const last = Date.parse(measured.last_settlement_at ?? measured.as_of)
+  const input = {
+    buyers: measured.verified_buyers_30d,
+    settlements: measured.settlements_30d,
+    volumeUsd: measured.volume_usd_30d,
+    topBuyerShare: measured.top_buyer_share_30d,
+    daysSinceLast: Math.max(0, (Date.parse(measured.as_of) - last) / 86_400_000),
+  }
+  let sharers = measured.shared_payout ? 2 : 1
+  while (sharers < MAX_SHARERS && scoreTrust({ ...input, sharers }) > score) sharers += 1
+  return { ...input, sharers }
+}
+
+function roundTo(points: number): number {
+  return Math.round(points * 10) / 10
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,52 @@
+import type { KitOperation } from '../../domain/kit/kit-operations.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
+
+type Asked = Pick<KitOperation, 'seen' | 'price'>
+
+export interface CallTag {
+  text: string
+  tone: 'plain' | 'strong' | 'bad'
+}
+
+/** What our probe's own call of an operation came to, in two words beside its listed price. */
+export function toSeenTag({ seen, price }: Asked): CallTag | null {
+  if (seen === undefined) return null
+  const { outcome, status, min_usd } = seen
+  switch (outcome) {
+    case 'spoke':
+      if (min_usd === undefined) return { text: 'answered', tone: 'plain' }
+      return {
+        text: `asked ${toUsd(min_usd)}`,
+        tone: isAbove(min_usd, price) ? 'bad' : 'plain',
+      }
+    case 'gated':
+      return { text: 'asked for a key', tone: 'strong' }
+    case 'wrong_protocol':
+    case 'dead':
+      return { text: status === undefined ? 'no answer' : `answered ${status}`, tone: 'bad' }
+    case 'unknown':
+    case 'unprobeable':
+      return null
+  }
+}
+
+/**
+ * One sentence on all that were called; null where only one was, which the listing's own probes tell.
+ *
+ * @example '4 of 9 operations were called on 2026-11-20: 3 spoke, 1 of them for more than is listed.'
+ */
+export function toSeenSentence(operations: readonly Asked[]): string | null {
+  const called = operations.filter(({ seen }) => seen !== undefined)
+  if (called.length < 2) return null
+  const days = called.flatMap(({ seen }) => seen?.at.slice(0, 10) ?? []).sort()
+  const spoke = called.filter(({ seen }) => seen?.outcome === 'spoke')
+  const dear = spoke.filter(({ seen, price }) => isAbove(seen?.min_usd, price))
+  const above = dear.length > 0 ? `, ${dear.length} of them for more than is listed` : ''
+  const [first, last = first] = [days[0], days.at(-1)]
+  const when = first === last ? `on ${first}` : `from ${first} to ${last}`
+  return `${called.length} of ${operations.length} operations were called ${when}, without paying: ${spoke.length} spoke${above}.`
+}
+
+function isAbove(asked: number | undefined, price: Asked['price']): boolean {
+  return asked !== undefined && price?.per === 'call' && asked > price.max_usd
+}

@@ -1,0 +1,69 @@
+import { toXmlText } from '../frame/xml-text.ts'
+
+export interface FeedEntry {
+  id: string
+  title: string
+  summary: string
+  url: string
+  /** Date (`2026-11-20`). */
+  added: string
+}
+
+export interface Feed {
+  title: string
+  /** Page the feed belongs to. */
+  home: string
+  self: string
+  entries: readonly FeedEntry[]
+}
+
+/** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
+export function renderAtomFeed({ title, home, self, entries }: Feed): string {
+  const updated = toInstant(entries[0]?.added ?? '1970-01-01')
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<feed xmlns="http://www.w3.org/2005/Atom">',
+    `<title>${toXmlText(title)}</title>`,
+    `<id>${toXmlText(self)}</id>`,
+    `<link rel="self" type="application/atom+xml" href="${toXmlText(self)}"/>`,
+    `<link rel="alternate" type="text/html" href="${toXmlText(home)}"/>`,
+    `<updated>${updated}</updated>`,
+    '<author><name>Waypost</name></author>',
+    ...entries.map(renderEntry),
+    '</feed>\n',
+  ].join('\n')
+}
+
+/** A JSON Feed 1.1 of the same entries. */
+export function toJsonFeed({ title, home, self, entries }: Feed) {
+  return {
+    version: 'https://jsonfeed.org/version/1.1',
+    title,
+    home_page_url: home,
+    feed_url: self,
+    items: entries.map((entry) => ({
+      id: entry.url,
+      url: entry.url,
+      title: entry.title,
+      summary: entry.summary,
+      content_text: entry.summary,
+      date_published: toInstant(entry.added),
+    })),
+  }
+}
+
+function renderEntry({ title, summary, url, added }: FeedEntry): string {
+  return [
+    '<entry>',
+    `<title>${toXmlText(title)}</title>`,
+    `<id>${toXmlText(url)}</id>`,
+    `<link rel="alternate" type="text/html" href="${toXmlText(url)}"/>`,
+    `<updated>${toInstant(added)}</updated>`,
+    `<summary>${toXmlText(summary)}</summary>`,
+    '</entry>',
+  ].join('\n')
+}
+
+function toInstant(date: string): string {
+  return `${date}T00:00:00Z`
+}

@@ -1,0 +1,49 @@
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import { compareListingRows, type ListingRow, toListingRow } from '../rows/listing-row.ts'
+
+interface Added {
+  view: ListingView
+  added: string
+}
+
+/** The lists of the home page: outside listings only; our own kits have a row of their own. */
+export interface HomeLists {
+  /** Listings with a payment-verified score, highest first. */
+  trusted: ListingRow[]
+  /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
+  newest: { row: ListingRow; added: string }[]
+  firstParty: ListingRow[]
+}
+
+export function toHomeLists(listings: readonly Added[], length: number): HomeLists {
+  const outside = listings.filter(({ view }) => !view.first_party)
+  return {
+    trusted: outside
+      .filter(({ view }) => view.trust.score !== null)
+      .map(({ view }) => toListingRow(view))
+      .sort(compareListingRows)
+      .slice(0, length),
+    newest: outside
+      .toSorted(
+        (a, b) => compareText(b.added, a.added) || digestOf(a.view.id) - digestOf(b.view.id),
+      )
+      .slice(0, length)
+      .map(({ view, added }) => ({ row: toListingRow(view), added })),
+    firstParty: listings
+      .filter(({ view }) => view.first_party)
+      .map(({ view }) => toListingRow(view)),
+  }
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+/** FNV-1a, 32 bits. */
+function digestOf(text: string): number {
+  let digest = 0x811c9dc5
+  for (let index = 0; index < text.length; index++)
+    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
+  return digest >>> 0
+}

@@ -1,0 +1,81 @@
+import type { Probe } from '../../domain/trust/evidence.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
+
+/** A line of the ledger of what is known of a listing, and what is not yet. */
+export interface KnownFact {
+  isKnown: boolean
+  text: string
+}
+
+interface Seen {
+  /** Oldest first. */
+  probes: readonly Pick<Probe, 'at' | 'outcome' | 'protocol'>[]
+  calls: { title: string; rows: readonly unknown[] } | null
+}
+
+/** For listings without a score: a page that is complete without one. */
+export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownFact[] {
+  const known = (isKnown: boolean, yes: string, no: string): KnownFact => ({
+    isKnown,
+    text: isKnown ? yes : no,
+  })
+  return [
+    toHeard(probes),
+    known(
+      calls !== null,
+      `${toCount(calls?.rows.length ?? 0, (calls?.title ?? '').toLowerCase())} described`,
+      'Operations, tools or skills: not described yet',
+    ),
+    known(
+      view.pricing.model === 'per_call' || view.cost === 'free' || view.cost === 'freemium',
+      view.pricing.model === 'per_call' ? 'Price of a call published' : COST_TEXTS[view.cost],
+      COST_TEXTS[view.cost],
+    ),
+    known(
+      view.auth.type !== 'unknown',
+      'What a caller must bring is declared',
+      'Access: not declared',
+    ),
+    known(
+      view.trust.evidence !== 'no_payment_data',
+      'Payments measured',
+      'Payments: none measured, which says nothing against it',
+    ),
+    known(view.status === 'claimed', 'Owner proved the domain', 'Owner: nobody has claimed it'),
+  ]
+}
+
+/**
+ * Whether it was heard at the last probe that says something about it.
+ *
+ * @param probes oldest first
+ */
+export function toHeard(probes: Seen['probes']): KnownFact {
+  const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const last = judged.at(-1)
+  if (last === undefined) return { isKnown: false, text: 'Probe: none has spoken with it yet' }
+  if (last.outcome === 'spoke')
+    return { isKnown: true, text: `Speaks ${PROTOCOL_NAMES[last.protocol]}: we asked it` }
+  if (last.outcome === 'gated') return { isKnown: true, text: 'Answers, and asks for a key first' }
+  const spoke = judged.findLast(({ outcome }) => outcome === 'spoke')
+  return {
+    isKnown: false,
+    text:
+      spoke === undefined
+        ? `Not heard: asked ${toCount(judged.length, 'times')}, it has not spoken its protocol`
+        : `Last spoke ${PROTOCOL_NAMES[spoke.protocol]} on ${spoke.at.slice(0, 10)}, not since`,
+  }
+}
+
+/** @example toCount(1, 'tools') → '1 tool' */
+function toCount(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`
+}
+
+const COST_TEXTS = {
+  free: 'Free: nothing is paid',
+  freemium: 'Free to start, more is paid',
+  paid: 'Price: paid, and not published',
+  unknown: 'Price: not published, ask the seller',
+} as const

@@ -1,0 +1,98 @@
+import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
+import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import { toPriceText } from '../../domain/operation/price-text.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { TrustSummary } from '../../domain/views/trust-view.ts'
+import { KIND_LABELS, type Kind, type Rail } from '../../domain/wire/vocabulary.ts'
+
+/** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
+export interface ListingRow {
+  id: string
+  name: string
+  summary: string
+  kind: Kind
+  kind_label: string
+  categories: readonly string[]
+  page: string
+  price: string
+  min_usd: number | null
+  rails: readonly Rail[]
+  trust: number | null
+  is_small_sample: boolean
+  buyers: number | null
+  remote: boolean
+  /** Where it runs, in a word. */
+  runs: 'hosted' | 'locally' | 'a guide'
+  first_party: boolean
+}
+
+type RowSubject = Pick<
+  ListingView,
+  'id' | 'name' | 'summary' | 'kind' | 'categories' | 'page' | 'pricing' | 'invoke' | 'first_party'
+> & { trust: TrustSummary }
+
+export function toListingRow(view: RowSubject): ListingRow {
+  const { trust } = view
+  return {
+    id: view.id,
+    name: view.name,
+    summary: view.summary,
+    kind: view.kind,
+    kind_label: KIND_LABELS[view.kind],
+    categories: view.categories,
+    page: view.page,
+    price: toPriceText(view.pricing),
+    min_usd: lowestPriceOf(view.pricing),
+    rails: railsOf(view.pricing),
+    trust: trust.score,
+    is_small_sample: trust.evidence === 'verified_non_wash_payments' && trust.sample === 'low',
+    buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
+    remote: hasRemoteEndpoint(view),
+    runs: view.kind === 'kit' ? 'a guide' : hasRemoteEndpoint(view) ? 'hosted' : 'locally',
+    first_party: view.first_party,
+  }
+}
+
+/**
+ * The order of every list without a query: payment-verified trust, verified buyers, remote, has a
+ * price, lowest price, id. First-party kits stand last: a showcase takes nobody's place.
+ */
+export function compareListingRows(a: ListingRow, b: ListingRow): number {
+  return (
+    Number(a.first_party) - Number(b.first_party) ||
+    (b.trust ?? -1) - (a.trust ?? -1) ||
+    (b.buyers ?? -1) - (a.buyers ?? -1) ||
+    Number(b.remote) - Number(a.remote) ||
+    Number(b.min_usd !== null) - Number(a.min_usd !== null) ||
+    (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
+    (a.id < b.id ? -1 : 1)
+  )
+}
+
+/**
+ * That order as text of one length, for an index that sorts by text; the id, which settles ties, goes
+ * behind it. It says nothing of other listings, unlike a place in the list.
+ */
+export function toOrderText(row: ListingRow): string {
+  return [
+    Number(row.first_party),
+    toDigits(MOST_TRUST - (row.trust ?? -1), 3),
+    toDigits(Number.MAX_SAFE_INTEGER - (row.buyers ?? -1) - 1, 16),
+    Number(!row.remote),
+    Number(row.min_usd === null),
+    toFloatDigits(row.min_usd ?? 0),
+  ].join('')
+}
+
+const MOST_TRUST = 100
+
+function toDigits(value: number, length: number): string {
+  return String(value).padStart(length, '0')
+}
+
+/** The bits of floats that are not negative stand in the order of their values (IEEE 754). */
+function toFloatDigits(value: number): string {
+  const bits = new DataView(new ArrayBuffer(8))
+  bits.setFloat64(0, value)
+  return bits.getBigUint64(0).toString(16).padStart(16, '0')
+}

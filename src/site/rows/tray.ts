@@ -1,0 +1,76 @@
+import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
+
+/**
+ * What was ticked stays ticked from list to list, while this tab is open: results change as
+ * somebody types, and the next service may be on another page.
+ */
+const KEY = 'waypost-compare'
+/** Ids in the order they were chosen; names are read again by the page that compares them. */
+let chosen = readChosen()
+
+const tray = document.querySelector<HTMLFormElement>('[data-tray]')
+const added = document.querySelector<HTMLElement>('[data-add-compared]')?.dataset.addCompared
+// Whoever looks at a comparison goes on from it.
+if (added !== undefined) keep(added.split(',').filter((id) => id !== ''))
+if (tray) start(tray)
+
+function start(tray: HTMLFormElement): void {
+  document.addEventListener('change', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.name !== 'ids') return
+    keep(target.checked ? [...chosen, target.value] : chosen.filter((id) => id !== target.value))
+    show(tray)
+  })
+  tray.addEventListener('submit', (event) => {
+    event.preventDefault()
+    location.assign(toComparisonPath(chosen))
+  })
+  tray.querySelector('[data-tray-clear]')?.addEventListener('click', () => {
+    keep([])
+    show(tray)
+  })
+  // Rows that a search brings in while somebody types.
+  document.addEventListener('waypost:rows', () => show(tray))
+  // A page that comes back as it was left.
+  addEventListener('pageshow', () => {
+    chosen = readChosen()
+    show(tray)
+  })
+  show(tray)
+}
+
+function show(tray: HTMLFormElement): void {
+  const isFull = chosen.length >= MOST_COMPARED
+  for (const box of document.querySelectorAll<HTMLInputElement>('input[name="ids"]')) {
+    box.checked = chosen.includes(box.value)
+    box.disabled = isFull && !box.checked
+  }
+  const go = tray.querySelector('[data-tray-go]')
+  if (chosen.length === 0) go?.removeAttribute('data-chosen')
+  else go?.setAttribute('data-chosen', String(chosen.length))
+  const words = tray.querySelector('[data-tray-names]')
+  if (words !== null) words.textContent = toWords(chosen.length)
+}
+
+function toWords(count: number): string {
+  if (count === 1) return 'Choose another'
+  return count >= MOST_COMPARED ? `${MOST_COMPARED} at most` : 'Chosen'
+}
+
+function keep(ids: readonly string[]): void {
+  chosen = [...new Set(ids)].slice(0, MOST_COMPARED)
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(chosen))
+  } catch {
+    // A browser that keeps nothing still compares what is on this page.
+  }
+}
+
+function readChosen(): string[] {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
+    if (!Array.isArray(kept)) return []
+    return kept.filter((id) => typeof id === 'string').slice(0, MOST_COMPARED)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,104 @@
+import { type IndexResult, readFirst } from './first-results.ts'
+import {
+  INDEX_FACET,
+  NOT_IN_INDEX,
+  type PageMeta,
+  toIndexFacets,
+  toIndexFilters,
+  toIndexRow,
+} from './page-index.ts'
+import type { SearchResults } from './search-answer.ts'
+import type { SearchForm } from './search-form.ts'
+
+/** The part of Pagefind's browser interface that is used. */
+interface Found {
+  results: IndexResult<{ meta: PageMeta }>[]
+  filters: Partial<Record<typeof INDEX_FACET, Record<string, number>>>
+}
+interface Pagefind {
+  options(options: { basePath: string }): Promise<void>
+  init(): Promise<void>
+  mergeIndex(path: string): Promise<void>
+  filters(): Promise<unknown>
+  search(
+    words: string | null,
+    options: {
+      filters: Record<string, readonly string[]>
+      sort?: Record<string, 'asc'>
+    },
+  ): Promise<Found>
+}
+
+/** Written by the build beside the pages: the indexes, and in the first what reads all of them. */
+const FOLDER = '/pagefind'
+let loading: Promise<Pagefind> | undefined
+
+/** Search without a function: indexes that are read in the browser. @throws where there are none */
+export async function askIndex(form: SearchForm, limit: number): Promise<SearchResults> {
+  loading ??= load()
+  const pagefind = await loading
+  const { filters, left } = toIndexFilters(form)
+  // Without words every page matches alike: the order is the directory's own, by trust.
+  const isRanked = form.q !== undefined && form.sort !== 'trust'
+  const ask = (asked: readonly string[]) =>
+    pagefind.search(form.q ?? null, {
+      filters: asked.length === 0 ? {} : { [INDEX_FACET]: asked },
+      ...(!isRanked && { sort: { order: 'asc' } }),
+    })
+  const found = await ask(filters)
+  const shown = isRanked
+    ? await Promise.all(found.results.slice(0, limit).map((result) => result.data()))
+    : await readFirst(found.results, limit, ({ meta }) => `${meta.order}${meta.id}`)
+  const counts = await countChoices(found, filters, ask)
+  const sort = form.sort === undefined || form.sort === 'trust' ? [] : ['sort']
+  return {
+    kind: 'results',
+    total: found.results.length,
+    offset: 0,
+    rows: shown.map(({ meta }) => toIndexRow(meta)),
+    own: [],
+    notes: [
+      NOT_IN_INDEX,
+      ...[...left, ...sort].map((name) => `Not known to it, and left out: ${name}.`),
+    ],
+    facets: toIndexFacets(counts),
+  }
+}
+
+type Ask = (filters: readonly string[]) => Promise<Found>
+
+/** A filter's own counts leave that filter out: they say what another choice would give. */
+async function countChoices(
+  found: Found,
+  filters: readonly string[],
+  ask: Ask,
+): Promise<Record<string, number>> {
+  let counts = toCounts(found)
+  for (const filter of filters) {
+    const own = filter.slice(0, filter.indexOf(':') + 1)
+    const others = await ask(filters.filter((other) => other !== filter))
+    counts = [
+      ...counts.filter(([value]) => !value.startsWith(own)),
+      ...toCounts(others).filter(([value]) => value.startsWith(own)),
+    ]
+  }
+  return Object.fromEntries(counts)
+}
+
+function toCounts({ filters }: Found): [string, number][] {
+  return Object.entries(filters[INDEX_FACET] ?? {})
+}
+
+async function load(): Promise<Pagefind> {
+  // A dynamic import of a foreign module is untyped; this is its documented shape.
+  const loaded: Promise<Pagefind> = import(/* @vite-ignore */ `${FOLDER}/0/pagefind.js`)
+  const [pagefind, answer] = await Promise.all([loaded, fetch(`${FOLDER}/indexes.json`)])
+  const { count }: { count: number } = await answer.json()
+  await pagefind.options({ basePath: `${FOLDER}/0/` })
+  await pagefind.init()
+  const others = Array.from({ length: count - 1 }, (_, i) => `${FOLDER}/${i + 1}/`)
+  await Promise.all(others.map((path) => pagefind.mergeIndex(path)))
+  // Filters are loaded on their own; without them no filter matches anything.
+  await pagefind.filters()
+  return pagefind
+}

@@ -1,0 +1,84 @@
+import type { Kind } from '../../domain/wire/vocabulary.ts'
+import type { SearchResults } from './search-answer.ts'
+import { type SearchForm, toApiQuery } from './search-form.ts'
+import { toOwnRow, toSearchRow } from './search-row.ts'
+
+/** Results, or why there are none: a sentence of the function's own. */
+export type Asked = SearchResults | { kind: 'refused'; reason: string }
+
+/** How many rows, and whether with counts for the lists beside them. */
+export interface Asking {
+  limit: number
+  hasFacets: boolean
+  signal: AbortSignal
+}
+
+/** A copy of the site without functions never gets one while a page is open. */
+let isWithoutFunction = false
+
+/**
+ * Asks the function that answers the submitted page, for short rows; where no function stands, the
+ * index that lies beside the pages, which is loaded then and not before.
+ * @throws when neither answers
+ */
+export async function askSearch(form: SearchForm, asking: Asking): Promise<Asked> {
+  const answer = isWithoutFunction ? null : await askFunction(form, asking)
+  if (answer !== null) return answer
+  const { askIndex } = await import('./ask-index.ts')
+  return askIndex(form, asking.limit)
+}
+
+/** @returns null where no function answers: a host of files, or nobody at all */
+async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Promise<Asked | null> {
+  const address = `/api/v1/search?${toApiQuery(form, { view: 'compact', ...asking })}`
+  const headers = { 'Waypost-Typing': '1' }
+  const response = await fetch(address, { signal, headers }).catch((error: unknown) => {
+    if (signal.aborted) throw error
+    return null
+  })
+  if (response === null) return null
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  // What a web server says of a function that is down is gone in a moment.
+  isWithoutFunction = !isJson && response.status < 500
+  if (!isJson) return null
+  const found = await response.json()
+  return response.ok ? toResults(found) : { kind: 'refused', reason: toReason(found) }
+}
+
+interface CompactAnswer {
+  total: number
+  notes: string[]
+  facets?: SearchResults['facets']
+  results: {
+    id: string
+    name: string
+    kind: Kind
+    summary: string
+    price: { min_usd: number; max_usd: number } | null
+    rails: string[]
+    trust: number | null
+  }[]
+  /** Only where some match. */
+  featured_first_party?: { id: string; name: string; kind: Kind; summary: string }[]
+}
+
+/** Of our own API, and of the same release as this script. */
+function toResults({
+  total,
+  notes,
+  facets = {},
+  results,
+  featured_first_party = [],
+}: CompactAnswer): SearchResults {
+  const rows = results.map(toSearchRow)
+  const own = featured_first_party.map(toOwnRow)
+  return { kind: 'results', total, offset: 0, rows, own, notes, facets }
+}
+
+function toReason(problem: {
+  detail?: string
+  errors?: { name: string; detail: string }[]
+}): string {
+  const errors = problem.errors?.map(({ name, detail }) => `${name}: ${detail}`) ?? []
+  return errors.length > 0 ? errors.join('; ') : (problem.detail ?? 'The search did not answer.')
+}

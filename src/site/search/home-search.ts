@@ -1,0 +1,50 @@
+import { addArrowKeys } from './arrow-keys.ts'
+import { askSearch } from './ask-search.ts'
+import { parseSearchForm, toSearchPath } from './search-form.ts'
+import { toSearchView } from './search-view.ts'
+import { showAnswer, showReason } from './show-answer.ts'
+import { whileTyping } from './typing.ts'
+
+/** The box of the home page: the first results under it while somebody types; Enter shows them all. */
+const ROWS = 6
+
+const suggest = document.querySelector<HTMLElement>('[data-suggest]')
+const box = suggest?.closest('form')?.querySelector<HTMLInputElement>('[data-search]')
+if (suggest && box) start(box, suggest)
+
+function start(box: HTMLInputElement, suggest: HTMLElement): void {
+  const form = () => parseSearchForm(new URLSearchParams({ q: box.value }))
+  whileTyping(box, async (signal) => {
+    const wanted = form()
+    if (wanted.q === undefined) {
+      suggest.hidden = true
+      return
+    }
+    const asked = await askSearch(wanted, { limit: ROWS, hasFacets: false, signal })
+    if (signal.aborted) return
+    if (asked.kind === 'refused') showReason(suggest, asked.reason)
+    else showAnswer(suggest, asked, toSearchView(wanted, asked, new Map()))
+    suggest.querySelector('[data-all]')?.setAttribute('href', toSearchPath(wanted))
+    suggest.hidden = false
+  })
+  addArrowKeys(suggest, box)
+  const leave = (event: Event) => {
+    const target = event instanceof FocusEvent ? event.relatedTarget : event.target
+    if (target instanceof Node && box.form?.contains(target)) return
+    suggest.hidden = true
+  }
+  box.form?.addEventListener('focusout', (event) => event.relatedTarget !== null && leave(event))
+  document.addEventListener('pointerdown', leave)
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || suggest.hidden) return
+    // A browser would also empty the box.
+    event.preventDefault()
+    suggest.hidden = true
+    box.focus()
+  })
+  // Back to words that were asked before.
+  box.addEventListener('focus', () => {
+    const hasRows = suggest.querySelector('[data-results] .hit') !== null
+    if (hasRows && form().q !== undefined) suggest.hidden = false
+  })
+}

@@ -1,0 +1,69 @@
+import { FILTER_ROWS, type FilterName, LISTED_FILTERS } from '../../domain/search/search-filters.ts'
+
+/**
+ * The search page's form, in the address bar: the API's parameters. Shared by the page on the server
+ * and the script in the browser.
+ */
+const FIELDS: readonly SearchField[] = ['q', ...FILTER_ROWS.map(([name]) => name), 'sort', 'offset']
+export type SearchField = 'q' | FilterName | 'sort' | 'offset'
+export type SearchForm = Partial<Record<SearchField, string>>
+
+/** Results on one page of the search. */
+export const RESULTS_PER_PAGE = 20
+
+/** What the lists beside the results count. */
+const FACETS = LISTED_FILTERS.map(({ name }) => name).join()
+
+/** Empty fields are what an untouched form sends: they are no filters. Others' parameters are left out. */
+export function parseSearchForm(params: URLSearchParams): SearchForm {
+  const form: SearchForm = {}
+  for (const field of FIELDS) {
+    const value = toLine(params.get(field) ?? '')
+    if (value !== '') form[field] = value
+  }
+  // The page's own name for it once; links of that time stay good.
+  if (form.runs === undefined && params.get('remote') === 'true') form.runs = 'remote'
+  return form
+}
+
+/** The raw query string for the search function; compact while somebody types. */
+export function toApiQuery(
+  form: SearchForm,
+  {
+    view = 'full',
+    limit = RESULTS_PER_PAGE,
+    hasFacets = true,
+  }: { view?: 'full' | 'compact'; limit?: number; hasFacets?: boolean } = {},
+): string {
+  const params = new URLSearchParams({ limit: String(limit) })
+  if (hasFacets) params.set('facets', FACETS)
+  if (view === 'compact') params.set('view', view)
+  for (const field of FIELDS) {
+    const value = form[field]
+    if (value !== undefined) params.set(field, value)
+  }
+  return params.toString()
+}
+
+/** The page's own address for this form. */
+export function toSearchPath(form: SearchForm): string {
+  const params = new URLSearchParams()
+  for (const field of FIELDS) {
+    const value = form[field]
+    if (value !== undefined && value !== '') params.set(field, value)
+  }
+  const query = params.toString()
+  return query === '' ? '/search' : `/search?${query}`
+}
+
+/** The same search with one field changed, from its first page; `null` takes the field away. */
+export function withField(form: SearchForm, field: SearchField, value: string | null): SearchForm {
+  const { [field]: _, offset: __, ...rest } = form
+  return value === null ? rest : { ...rest, [field]: value }
+}
+
+/** No control characters: HTML has no way to write NUL, and none of them can be typed into a form. */
+function toLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  return text.replace(/[\u0000-\u001f\u007f]/g, ' ').trim()
+}

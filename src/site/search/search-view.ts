@@ -1,0 +1,119 @@
+import {
+  FILTER_ROWS,
+  type FilterName,
+  LISTED_FILTERS,
+  toFilterWords,
+} from '../../domain/search/search-filters.ts'
+import type { SearchAnswer } from './search-answer.ts'
+import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
+
+/** Everything the search page says of an answer; printed alike by the server and in the browser. */
+export interface SearchView {
+  status: string
+  /** Why there are no rows; empty where there are some. */
+  nothing: string
+  chips: { text: string; path: string }[]
+  sorts: { text: string; path: string; isActive: boolean }[]
+  facets: SearchFacetView[]
+  previous: string | null
+  next: string | null
+}
+
+export interface SearchFacetView {
+  label: string
+  options: SearchOption[]
+  /** Those that are seldom wanted, behind one more step. */
+  more: SearchOption[]
+}
+
+export interface SearchOption {
+  text: string
+  count: number
+  path: string
+  isActive: boolean
+}
+
+/** Names of what has an id: of categories and sources. */
+export type Names = ReadonlyMap<string, string>
+
+type Results = Extract<SearchAnswer, { kind: 'results' }>
+
+export function toSearchView(form: SearchForm, answer: Results, names: Names): SearchView {
+  const { total, offset, rows } = answer
+  const pageOf = (at: number) =>
+    toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
+  return {
+    status: toStatus(total, offset, rows.length),
+    nothing: rows.length > 0 ? '' : toNothing(total),
+    chips: toChips(form, names),
+    sorts: SORTS.map(([id, text]) => ({
+      text,
+      path: toSearchPath(withField(form, 'sort', id === 'relevance' ? null : id)),
+      isActive: (form.sort ?? 'relevance') === id,
+    })),
+    facets: toFacetViews(form, answer.facets, names),
+    previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
+    next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
+  }
+}
+
+const SORTS = [
+  ['relevance', 'Best match'],
+  ['price', 'Price'],
+  ['trust', 'Trust'],
+  ['newest', 'Newest'],
+] as const
+
+function toStatus(total: number, offset: number, shown: number): string {
+  const count = `${total} ${total === 1 ? 'service' : 'services'}`
+  if (offset === 0) return count
+  if (shown === 0) return `${count}, and none from ${offset + 1} on`
+  return `${offset + 1} to ${offset + shown} of ${count}`
+}
+
+function toNothing(total: number): string {
+  return total === 0
+    ? 'Nothing matches. Try fewer words or fewer filters.'
+    : 'This page is past the last result. The page before it has the last ones.'
+}
+
+/** Words for a value of a filter; an id that has a name is told by it. */
+function toWords(field: FilterName, value: string, names: Names): string {
+  const words = toFilterWords(field, value)
+  return words === value ? (names.get(value) ?? value) : words
+}
+
+/** Every filter that is set, whoever set it: none vanishes without a word. */
+function toChips(form: SearchForm, names: Names): SearchView['chips'] {
+  return FILTER_ROWS.flatMap(([field]) => {
+    const value = form[field]
+    if (value === undefined) return []
+    return [
+      { text: toWords(field, value, names), path: toSearchPath(withField(form, field, null)) },
+    ]
+  })
+}
+
+/** More values of one facet than this make a list nobody reads. */
+const MOST_OPEN = 8
+
+/** Lists of what can be chosen, with what each choice would give. */
+function toFacetViews(
+  form: SearchForm,
+  facets: Results['facets'],
+  names: Names,
+): SearchFacetView[] {
+  return LISTED_FILTERS.map(({ name: field, label }) => {
+    const options = (facets[field] ?? []).map(({ id, count }) => {
+      const isActive = form[field] === id
+      const path = toSearchPath(withField(form, field, isActive ? null : id))
+      return { text: toWords(field, id, names), count, isActive, path }
+    })
+    const isOpen = (option: SearchOption, place: number) => place < MOST_OPEN || option.isActive
+    return {
+      label,
+      options: options.filter(isOpen),
+      more: options.filter((option, place) => !isOpen(option, place)),
+    }
+  }).filter(({ options }) => options.length > 0)
+}

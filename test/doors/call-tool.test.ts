@@ -1,0 +1,190 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Directory } from '../../functions/doors/entry/directory.ts'
+import type { CallAnswer, CallRequest } from '../../functions/doors/entry/relayed-call.ts'
+import { createMcpServer } from '../../functions/doors/mcp/mcp-server.ts'
+
+const unused = () => {
+  throw new Error('call_listing asks the directory nothing else')
+}
+const DIRECTORY: Directory = {
+  search: unused,
+  listing: unused,
+  kit: async () => null,
+  facets: unused,
+  compare: unused,
+}
+
+const TERMS = {
+  x402Version: 2,
+  error: 'Payment required',
+  resource: { url: 'https://seller.example/weather' },
+  accepts: [{ scheme: 'exact', network: 'eip155:8453', amount: '10000', payTo: '0x11' }],
+}
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+const MPP_LINE = `Payment id="a1", realm="seller.example", method="evm", intent="charge", request="${encode({ amount: '1' })}"`
+
+let asked: CallRequest[] = []
+let answer: Partial<CallAnswer> = {}
+beforeEach(() => {
+  asked = []
+  answer = {}
+})
+
+const handler = createMcpHandler(() =>
+  createMcpServer({
+    directory: DIRECTORY,
+    version: '1.0.0',
+    call: async (request) => {
+      asked.push(request)
+      return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
+    },
+  }),
+)
+const inMemory = {
+  fetch: (url: string | URL, init?: RequestInit) => handler.fetch(new Request(url, init)),
+}
+const ADDRESS = new URL('https://waypost.example/mcp')
+
+type Called = { isError?: unknown; structuredContent?: unknown; content?: unknown; _meta?: unknown }
+type Call = (args: object, meta?: Record<string, unknown>) => Promise<Called>
+const CLIENTS: Record<string, (use: (call: Call) => Promise<void>) => Promise<void>> = {
+  'the current client': async (use) => {
+    const mode = { pin: '2026-07-28' }
+    const client = new Client({ name: 't', version: '1.0.0' }, { versionNegotiation: { mode } })
+    await client.connect(new StreamableHTTPClientTransport(ADDRESS, inMemory))
+    await client.listTools()
+    await use((args, _meta = {}) =>
+      client.callTool({ name: 'call_listing', arguments: { id: 'x402.one', ...args }, _meta }),
+    )
+    await client.close()
+  },
+  'the former client': async (use) => {
+    const client = new FormerClient({ name: 't', version: '1.0.0' })
+    // Its own type of a transport asks for a session id that this door never gives.
+    await client.connect(
+      new FormerTransport(ADDRESS, inMemory) as Parameters<typeof client.connect>[0],
+    )
+    // It holds results against the schemas of the tools it has listed.
+    await client.listTools()
+    await use((args, _meta = {}) =>
+      client.callTool({ name: 'call_listing', arguments: { id: 'x402.one', ...args }, _meta }),
+    )
+    await client.close()
+  },
+}
+
+describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
+  test('reads the terms of an x402 seller, exactly', () =>
+    withCall(async (call) => {
+      answer = { status: 402, headers: { 'payment-required': encode(TERMS) } }
+      const found = await call({})
+      expect(found).toMatchObject({ isError: true, structuredContent: TERMS })
+      expect(found.content).toEqual([{ type: 'text', text: JSON.stringify(TERMS) }])
+    }))
+
+  test('reads those of a seller of version 1, which stand in the body', () =>
+    withCall(async (call) => {
+      const terms = { ...TERMS, x402Version: 1 }
+      answer = { status: 402, body: Buffer.from(JSON.stringify(terms)) }
+      expect(await call({})).toMatchObject({ isError: true, structuredContent: terms })
+    }))
+
+  test('reads those of an MPP seller, and a 402 without any', () =>
+    withCall(async (call) => {
+      answer = { status: 402, headers: { 'www-authenticate': MPP_LINE } }
+      expect(await call({})).toMatchObject({
+        isError: true,
+        structuredContent: { status: 402 },
+        _meta: { 'org.paymentauth/payment-required': { challenges: [{ id: 'a1' }] } },
+      })
+      answer = { status: 402, body: Buffer.from('pay me') }
+      expect(await call({})).toMatchObject({ structuredContent: { status: 402, body: 'pay me' } })
+    }))
+
+  test('reads answers of every kind', () =>
+    withCall(async (call) => {
+      const headers = { 'content-type': 'application/json' }
+      for (const text of ['{"ok":true}', '[1]', 'null', '"x"']) {
+        answer = { headers, body: Buffer.from(text) }
+        expect(await call({})).toMatchObject({
+          structuredContent: { status: 200, body: JSON.parse(text) },
+        })
+      }
+      answer = { status: 500, body: Buffer.from('broken') }
+      expect(await call({})).toMatchObject({ isError: true, structuredContent: { status: 500 } })
+    }))
+
+  test.each([
+    ['x402.evil/../x402.good'],
+    ['x402.one?relay_info'],
+    ['x402.one#x'],
+    ['/x402.one'],
+    ['x402%2eone'],
+    ['X402.ONE'],
+    [''],
+  ])('is told that %j is no id, and nothing is sent', (id) =>
+    withCall(async (call) => {
+      const found = await call({ id })
+      expect(found.isError).toBe(true)
+      expect(JSON.stringify(found.content)).toMatch(/search_listings gives ids/)
+      expect(asked).toEqual([])
+    }),
+  )
+
+  test('is told what the relay refused in a sentence, never in a problem document', () =>
+    withCall(async (call) => {
+      const refuse = (status: number, problem: object) => ({
+        status,
+        headers: {
+          'content-type': 'application/problem+json',
+          'proxy-status': 'waypost; error=http_request_denied',
+        },
+        body: Buffer.from(
+          JSON.stringify({ type: 'https://waypost.example/problems/x', ...problem }),
+        ),
+      })
+      answer = refuse(404, { code: 'listing-not-found', detail: 'No listing has this id.' })
+      const unknown = await call({})
+      expect(JSON.stringify(unknown)).toMatch(/x402\.one.*search_listings gives ids/)
+      const link = { link_out: 'https://seller.example/' }
+      answer = refuse(422, { code: 'not-relayable', detail: 'Call the seller.', ...link })
+      const refused = await call({})
+      expect(refused.isError).toBe(true)
+      expect(refused.content).toEqual([
+        { type: 'text', text: 'Call the seller. link_out: https://seller.example/' },
+      ])
+      expect(JSON.stringify([unknown, refused])).not.toContain('problems/')
+    }))
+
+  test.each([
+    ['x402/payment', (pad: string) => ({ x402Version: 2, payload: { pad } }), 'PAYMENT-SIGNATURE'],
+    [
+      'org.paymentauth/credential',
+      (pad: string) => ({
+        challenge: { id: 'a', realm: 'r', method: 'evm', intent: 'charge', request: {} },
+        payload: { pad },
+      }),
+      'Authorization',
+    ],
+  ])(
+    'pays with %s of any length up to the bound, and is told the bound past it',
+    (key, toPayment, field) =>
+      withCall(async (call) => {
+        const large = toPayment('é'.repeat(45_000))
+        await call({}, { [key]: large })
+        const header = asked.at(-1)?.headers[field] ?? ''
+        const sent = Buffer.from(header.replace('Payment ', ''), 'base64').toString('utf8')
+        expect(JSON.parse(sent).payload).toEqual(large.payload)
+        for (const length of [130_000, 900_000]) {
+          const refused = await call({}, { [key]: toPayment('x'.repeat(length)) })
+          expect(refused.isError).toBe(true)
+          expect(JSON.stringify(refused.content)).toMatch(/at most 131072 bytes/)
+        }
+        expect(asked).toHaveLength(1)
+      }),
+  )
+})

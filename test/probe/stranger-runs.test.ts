@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import { lintUrl } from '../../functions/lint/lint-url.ts'
+import { MOST_REQUESTS } from '../../functions/probe/stranger-runs.ts'
+import { startService } from '../support/running-service.ts'
+import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A host that never answers; `asked` resolves with each request it gets. */
+async function startSilent(): Promise<Site & { asked: () => Promise<() => Promise<unknown>> }> {
+  const requests: { closed: Promise<unknown> }[] = []
+  const waiting: (() => void)[] = []
+  const site = await startSite((req) => {
+    requests.push({ closed: once(req.socket, 'close') })
+    waiting.shift()?.()
+  })
+  closing.push(site.close)
+  return {
+    ...site,
+    async asked() {
+      if (requests.length === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+      const next = requests.shift()
+      return async () => next?.closed
+    },
+  }
+}
+
+describe('what strangers make us ask', () => {
+  test('is one run a client and one a host at a time, and a few for an IPv6 /48', async () => {
+    const runs = createTestRuns()
+    const end = Promise.withResolvers<'ran'>()
+    const start = (url: string, client: string) => runs.run(url, aCaller(client), () => end.promise)
+    const first = start('https://a.example/x', '198.51.100.1')
+    expect(await start('https://b.example/', '198.51.100.1')).toMatchObject({
+      kind: 'busy',
+      reason: expect.stringContaining('for you just now'),
+      headers: { 'Retry-After': '10' },
+    })
+    expect(await start('https://a.example./y', '198.51.100.2')).toMatchObject({
+      reason: expect.stringContaining('This host'),
+    })
+    const others = [1, 2].map((n) => start(`https://v6-${n}.example/`, `20010db80001000${n}::/64`))
+    expect(await start('https://v6-3.example/', '20010db800010003::/64')).toMatchObject({
+      reason: expect.stringContaining('your network'),
+    })
+    end.resolve('ran')
+    expect(await Promise.all([first, ...others])).toEqual(['ran', 'ran', 'ran'])
+    expect(await start('https://a.example/', '198.51.100.1')).toBe('ran')
+  })
+
+  test('sends a small number of requests, whatever the host answers', async () => {
+    let asked = 0
+    const site = await startSite((req, res) => {
+      asked += 1
+      let text = ''
+      req.on('data', (chunk) => {
+        text += chunk
+      })
+      req.on('end', () => {
+        const { id, method } = JSON.parse(text || '{}')
+        const result =
+          method === 'server/discover'
+            ? { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: {} }
+            : {
+                tools: [{ name: `t${asked}`, description: 'x', inputSchema: { type: 'object' } }],
+                nextCursor: `c${asked}`,
+              }
+        res
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+      })
+    })
+    closing.push(site.close)
+    const report = await createTestRuns().run(site.url, aCaller('a'), (asker) =>
+      lintUrl(site.url, undefined, asker, Date.now),
+    )
+    expect(asked).toBe(MOST_REQUESTS)
+    // A list that is too long for it is still a list.
+    expect(report).toMatchObject({ took_for: 'mcp' })
+  })
+
+  test('ends when the caller leaves, and the next one may ask at once', async () => {
+    const silent = await startSilent()
+    const runs = createTestRuns()
+    const left = new AbortController()
+    const ask = (signal: AbortSignal) =>
+      runs.run(silent.url, aCaller('a', signal), (asker) =>
+        lintUrl(silent.url, undefined, asker, Date.now),
+      )
+    const first = ask(left.signal)
+    const isClosed = await silent.asked()
+    left.abort()
+    expect(await first).toMatchObject({ verdict: 'not_reached', asked: [{ method: 'POST' }] })
+    await isClosed()
+    const again = new AbortController()
+    const second = ask(again.signal)
+    await silent.asked()
+    again.abort()
+    expect(await second).not.toMatchObject({ kind: 'busy' })
+  })
+})
+
+describe('the service', () => {
+  test.each(['/api/v1/lint?url=', '/sellers/check?url='])(
+    'lets go of a check when whoever asked %s hangs up',
+    async (path) => {
+      const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
+      closing.push(waypost.close)
+      const silent = await startSilent()
+      for (let n = 0; n < 3; n += 1) {
+        const caller = new AbortController()
+        const asked = fetch(waypost.url + path + encodeURIComponent(silent.url), {
+          signal: caller.signal,
+        }).catch(() => 'left')
+        const isClosed = await silent.asked()
+        const busy = await fetch(waypost.url + path + encodeURIComponent('http://127.0.0.1:1/'))
+        expect(busy.status).toBe(429)
+        expect(busy.headers.get('retry-after')).toBe('10')
+        caller.abort()
+        expect(await asked).toBe('left')
+        await isClosed()
+      }
+    },
+  )
+
+  test('lets go of a proposal whose sender hangs up, and keeps nothing of it', async () => {
+    const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
+    closing.push(waypost.close)
+    const silent = await startSilent()
+    const caller = new AbortController()
+    const sent = fetch(`${waypost.url}/api/v1/proposals`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url: silent.url, note: 'Tides.' }),
+      signal: caller.signal,
+    }).catch(() => 'left')
+    const isClosed = await silent.asked()
+    caller.abort()
+    expect(await sent).toBe('left')
+    await isClosed()
+    const { db } = waypost.service.parts.ledger.store
+    expect(await db.selectFrom('proposal').selectAll().execute()).toEqual([])
+  })
+
+  test('is not asked about itself, by name or by address', async () => {
+    const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
+    closing.push(waypost.close)
+    const lint = async (url: string) =>
+      (await fetch(`${waypost.url}/api/v1/lint?url=${encodeURIComponent(url)}`)).json()
+    expect(await lint('https://waypost.example/mcp')).toMatchObject({
+      code: 'invalid-parameter',
+      detail: expect.stringContaining('our own host'),
+    })
+    expect(await lint(`${waypost.url}/mcp`)).toMatchObject({
+      verdict: 'not_reached',
+      saw: expect.stringContaining('this service itself'),
+    })
+  })
+})
