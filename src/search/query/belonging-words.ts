@@ -21,6 +21,7 @@ const MOST_ROWS = 1 << 15
  * often it stands there at all.
  */
 export function belongingWords(index: SearchIndex, words: readonly Word[]): readonly Word[] {
+  if (new Set(words.map(({ whole }) => whole)).size <= MOST_WORDS) return words
   const known = new Map<string, { term: KnownTerm; words: Word[] }>()
   for (const word of words) {
     const term = lookUpWord(index, word.whole)
@@ -30,8 +31,11 @@ export function belongingWords(index: SearchIndex, words: readonly Word[]): read
     else found.words.push(word)
   }
   const rows = [...known.values()]
-  if (rows.length <= MOST_WORDS) return words
-  const bonds = bondsOf(index, rows.map(({ term }) => term))
+  if (rows.length === 0) return words
+  const bonds = bondsOf(
+    index,
+    rows.map(({ term }) => term),
+  )
   const ranked = rows
     .map((row, at) => ({ ...row, bond: bonds[at] ?? 0 }))
     .sort((a, b) => b.bond - a.bond)

@@ -1,5 +1,15 @@
 import type { SearchIndex } from '../index/index-shape.ts'
-import { ENDING_LETTERS, LEAST_STEM, separatorOf, UNSPACED, type Language, type Lexicon, type Lexicons, NO_LEXICON } from '../words/foreign-lexicon.ts'
+import {
+  type Language,
+  type Lexicon,
+  type Lexicons,
+  NO_LEXICON,
+  readCompound,
+  readForm,
+  readPieces,
+  separatorOf,
+  UNSPACED,
+} from '../words/foreign-lexicon.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord } from './known-term.ts'
 
@@ -24,7 +34,7 @@ interface Reading {
   length: number
   english: string | null
   /** A form of a word that stands in the table, not that word. */
-  isForm?: true
+  isForm?: boolean
 }
 
 /** One script leaves one language, but for those that share it. */
@@ -37,12 +47,6 @@ const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/\p{sc=Cyrillic}/u, ['ru']],
 ]
 const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr']
-/** What may stand before a word and is written with it. */
-const PREFIXES: Partial<Record<Language, RegExp>> = {
-  ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
-  fr: /^(?:[ldjmnstc]|qu)(?=[aeiouyh])/,
-}
-const LINKS = ['', 's', 'es', 'n', 'en']
 const MOST_TOKENS = 5
 /** A word in this many listings is surely one that English listings write. */
 const KNOWN_ROWS = 3
@@ -103,55 +107,14 @@ function readFrom(
   }
   const { text = '', word } = tokens[at] ?? {}
   if (lexicon.stop.has(text)) return { length: 1, english: null }
+  if (UNSPACED.has(language)) return toReading(readPieces(text, lexicon))
   const form = word?.style === 'plain' ? readForm(text, lexicon, language) : null
-  if (form !== null)
-    return { length: 1, english: form, ...(!lexicon.words.has(text) && { isForm: true }) }
-  const joined = language === 'de' ? readCompound(text, lexicon) : null
-  const english = UNSPACED.has(language) ? readPieces(text, lexicon) : joined
+  if (form === null) return toReading(language === 'de' ? readCompound(text, lexicon) : null)
+  return { length: 1, ...form }
+}
+
+function toReading(english: string | null): Reading | null {
   return english === null ? null : { length: 1, english }
-}
-
-/** A form of a known word: with another ending, or an article before it. */
-function readForm(text: string, lexicon: Lexicon, language: Language): string | null {
-  const bare = PREFIXES[language] === undefined ? text : text.replace(PREFIXES[language], '')
-  if (bare !== text && lexicon.stop.has(bare)) return null
-  for (const form of bare === text ? [text] : [bare, text]) {
-    const exact = lexicon.words.get(form)
-    if (exact !== undefined) return exact
-    for (let cut = 0; cut <= ENDING_LETTERS.asked && form.length - cut >= LEAST_STEM; cut += 1) {
-      const english = lexicon.stems.get(form.slice(0, form.length - cut))
-      if (english !== undefined) return english
-    }
-  }
-  return null
-}
-
-/** Two words in one: `wettervorhersage`. */
-function readCompound(text: string, { words, stems }: Lexicon): string | null {
-  for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
-    const last = words.get(text.slice(at)) ?? stems.get(text.slice(at))
-    if (last === undefined) continue
-    for (const link of LINKS) {
-      const start = text.slice(0, at - link.length)
-      const first = text.slice(0, at).endsWith(link) ? (words.get(start) ?? stems.get(start)) : undefined
-      if (first !== undefined) return `${first} ${last}`
-    }
-  }
-  return null
-}
-
-/** The known words a stretch without spaces starts with, one behind the other; what is left is an ending. */
-function readPieces(text: string, { words }: Lexicon): string | null {
-  const found: string[] = []
-  for (let at = 0; at < text.length; ) {
-    let end = text.length
-    while (end > at + 1 && !words.has(text.slice(at, end))) end -= 1
-    const english = words.get(text.slice(at, end))
-    if (english === undefined) break
-    found.push(english)
-    at = end
-  }
-  return found.length === 0 ? null : found.join(' ')
 }
 
 interface Votes {
@@ -179,7 +142,7 @@ function votesFor(
     if (reading === null) votes.english += Number(isEnglish)
     else if (!isEnglish || (reading.english === null && !isEnglishStop(index, text))) {
       votes.own += reading.length
-      if (reading.english !== null && reading.isForm === undefined) votes.telling += 1
+      if (reading.english !== null && reading.isForm !== true) votes.telling += 1
     }
   })
   return votes
@@ -220,31 +183,32 @@ function replace(
   const read: Word[] = []
   const originals = new Set<Word>()
   const told = new Map<string, string>()
-  const kept = new Set<Word>()
+  // What is left of an unspaced stretch of which something was read is an ending.
+  const touched = new Set(tokens.flatMap(({ word }, at) => (readings[at] ? [word] : [])))
   for (let at = 0; at < tokens.length; ) {
-    const { text = '', word } = tokens[at] ?? {}
-    const reading = readings[at]
-    const length = reading?.length ?? 1
-    const stretch = tokens.slice(at, at + length)
+    const { english, length } = readings[at] ?? { length: 1 }
+    const stretch = tokens.slice(at, at + length).map(({ word }) => word)
+    const texts = tokens.slice(at, at + length).map(({ text }) => text)
     at += length
-    if (word === undefined || reading?.english === null) continue
-    if (reading === undefined || reading === null) {
-      // Part of an unspaced stretch: what is left there is an ending, or told as unknown once.
-      if (word.style !== 'unspaced' || tokens.every((token) => token.word !== word || token.text === text)) kept.add(word)
-      if (kept.has(word)) read.push(word)
-      continue
-    }
-    read.push(...splitText(reading.english))
-    const written = stretch.map((token) => token.text).join(word.style === 'unspaced' ? '' : ' ')
-    if (written !== reading.english) told.set(written, reading.english)
-    for (const token of stretch) if (isWritten(index, token.word)) originals.add(token.word)
+    const added = typeof english === 'string' ? splitText(english) : stretch
+    if (english === undefined)
+      addOnce(
+        read,
+        added.filter((word) => !touched.has(word)),
+      )
+    if (typeof english !== 'string') continue
+    addOnce(read, added)
+    const written = texts.join(stretch[0]?.style === 'unspaced' ? '' : ' ')
+    if (written !== english) told.set(written, english)
+    for (const word of stretch) if (isWritten(index, word)) originals.add(word)
   }
   const pairs = [...told].map(([from, to]) => `“${from}” as “${to}”`)
-  return {
-    words: read,
-    originals: [...originals],
-    notes: pairs.length === 0 ? [] : [`Read ${pairs.join(', ')}.`],
-  }
+  const notes = pairs.length === 0 ? [] : [`Read ${pairs.join(', ')}.`]
+  return { words: read, originals: [...originals], notes }
+}
+
+function addOnce(words: Word[], added: readonly Word[]): void {
+  for (const word of added) if (!words.includes(word)) words.push(word)
 }
 
 /** Whether listings have a word as it stands: one without spaces in all of its parts. */

@@ -70,7 +70,10 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
 }
 
 function storyNote(kept: readonly Word[]): string {
-  const words = listOf(kept.map(({ whole }) => whole), kept.length)
+  const words = listOf(
+    kept.map(({ whole }) => whole),
+    kept.length,
+  )
   return `The query is long: searched for ${words}, the words of it that listings use together.`
 }
 

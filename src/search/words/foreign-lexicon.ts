@@ -11,8 +11,15 @@ export interface Lexicon {
 }
 
 /** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
-export const ENDING_LETTERS = { known: 2, asked: 3 }
-export const LEAST_STEM = 4
+const ENDING_LETTERS = { known: 2, asked: 3 }
+const LEAST_STEM = 4
+/** What may stand before a word and is written with it. */
+const PREFIXES: Partial<Record<Language, RegExp>> = {
+  ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
+  fr: /^(?:[ldjmnstc]|qu)(?=[aeiouyh])/,
+}
+const NO_PREFIX = /^(?!)/
+const LINKS = ['', 's', 'es', 'n', 'en']
 /** Languages of which the platform says where a word ends; spaces in them mean nothing. */
 export const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
 
@@ -58,4 +65,53 @@ function addForm({ words, stems }: Lexicon, key: string, english: string): void 
 function keyOf(text: string, language: Language): string {
   const words = splitText(text.replaceAll('_', ' '))
   return words.map(({ whole }) => whole).join(separatorOf(language))
+}
+
+/** A form of a known word: with another ending, or an article before it. */
+export function readForm(
+  text: string,
+  { words, stems, stop }: Lexicon,
+  language: Language,
+): { english: string; isForm: boolean } | null {
+  const bare = text.replace(PREFIXES[language] ?? NO_PREFIX, '')
+  if (bare !== text && stop.has(bare)) return null
+  for (const form of new Set([bare, text])) {
+    const exact = words.get(form)
+    if (exact !== undefined) return { english: exact, isForm: false }
+    for (let cut = 0; cut <= ENDING_LETTERS.asked && form.length - cut >= LEAST_STEM; cut += 1) {
+      const english = stems.get(form.slice(0, form.length - cut))
+      if (english !== undefined) return { english, isForm: true }
+    }
+  }
+  return null
+}
+
+/** Two words in one: `wettervorhersage`. */
+export function readCompound(text: string, { words, stems }: Lexicon): string | null {
+  for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
+    const last = words.get(text.slice(at)) ?? stems.get(text.slice(at))
+    if (last === undefined) continue
+    for (const link of LINKS) {
+      const start = text.slice(0, at - link.length)
+      const first = text.slice(0, at).endsWith(link)
+        ? (words.get(start) ?? stems.get(start))
+        : undefined
+      if (first !== undefined) return `${first} ${last}`
+    }
+  }
+  return null
+}
+
+/** The known words a stretch without spaces starts with, one behind the other; what is left is an ending. */
+export function readPieces(text: string, { words }: Lexicon): string | null {
+  const found: string[] = []
+  for (let at = 0; at < text.length; ) {
+    let end = text.length
+    while (end > at + 1 && !words.has(text.slice(at, end))) end -= 1
+    const english = words.get(text.slice(at, end))
+    if (english === undefined) break
+    found.push(english)
+    at = end
+  }
+  return found.length === 0 ? null : found.join(' ')
 }

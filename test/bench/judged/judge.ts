@@ -67,7 +67,12 @@ export function toJudgedText({ name, tags, categories, summary }: SearchDocument
   const [own, labels] = [`${name} ${split}`, tags.join(' ')].map(plain)
   const [text, sections] = [summary, categories.join(' ')].map(plain)
   const all = `${own} ${labels} ${text}`
-  return { name: ` ${own} `, first: ` ${own} ${labels} `, all: ` ${all} `, labelled: ` ${all} ${sections} ` }
+  return {
+    name: ` ${own} `,
+    first: ` ${own} ${labels} `,
+    all: ` ${all} `,
+    labelled: ` ${all} ${sections} `,
+  }
 }
 
 function plain(text: string): string {
