@@ -18,8 +18,9 @@ export interface AnswerClock {
 }
 
 export function createAnswerClock(
-  limits: RelayLimits,
-  isPaid: boolean,
+  { idleBodyMs }: Pick<RelayLimits, 'idleBodyMs'>,
+  /** For the headers of the final answer, milliseconds. */
+  headersMs: number,
   onOver: (error: Error) => void,
 ): AnswerClock {
   const timer = createPutOffTimer()
@@ -28,7 +29,7 @@ export function createAnswerClock(
     uploading(isCallerSlow) {
       if (phase !== null && phase !== 'request') return
       phase = 'request'
-      timer.start(limits.idleBodyMs, () =>
+      timer.start(idleBodyMs, () =>
         onOver(
           isCallerSlow() ? new BodyStalledError('no body') : new SellerTimeoutError('request'),
         ),
@@ -37,12 +38,11 @@ export function createAnswerClock(
     awaitingHeaders() {
       if (phase !== null && phase !== 'request') return
       phase = 'headers'
-      const ms = isPaid ? limits.paidResponseHeadersMs : limits.responseHeadersMs
-      timer.start(ms, () => onOver(new SellerTimeoutError('headers')))
+      timer.start(headersMs, () => onOver(new SellerTimeoutError('headers')))
     },
     streaming() {
       phase = 'body'
-      timer.start(limits.idleBodyMs, () => onOver(new SellerTimeoutError('body')))
+      timer.start(idleBodyMs, () => onOver(new SellerTimeoutError('body')))
     },
     waitingForCaller() {
       phase = 'caller'

@@ -15,6 +15,11 @@ export class CallerGoneError extends Error {
   override name = 'CallerGoneError'
 }
 
+/** The call had to end for another, whose client holds fewer. */
+export class GaveWayError extends Error {
+  override name = 'GaveWayError'
+}
+
 /** The seller took longer than its time for `waitingFor`. */
 export class SellerTimeoutError extends Error {
   override name = 'SellerTimeoutError'

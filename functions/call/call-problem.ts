@@ -5,6 +5,7 @@ import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
 import {
   BodyStalledError,
   BodyTooLargeError,
+  GaveWayError,
   InvalidAnswerError,
   SellerTimeoutError,
 } from './call-errors.ts'
@@ -38,6 +39,7 @@ export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeC
         ...toTransportHeaders(baseUrl),
         'Proxy-Status': `${PROXY_NAME}; error=${error}`,
         'Access-Control-Expose-Headers': 'Proxy-Status, RateLimit, RateLimit-Policy, Retry-After',
+        ...(code === 'relay-busy' && { 'Retry-After': '1' }),
         ...options.headers,
       },
     })
@@ -64,6 +66,12 @@ export function toCallProblem(error: unknown): CallProblem {
     )
   if (error instanceof SellerTimeoutError)
     return say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`)
+  if (error instanceof GaveWayError)
+    return say(
+      'relay-busy',
+      'connection_limit_reached',
+      `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
+    )
   if (error instanceof InvalidAnswerError) return INVALID_ANSWER
   return fromCode(codeOf(error))
 }

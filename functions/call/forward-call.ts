@@ -1,20 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
 import {
   carriesPayment,
   toSellerHeaders,
   valuesOf,
 } from '../../src/domain/relay/relayed-headers.ts'
+import type { Budget } from '../limits/budget.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
-import { CallerGoneError } from './call-errors.ts'
+import { CallerGoneError, GaveWayError, InvalidAnswerError } from './call-errors.ts'
 import { type MakeCallProblem, toCallProblem } from './call-problem.ts'
 import type { GuardOptions } from './guard.ts'
+import type { Place } from './in-flight.ts'
 import type { RelayLimits } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
 import { createUpload, hasBody } from './upload.ts'
 import { writeResponse } from './write-response.ts'
 
 export interface Forward {
+  /** Whom limits count, and its place among the calls under way. */
+  client: string
+  place: Place
+  /** Where answers to payments are read on whose callers left. */
+  drains: Budget
   target: URL
   path: string
   ownOrigin: string
@@ -36,12 +44,15 @@ export async function forwardCall(
   res: ServerResponse,
   forward: Forward,
 ): Promise<void> {
+  const { limits } = forward
   const isPaid = carriesPayment(req.rawHeaders)
+  const isCredible = isPaid && paymentDecodes(req.rawHeaders)
+  const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
   const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
   let call: SellerCall | null = null
-  const clock = createAnswerClock(forward.limits, isPaid, (error) => call?.abort(error))
+  const clock = createAnswerClock(limits, patienceMs, (error) => call?.abort(error))
   const answer = createAnswer(res, forward, isPaid, () => call, finish)
-  const upload = createBody(req, forward.limits, clock)
+  const upload = createBody(req, limits, clock)
   call = callSeller(
     {
       target: forward.target,
@@ -51,23 +62,54 @@ export async function forwardCall(
       body: upload,
     },
     forward.guard,
-    forward.limits,
+    limits,
     clock,
     answer.listener,
   )
+  const drain = createDrain(forward, call, patienceMs, isOver)
+  const letGo = (error: Error, answerFirst: () => void) => {
+    if (!isPaid || !call.isSent()) return call.abort(error)
+    answerFirst()
+    answer.discard()
+    drain(error)
+  }
+  forward.place.giveWay = () => {
+    const error = new GaveWayError('the relay is full')
+    if (!answer.isWaiting()) call.abort(error)
+    else letGo(error, () => void writeResponse(req, res, forward.refuse(toCallProblem(error))))
+  }
   res.once('close', () => {
-    if (res.writableFinished) return
-    // The seller settles whether anyone listens or not: its word on that is read to the end.
-    if (isPaid && call?.isSent()) {
-      answer.discard()
-      // Nobody waits any more: a stream without an end must not keep its place for ever.
-      const giveUp = () => call?.abort(new CallerGoneError('the caller hung up'))
-      const timer = setTimeout(giveUp, forward.limits.paidResponseHeadersMs)
-      void isOver.then(() => clearTimeout(timer))
-    } else call?.abort(new CallerGoneError('the caller hung up'))
+    forward.place.leave()
+    if (!res.writableFinished) letGo(new CallerGoneError('the caller hung up'), () => {})
   })
   const own = await isOver
   if (own !== null) await writeResponse(req, res, own)
+}
+
+/**
+ * The seller settles whether anyone listens or not: its word on that is read to the end, at a place
+ * among the few that nobody waits for.
+ */
+function createDrain(
+  { drains, client }: Forward,
+  call: SellerCall,
+  longestMs: number,
+  isOver: Promise<unknown>,
+) {
+  let isDraining = false
+  return (error: Error) => {
+    if (isDraining) return
+    isDraining = true
+    const end = () => call.abort(error)
+    const held = drains.take(client, { giveWay: end })
+    if (typeof held === 'string') return end()
+    // A stream without an end must not be read for ever.
+    const timer = setTimeout(end, longestMs)
+    void isOver.then(() => {
+      clearTimeout(timer)
+      held.release()
+    })
+  }
 }
 
 function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerClock) {
@@ -88,14 +130,16 @@ function createAnswer(
   finish: (own: Response | null) => void,
 ) {
   const writer = createAnswerWriter(res, isPaid, transport, () => call()?.resume())
-  let phase: 'waiting' | 'passing' | 'discarding' | 'redirected' = 'waiting'
+  let phase: 'waiting' | 'passing' | 'discarding' = 'waiting'
   const listener: SellerListener = {
     onHead(head) {
       onHead(head)
       if (phase === 'discarding') return
       if (isRedirect(head.status)) {
-        phase = 'redirected'
+        phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
+        // All that is told of it stands in its head: its body may have no end.
+        call()?.abort(new InvalidAnswerError('a redirect'))
       } else {
         // Node's writer may refuse bytes that its parser let through: then nothing was passed yet.
         writer.head(head)
@@ -114,6 +158,7 @@ function createAnswer(
   }
   return {
     listener,
+    isWaiting: () => phase === 'waiting',
     discard() {
       phase = 'discarding'
       call()?.resume()

@@ -1,45 +1,61 @@
+import { type Budget, createBudget } from '../limits/budget.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /** Counts calls under way, so that a slow seller or a greedy client cannot take all there is. */
 export interface InFlight {
-  /** @returns a function that ends the call, or the name of the limit that is reached. */
-  enter(
-    listingId: string,
-    client: string,
-  ): (() => void) | 'listing' | 'listing and client' | 'client' | 'process'
+  /** @returns the call's place, or the name of the limit that is reached. */
+  enter(listingId: string, client: string): Place | string
 }
 
+export interface Place {
+  leave(): void
+  /** Set by whoever runs the call: ends it, because others who hold less find no place. */
+  giveWay: () => void
+}
+
+/**
+ * A place counts twice, for its listing and in all. Where all are taken, the client that holds most
+ * gives up its oldest: a few clients with a hundred calls each must not keep everybody else out.
+ */
 export function createInFlight(limits: RelayLimits['inFlight']): InFlight {
-  const listings = new Map<string, number>()
-  const clients = new Map<string, number>()
-  const pairs = new Map<string, number>()
-  let all = 0
+  const all = createBudget(limits)
+  const listings = new Map<string, Budget>()
+  const ofListing = (id: string): Budget => {
+    const known = listings.get(id)
+    if (known !== undefined) return known
+    const created = createBudget({
+      perClient: limits.perClientAndListing,
+      perNetwork: limits.perNetworkAndListing,
+      inAll: limits.perListing,
+    })
+    listings.set(id, created)
+    return created
+  }
   return {
     enter(listingId, client) {
-      if (all >= limits.inAll) return 'process'
-      if ((listings.get(listingId) ?? 0) >= limits.perListing) return 'listing'
-      const pair = `${client} ${listingId}`
-      if ((pairs.get(pair) ?? 0) >= limits.perClientAndListing) return 'listing and client'
-      if ((clients.get(client) ?? 0) >= limits.perClient) return 'client'
-      all += 1
-      add(listings, listingId, 1)
-      add(clients, client, 1)
-      add(pairs, pair, 1)
-      let isOver = false
-      return () => {
-        if (isOver) return
-        isOver = true
-        all -= 1
-        add(listings, listingId, -1)
-        add(clients, client, -1)
-        add(pairs, pair, -1)
+      const own = ofListing(listingId)
+      const [ofOwn, ofAll] = [own.reachedBy(client), all.reachedBy(client)]
+      if (ofOwn !== null) return `listing and ${ofOwn}`
+      if (ofAll !== null) return ofAll
+      const giveWay = () => {
+        place.leave()
+        place.giveWay()
       }
+      // Whoever gives way at the listing leaves a place in all, too.
+      const here = own.take(client, { giveWay })
+      if (typeof here === 'string') return 'listing'
+      const inAll = all.take(client, { giveWay })
+      const place: Place = {
+        leave() {
+          here.release()
+          if (typeof inAll !== 'string') inAll.release()
+          if (own.isFree() && listings.get(listingId) === own) listings.delete(listingId)
+        },
+        giveWay: () => {},
+      }
+      if (typeof inAll !== 'string') return place
+      place.leave()
+      return inAll
     },
   }
-}
-
-function add(counts: Map<string, number>, key: string, step: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + step
-  if (count > 0) counts.set(key, count)
-  else counts.delete(key)
 }

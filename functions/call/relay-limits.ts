@@ -1,4 +1,5 @@
 import type { RelayInfoLimits } from '../../src/domain/relay/relay-info-view.ts'
+import type { BudgetLimits } from '../limits/budget.ts'
 
 /**
  * The relay's sizes and times, once: the code measures with them and `relay_info`
@@ -16,8 +17,20 @@ export interface RelayLimits {
   idleBodyMs: number
   /** How fast a caller's body must come: beyond the grace on average, and its whole time. */
   upload: { graceMs: number; bytesPerSecond: number; totalMs: number }
-  /** A client may hold an eighth of a listing's calls: the others stay callable for others. */
-  inFlight: { perListing: number; perClientAndListing: number; perClient: number; inAll: number }
+  /**
+   * A client may hold an eighth of a listing's calls: the others stay callable for others. A network
+   * is an IPv6 /48.
+   */
+  inFlight: {
+    perListing: number
+    perClientAndListing: number
+    perNetworkAndListing: number
+    perClient: number
+    perNetwork: number
+    inAll: number
+  }
+  /** Answers to payments whose callers left, that are still read for their settlement. */
+  draining: BudgetLimits
 }
 
 export const RELAY_LIMITS: RelayLimits = {
@@ -28,7 +41,15 @@ export const RELAY_LIMITS: RelayLimits = {
   paidResponseHeadersMs: 330_000,
   idleBodyMs: 60_000,
   upload: { graceMs: 10_000, bytesPerSecond: 1024, totalMs: 600_000 },
-  inFlight: { perListing: 256, perClientAndListing: 32, perClient: 128, inAll: 1024 },
+  inFlight: {
+    perListing: 256,
+    perClientAndListing: 32,
+    perNetworkAndListing: 64,
+    perClient: 128,
+    perNetwork: 256,
+    inAll: 1024,
+  },
+  draining: { perClient: 16, perNetwork: 32, inAll: 128 },
 }
 
 /** The limits as `relay_info` shows them: bytes and seconds. */
@@ -48,8 +69,15 @@ export function toRelayLimitsView(limits: RelayLimits): RelayInfoLimits {
     in_flight: {
       per_listing: limits.inFlight.perListing,
       per_listing_and_client: limits.inFlight.perClientAndListing,
+      per_listing_and_network: limits.inFlight.perNetworkAndListing,
       per_client: limits.inFlight.perClient,
+      per_network: limits.inFlight.perNetwork,
       in_all: limits.inFlight.inAll,
+    },
+    draining: {
+      per_client: limits.draining.perClient,
+      per_network: limits.draining.perNetwork,
+      in_all: limits.draining.inAll,
     },
   }
 }

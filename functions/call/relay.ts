@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
+import { createBudget } from '../limits/budget.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -77,6 +78,7 @@ function createEntrance(
 ) {
   const { config, resolver, log, clock, ledger } = parts
   const inFlight = createInFlight(limits.inFlight)
+  const drains = createBudget(limits.draining, 'replace')
   const transport = Object.entries(toTransportHeaders(config.BASE_URL)).flat()
   const readInto = Buffer.allocUnsafeSlow(READ_BYTES)
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
@@ -88,13 +90,16 @@ function createEntrance(
       limited.headers.set('Proxy-Status', 'waypost; error=http_request_denied')
       return writeResponse(req, res, limited)
     }
-    const leave = inFlight.enter(plan.listing.id, client)
-    if (typeof leave === 'string') return writeResponse(req, res, toBusy(refuse, leave))
+    const place = inFlight.enter(plan.listing.id, client)
+    if (typeof place === 'string') return writeResponse(req, res, toBusy(refuse, place))
     ledger.usage.called(plan.listing.id)
     const startedAt = clock.now()
     let status = 0
     try {
       await forwardCall(req, res, {
+        client,
+        place,
+        drains,
         target: plan.target,
         path: plan.path,
         ownOrigin: config.BASE_URL,
@@ -115,7 +120,7 @@ function createEntrance(
         },
       })
     } finally {
-      leave()
+      place.leave()
       const took = clock.now() - startedAt
       log.info('relayed', { listing: plan.listing.id, method: req.method ?? '', status, ms: took })
     }
@@ -142,14 +147,11 @@ function toInfoResponse(
 }
 
 function toBusy(refuse: MakeCallProblem, limit: string): Response {
-  return refuse(
-    {
-      code: 'relay-busy',
-      error: 'connection_limit_reached',
-      detail: `Too many calls are in flight for this ${limit}. Nothing was sent.`,
-    },
-    { headers: { 'Retry-After': '1' } },
-  )
+  return refuse({
+    code: 'relay-busy',
+    error: 'connection_limit_reached',
+    detail: `Too many calls are in flight for this ${limit}. Nothing was sent.`,
+  })
 }
 
 function toInternal(refuse: MakeCallProblem, id: string): Response {

@@ -1,9 +1,11 @@
 import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import type { Relay } from '../call/relay.ts'
+import { createBudget } from '../limits/budget.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createArdAgentDoor, createArdSearchDoor } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
+import { BODY_LIMITS } from './entry/door-limits.ts'
 import { createMarkdownDoor } from './markdown/markdown-door.ts'
 import { createRegistryDoors } from './registry/registry-door.ts'
 
@@ -11,7 +13,8 @@ import { createRegistryDoors } from './registry/registry-door.ts'
  * A handler for each live door. Those that stand on a protocol's package are opened by their first
  * request: loading the packages would otherwise be a good part of every start.
  */
-export function createDoors(parts: Parts, relay: Relay): Record<LiveDoorId, Handler> {
+export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
+  const parts = { ...own, bodies: createBudget(BODY_LIMITS) }
   const markdown = createMarkdownDoor(parts)
   return {
     listing_markdown: markdown,

@@ -17,8 +17,10 @@ import { networkOf } from './client-key.ts'
 export interface Budget {
   /** @returns what is held from now on, or the name of the share that is used up. */
   take(client: string, options?: HoldOptions): Holding | Reached
-  /** The share of `client` that is used up, whatever could give way. Takes nothing. */
+  /** The share of `client` that is used up, if its next piece would be refused. Takes nothing. */
   reachedBy(client: string): 'client' | 'network' | null
+  /** True while nobody holds anything. */
+  isFree(): boolean
 }
 
 export interface BudgetLimits {
@@ -34,8 +36,8 @@ export interface HoldOptions {
   /** 1 when left out. */
   size?: number
   /**
-   * Ends what is held. With it, the oldest holding of the network that holds most is ended for a
-   * newcomer whose network holds less, where everything is taken. It is released by then.
+   * Ends what is held, which is released by then. Where everything is taken, the oldest such holding
+   * of the network that holds most is ended for a newcomer whose network holds less.
    */
   giveWay?: () => void
 }
@@ -55,12 +57,12 @@ interface Held {
 }
 
 /**
- * @param whenOwnIsFull `oldest`: a client that has its share gives up its own oldest for the next;
- *   `refuse` when left out
+ * @param whenFull `replace`: what comes always finds room, at the cost of the oldest: its client's own
+ *   where that share is used up, else the largest holder's; `refuse` when left out
  */
 export function createBudget(
   limits: BudgetLimits,
-  whenOwnIsFull: 'refuse' | 'oldest' = 'refuse',
+  whenFull: 'refuse' | 'replace' = 'refuse',
 ): Budget {
   const tally = createTally()
   const findReached = (client: string, network: string, size: number) => {
@@ -68,11 +70,10 @@ export function createBudget(
     return tally.ofNetwork(network) + size > limits.perNetwork ? 'network' : null
   }
   const findOldest = ({ client, network }: Held, reached: Reached, size: number) => {
+    const replaces = whenFull === 'replace'
     if (reached === 'process')
-      return tally.oldestOf(tally.largestAbove(tally.ofNetwork(network) + size))
-    return whenOwnIsFull === 'oldest'
-      ? tally.oldestOf(reached === 'client' ? client : network)
-      : null
+      return tally.oldestOf(tally.largestAbove(tally.ofNetwork(network) + (replaces ? -1 : size)))
+    return replaces ? tally.oldestOf(reached === 'client' ? client : network) : null
   }
   const makeRoom = (held: Held, size: number): Reached | null => {
     for (;;) {
@@ -87,7 +88,8 @@ export function createBudget(
   }
   return {
     reachedBy: (client) =>
-      whenOwnIsFull === 'oldest' ? null : findReached(client, networkOf(client), 1),
+      whenFull === 'replace' ? null : findReached(client, networkOf(client), 1),
+    isFree: tally.isEmpty,
     take(client, { size = 1, giveWay } = {}) {
       const held: Held = { client, network: networkOf(client), size, giveWay }
       const reached = makeRoom(held, size)
@@ -117,6 +119,7 @@ function createTally() {
     addTo(networks, network, by)
   }
   return {
+    isEmpty: () => all.size === 0,
     inAll: () => sum,
     ofClient: (client: string) => clients.get(client) ?? 0,
     ofNetwork: (network: string) => networks.get(network) ?? 0,

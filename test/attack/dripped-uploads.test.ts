@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { RELAY_LIMITS } from '../../functions/call/relay-limits.ts'
 import {
   aListing,
+  allInFlight,
   type RelayWorld,
   type Seller,
   startRelay,
@@ -78,7 +79,7 @@ test('three clients that drip as many uploads as they can leave a seller callabl
 test('an upload that drips is ended and gives its place back', async () => {
   await relay({
     upload: { graceMs: 200, bytesPerSecond: 1024, totalMs: 60_000 },
-    inFlight: { perListing: 1, perClientAndListing: 1, perClient: 1, inAll: 1 },
+    inFlight: allInFlight(1),
   })
   expect(await drip('198.51.100.1', 20)).toBe(400)
   const next = await request(`${world.url}/x402.seller`)

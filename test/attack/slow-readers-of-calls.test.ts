@@ -7,7 +7,15 @@ import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
 import type { Parts } from '../../functions/parts/parts.ts'
 import type { Release } from '../../functions/release/release.ts'
-import { aListing, listen, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import {
+  aListing,
+  allInFlight,
+  listen,
+  PAYMENT,
+  type RelayWorld,
+  startRelay,
+  startSeller,
+} from '../call/relay-world.ts'
 
 const MIB = 1024 * 1024
 const STRICT = { graceMs: 300, bytesPerSecond: 64 * MIB, everyMs: 50 }
@@ -128,7 +136,7 @@ test('a reader below the least rate is cut, and its place and the seller are fre
   const seller = await bigSeller()
   // Time goes on for the reader that takes nothing alone: how fast the other can read is no matter.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const inFlight = { perListing: 1, perClientAndListing: 1, perClient: 1, inAll: 1 }
+  const inFlight = allInFlight(1)
   const { url, port } = await startWaypost(seller.origin, { readers: STRICT, limits: { inFlight } })
   neverRead(port, '198.51.100.1')
   await expect.poll(seller.asked).toBe(1)
@@ -168,7 +176,7 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
   })
-  neverRead(waypost.port, '198.51.100.1', 'X-PAYMENT: p\r\n')
+  neverRead(waypost.port, '198.51.100.1', `X-PAYMENT: ${PAYMENT}\r\n`)
   await expect.poll(seller.asked).toBe(1)
   const wait = () => {
     // Only the look at readers is due: nothing is waited for but the reader.
@@ -190,7 +198,7 @@ test('a paid call whose reader is gone is given up when its answer has no end', 
   })
   open.push(seller.close)
   const { port } = await startWaypost(seller.origin, { limits: { paidResponseHeadersMs: 400 } })
-  const socket = neverRead(port, '198.51.100.1', 'X-PAYMENT: p\r\n')
+  const socket = neverRead(port, '198.51.100.1', `X-PAYMENT: ${PAYMENT}\r\n`)
   await expect.poll(() => asked.length).toBe(1)
   socket.destroy()
   await expect.poll(() => asked[0]?.destroyed).toBe(true)
@@ -200,6 +208,6 @@ test('a seller may think longer than a connection of ours may stand still', asyn
   const seller = await startSeller((_req, res) => void setTimeout(() => res.end('done'), 800))
   open.push(seller.close)
   const { url } = await startWaypost(seller.origin, { stillMs: 150 })
-  const answer = await request(`${url}/x402.seller`, { headers: { 'X-PAYMENT': 'p' } })
+  const answer = await request(`${url}/x402.seller`, { headers: { 'X-PAYMENT': PAYMENT } })
   expect([answer.statusCode, await answer.body.text()]).toEqual([200, 'done'])
 })

@@ -13,14 +13,14 @@ describe('the clock of a call', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
-  const start = (isPaid = false) =>
-    createAnswerClock(RELAY_LIMITS, isPaid, (error) => over.push(error.name))
+  const start = (headersMs = responseHeadersMs) =>
+    createAnswerClock(RELAY_LIMITS, headersMs, (error) => over.push(error.name))
 
   test.each([
-    ['unpaid', false, responseHeadersMs],
-    ['paid', true, paidResponseHeadersMs],
-  ])('%s: headers are due once, however often they are awaited', (_name, isPaid, ms) => {
-    const clock = start(isPaid)
+    ['unpaid', responseHeadersMs],
+    ['paid', paidResponseHeadersMs],
+  ])('%s: headers are due once, however often they are awaited', (_name, ms) => {
+    const clock = start(ms)
     clock.awaitingHeaders()
     vi.advanceTimersByTime(ms - 1)
     clock.awaitingHeaders()

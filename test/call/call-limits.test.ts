@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { problemOf } from './problem-of.ts'
 import {
   aListing,
+  allInFlight,
   exchangeRaw,
   type RelayWorld,
   startRawSeller,
@@ -94,11 +95,14 @@ describe('limits', () => {
   })
 
   test.each([
-    [{ perListing: 2, perClientAndListing: 9, perClient: 9, inAll: 9 }, 'listing'],
-    [{ perListing: 9, perClientAndListing: 2, perClient: 9, inAll: 9 }, 'listing and client'],
-    [{ perListing: 9, perClientAndListing: 9, perClient: 2, inAll: 9 }, 'client'],
-    [{ perListing: 9, perClientAndListing: 9, perClient: 9, inAll: 2 }, 'process'],
-  ])('calls in flight beyond %j: 503 at once', async (inFlight, name) => {
+    [{ perListing: 2 }, 'listing'],
+    [{ perClientAndListing: 2 }, 'listing and client'],
+    [{ perNetworkAndListing: 2 }, 'listing and network'],
+    [{ perClient: 2 }, 'client'],
+    [{ perNetwork: 2 }, 'network'],
+    [{ inAll: 2 }, 'process'],
+  ])('calls in flight beyond %j: 503 at once', async (shares, name) => {
+    const inFlight = { ...allInFlight(9), ...shares }
     const waiting: (() => void)[] = []
     const slow = await startSeller((_req, res) => void waiting.push(() => res.end()))
     const own = await startRelay({ listings: [aListing(slow.origin)], limits: { inFlight } })

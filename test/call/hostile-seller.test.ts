@@ -33,24 +33,46 @@ describe('slow', () => {
     expect(told.requests).toHaveLength(1)
   })
 
-  const MPP = GET.replace('\r\n\r\n', '\r\nAuthorization: Payment abc\r\n\r\n')
+  const payload = { signature: '0x' }
+  const accepted = { scheme: 'exact', network: 'eip155:8453', amount: '1', payTo: '0x1' }
+  const challenge = { id: 'a', realm: 'b', method: 'evm', intent: 'charge', request: 'e30' }
+  const [v1, v2, mpp] = [
+    { x402Version: 1, scheme: 'exact', network: 'base', payload },
+    { x402Version: 2, accepted, payload },
+    { challenge, payload },
+  ].map((payment) => Buffer.from(JSON.stringify(payment)).toString('base64url'))
+  const withLine = (line: string) => GET.replace('\r\n\r\n', `\r\n${line}\r\n\r\n`)
   test.each([
-    ['X-PAYMENT', PAID],
-    ['Authorization: Payment', MPP],
-  ])('a call paid by %s outlives an unpaid one that began later', async (_name, paid) => {
+    `X-PAYMENT: ${v1}`,
+    `PAYMENT-SIGNATURE: ${v2}`,
+    `Authorization: Payment ${mpp}`,
+    `Payment-Authorization: Payment ${mpp}`,
+  ])('a call paid by %s outlives an unpaid one that began later', async (line) => {
     const asked: Socket[] = []
     const seller = await startRawSeller((socket) => asked.push(socket))
     const world = await startRelay({
       listings: [aListing(seller.origin)],
       limits: { responseHeadersMs: 300, paidResponseHeadersMs: HOUR_MS },
     })
-    const first = exchangeRaw(world.port, paid)
+    const first = exchangeRaw(world.port, withLine(line))
     await expect.poll(() => asked.length).toBe(1)
     expect((await exchangeRaw(world.port, GET)).status).toBe(504)
     asked[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
     expect(await first).toMatchObject({ status: 200, body: 'hi' })
     await world.close()
     await seller.close()
+  })
+
+  test.each([
+    'X-PAYMENT: made-up',
+    `X-PAYMENT: ${Buffer.from('{"x402Version":1}').toString('base64')}`,
+    `PAYMENT-SIGNATURE: ${v1?.slice(0, -8)}`,
+    'Authorization: Payment abc',
+    `Authorization: Bearer ${mpp}`,
+  ])('%s reads as no payment and waits no longer than an unpaid call', async (line) => {
+    const limits = { responseHeadersMs: 100, paidResponseHeadersMs: HOUR_MS }
+    const told = await tell(silent, { request: withLine(line), limits })
+    isOwn(told, 504, 'seller-timeout', 'http_response_timeout')
   })
 
   test('interim answers don’t disturb the final one', async () => {
@@ -201,7 +223,7 @@ test('no payment, credential or query reaches the log', async () => {
   for (const script of scripts) {
     const { logged, answer } = await tell(script, {
       request,
-      limits: { paidResponseHeadersMs: 200 },
+      limits: { responseHeadersMs: 200 },
     })
     expect(logged.length).toBeGreaterThan(0)
     expect(logged.join('')).not.toContain('secret-marker')

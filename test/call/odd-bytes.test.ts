@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
+import { aListing, allInFlight, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n'
 
@@ -48,7 +48,7 @@ test('a caller that hangs up while the name is looked up leaves nothing behind',
   const world = await startRelay({
     listings: [aListing('http://seller.example/')],
     resolver: { addresses, txt: async () => [] },
-    limits: { inFlight: { perListing: 1, perClientAndListing: 1, perClient: 1, inAll: 1 } },
+    limits: { inFlight: allInFlight(1) },
   })
   const socket = connect(world.port, '127.0.0.1')
   socket.write('GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-PAYMENT: p\r\n\r\n')

@@ -68,6 +68,23 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
   }
 }
 
+/** The same bound for everybody and everything. */
+export function allInFlight(most: number): RelayLimits['inFlight'] {
+  return {
+    perListing: most,
+    perClientAndListing: most,
+    perNetworkAndListing: most,
+    perClient: most,
+    perNetwork: most,
+    inAll: most,
+  }
+}
+
+/** A payment header that decodes: x402 version 1, signed by nobody. */
+export const PAYMENT = Buffer.from(
+  '{"x402Version":1,"scheme":"exact","network":"base-sepolia","payload":{"signature":"0x"}}',
+).toString('base64')
+
 /** Every name is this machine. */
 export const loopbackResolver: Resolver = {
   addresses: async () => [{ address: '127.0.0.1', family: 4 }],

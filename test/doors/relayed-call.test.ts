@@ -40,6 +40,7 @@ const CALLER: Caller = {
   forwardedFor: undefined,
   localAddress: '127.0.0.1',
   localPort: 1,
+  signal: undefined,
 }
 
 const call = (changes: object = {}, { parts }: RelayWorld = world, caller: Partial<Caller> = {}) =>
@@ -101,4 +102,21 @@ describe('a call that never was on a socket of ours', () => {
     expect((await once('198.51.100.1')).status).toBe(429)
     expect((await once('198.51.100.2')).status).toBe(200)
   })
+})
+
+test('a caller that hangs up is gone for the seller too', async () => {
+  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>()
+  const silent = await startSeller((req) => {
+    req.socket.once('close', () => leave())
+    ask()
+  })
+  const waiting = await startRelay({ listings: [aListing(silent.origin)] })
+  const stop = new AbortController()
+  const answer = call({}, waiting, { signal: stop.signal })
+  await isAsked
+  stop.abort()
+  await expect(answer).rejects.toThrow()
+  await isLeft
+  await Promise.all([waiting.close(), silent.close()])
 })

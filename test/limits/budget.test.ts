@@ -74,10 +74,18 @@ test('the clients of one /48 are one holder when somebody has to give way', () =
 
 test('a client may replace its own oldest instead of being refused', () => {
   const ended: string[] = []
-  const budget = createBudget({ perClient: 2, perNetwork: 4, inAll: 8 }, 'oldest')
+  const budget = createBudget({ perClient: 2, perNetwork: 4, inAll: 8 }, 'replace')
   for (const name of ['a', 'b', 'c'])
     expect(budget.take('192.0.2.1', { giveWay: () => ended.push(name) })).toBeTypeOf('object')
   expect(ended).toEqual(['a'])
+})
+
+test('where all hold alike, what comes replaces the oldest of another', () => {
+  const ended: string[] = []
+  const budget = createBudget({ perClient: 2, perNetwork: 4, inAll: 2 }, 'replace')
+  for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+    expect(budget.take(client, { giveWay: () => ended.push(client) })).toBeTypeOf('object')
+  expect(ended).toEqual(['192.0.2.1'])
 })
 
 test('bytes are counted as they come, and what gave way holds nothing', () => {

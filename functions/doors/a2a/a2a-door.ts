@@ -10,20 +10,18 @@ import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { toAgentCard } from '../../../src/domain/doors/cards/agent-card.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
-import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 import { createSearchExecutor } from './message-executor.ts'
 import { NO_TASKS } from './no-tasks.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024
-/** The protocol's own code for «try again later»; it has none for a limit. */
-const RATE_LIMITED = -32000
 
 const RequestSchema = v.looseObject({ id: v.optional(v.unknown()) })
 const IdSchema = v.union([v.string(), v.number()])
 
 /** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 where no `A2A-Version` is sent. */
-export function createA2aDoor(parts: DirectoryParts & DoorLimits) {
+export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
   const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL))
   const requests = new DefaultRequestHandler(
     card,
@@ -40,14 +38,15 @@ export function createA2aDoor(parts: DirectoryParts & DoorLimits) {
       return toAnswer(405, toError(null, -32600, 'Send JSON-RPC requests by POST.'), {
         Allow: 'POST, OPTIONS',
       })
-    const body = await readDoorBody(req, MAX_MESSAGE_BYTES)
-    if ('fault' in body) return toAnswer(body.status, toError(null, body.code, body.fault))
-    const parsed = v.safeParse(RequestSchema, body.json)
-    if (!parsed.success)
-      return toAnswer(200, toError(null, -32600, 'Expected one JSON-RPC request, as an object.'))
-    const { allowed, taken } = await takeForDoor(parts, 'search', req)
-    const id = v.is(IdSchema, parsed.output.id) ? parsed.output.id : null
-    if (!allowed) return toAnswer(429, toError(id, RATE_LIMITED, 'Too many requests.'), taken)
+    const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
+    if ('fault' in body)
+      return toAnswer(body.status, toError(null, body.code, body.fault), body.headers)
+    const { json, taken } = body
+    const parsed = v.safeParse(RequestSchema, json)
+    if (!parsed.success) {
+      const expected = 'Expected one JSON-RPC request, as an object.'
+      return toAnswer(200, toError(null, -32600, expected), taken)
+    }
     return toAnswer(200, await handle(parsed.output, req.headers.get('a2a-version') ?? ''), taken)
   }
 

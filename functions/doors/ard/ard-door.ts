@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { parseUrn, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
 import { ArdSearchSchema, fitsArdFilter, scoreOfRank } from '../../../src/domain/doors/ard-query.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
-import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 import { toArdAnswer, toArdError } from './ard-answer.ts'
 
@@ -15,16 +15,19 @@ const SCAN_STEP = 50
 type ArdSearch = v.InferOutput<typeof ArdSearchSchema>
 
 /** `POST /ard/search`. */
-export function createArdSearchDoor(parts: DirectoryParts & DoorLimits) {
+export function createArdSearchDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL
   return async function ardSearch({ req }: H3Event): Promise<Response> {
     if (req.method !== 'POST')
       return toArdError('METHOD_NOT_ALLOWED', 'Search by POST.', { Allow: 'POST' })
-    const { allowed, taken } = await takeForDoor(parts, 'search', req)
-    if (!allowed) return toArdError('RATE_LIMIT_EXCEEDED', 'Too many requests.', taken)
-    const body = await readDoorBody(req, MAX_BODY_BYTES)
-    if ('fault' in body) return toArdError('INVALID_ARGUMENT', body.fault, taken)
+    const body = await readDoorBody(parts, req, MAX_BODY_BYTES)
+    if ('fault' in body) {
+      const isFull = body.status === 429 || body.status === 503
+      const code = isFull ? 'RATE_LIMIT_EXCEEDED' : 'INVALID_ARGUMENT'
+      return toArdError(code, body.fault, body.headers)
+    }
+    const { taken } = body
     const parsed = v.safeParse(ArdSearchSchema, body.json)
     if (!parsed.success) return toArdError('INVALID_ARGUMENT', toSentence(parsed.issues), taken)
     return toArdAnswer(await findPage(directory, parsed.output, baseUrl), taken)

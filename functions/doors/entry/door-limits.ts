@@ -1,11 +1,28 @@
+import type { Budget } from '../../limits/budget.ts'
 import { clientKey } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import type { Parts } from '../../parts/parts.ts'
 
 export type DoorLimits = Pick<Parts, 'limits' | 'config'>
 
+/** What the doors that take a body share: a client gets no more by coming in twice. */
+export interface DoorBodies {
+  /** Bytes of bodies that are read or worked on. */
+  bodies: Budget
+}
+
+const MIB = 1024 * 1024
+export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
+
 /** The request as h3 hands it on: with the peer's address. */
-export type DoorRequest = Request & { ip?: string | undefined }
+export type DoorRequest = Request & {
+  ip?: string | undefined
+  runtime?: { node?: { res?: NodeJS.EventEmitter & { destroyed: boolean } } } | undefined
+}
+
+export function clientOf({ config }: Pick<DoorLimits, 'config'>, req: DoorRequest): string {
+  return clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
+}
 
 /**
  * Counts `times` requests of the caller against a limit of our own API: doors share them, so that
@@ -14,14 +31,14 @@ export type DoorRequest = Request & { ip?: string | undefined }
  * @returns the fields an answer carries, whether it is a refusal or not
  */
 export async function takeForDoor(
-  { limits, config }: DoorLimits,
+  parts: DoorLimits,
   name: LimitName,
   req: DoorRequest,
   times = 1,
 ): Promise<{ allowed: boolean; taken: Record<string, string> }> {
-  const client = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-  let last = await limits.take(name, client)
+  const client = clientOf(parts, req)
+  let last = await parts.limits.take(name, client)
   for (let count = 1; count < times && last.allowed; count += 1)
-    last = await limits.take(name, client)
+    last = await parts.limits.take(name, client)
   return { allowed: last.allowed, taken: last.headers }
 }

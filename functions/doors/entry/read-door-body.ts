@@ -1,49 +1,196 @@
-/** A JSON-RPC or JSON body as a door reads it, or why it cannot: status and JSON-RPC code of the refusal. */
-export type DoorBody = { json: unknown } | { fault: string; status: number; code: number }
+import { type JsonShape, MOST_NESTED, measureJson } from '../../../src/domain/wire/parse-json.ts'
+import type { Holding, Reached } from '../../limits/budget.ts'
+import {
+  clientOf,
+  type DoorBodies,
+  type DoorLimits,
+  type DoorRequest,
+  takeForDoor,
+} from './door-limits.ts'
 
-/** What walks a value by calling itself would run out of stack far beyond this. */
-const MOST_NESTED = 200
+/** A JSON-RPC or JSON body as a door reads it. */
+export interface DoorBody {
+  json: unknown
+  /** Fields that every answer carries. */
+  taken: Record<string, string>
+  /** Its bytes stay counted until `work` is done, too; the answer is waited for anyway. */
+  holdUntil(work: Promise<unknown>): void
+}
 
-/** Reads a JSON body of at most `max` bytes; nothing beyond that is held. */
-export async function readDoorBody(req: Request, max: number): Promise<DoorBody> {
+/** Why a body cannot be read: status, JSON-RPC code and fields of the refusal. */
+export interface BodyFault {
+  fault: string
+  status: number
+  code: number
+  headers: Record<string, string>
+}
+
+/** A megabyte of `{}` becomes thirty of objects. */
+const MOST_VALUES = 100_000
+/** A body counts as one request for so many bytes: reading a large one is the work of many. */
+const BYTES_A_REQUEST = 64 * 1024
+const MOST_REQUESTS = 32
+/** What lies in buffers before a body is asked for its next piece. */
+const PIECE = 64 * 1024
+/** Milliseconds a body may take. */
+const READ_MS = 30_000
+
+/**
+ * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read of a caller
+ * whose limit is used up or who holds too much already, and what is refused counts as well.
+ */
+export async function readDoorBody(
+  parts: DoorLimits & DoorBodies,
+  req: DoorRequest,
+  max: number,
+): Promise<DoorBody | BodyFault> {
+  const first = await takeForDoor(parts, 'search', req)
+  const refuse = (fault: Fault, taken = first.taken): BodyFault => ({
+    ...fault,
+    // What was not read to its end would be taken for the next request.
+    headers: { ...taken, ...fault.headers, Connection: 'close' },
+  })
+  if (!first.allowed) return refuse(toLimited(first.taken))
+  const announced = findAnnouncedFault(req, max)
+  if (announced !== null) return refuse(announced)
+  const read = await readHeld(parts, req, max)
+  if ('fault' in read) return refuse(read)
+  const { text, held } = read
+  const shape = measureJson(text)
+  const fault = findShapeFault(shape)
+  const cost = costOf(text, shape)
+  const rest = cost === 1 ? first : await takeForDoor(parts, 'search', req, cost - 1)
+  const json = fault === null && rest.allowed ? parse(text) : null
+  if (json === null || 'fault' in json) {
+    held.release()
+    const { fault: sentence, ...why } = fault ?? json ?? toLimited(rest.taken)
+    return { fault: sentence, ...why, headers: { ...rest.taken, ...why.headers } }
+  }
+  const holdUntil = releaseWhenDone(held)
+  holdUntil(answerLeft(req))
+  return { json: json.value, taken: rest.taken, holdUntil }
+}
+
+type Fault = Omit<BodyFault, 'headers'> & { headers?: Record<string, string> }
+
+function findAnnouncedFault(req: Request, max: number): Fault | null {
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json')
     return { fault: 'Send the message as application/json.', status: 415, code: -32600 }
-  const text = await readAtMost(req, max)
-  if (text === null)
-    return { fault: `A message holds at most ${max} bytes.`, status: 413, code: -32600 }
-  if (isDeeperThan(MOST_NESTED, text))
+  return Number(req.headers.get('content-length') ?? 0) > max ? toTooLarge(max) : null
+}
+
+/** The body's text, and the bytes it holds from now on. */
+async function readHeld(
+  parts: DoorLimits & DoorBodies,
+  req: DoorRequest,
+  max: number,
+): Promise<{ text: string; held: Holding } | Fault> {
+  const client = clientOf(parts, req)
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<Fault>()
+  const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+  const size = Math.min(PIECE, length)
+  const reading = parts.bodies.take(client, { size, giveWay: () => stop(toFull('process')) })
+  if (typeof reading === 'string') return toFull(reading)
+  const timer = setTimeout(() => stop(LATE), READ_MS)
+  const bytes = await readPieces(req, max, reading, stopped).catch(() => BROKEN)
+  clearTimeout(timer)
+  reading.release()
+  if ('fault' in bytes) return bytes
+  // What is read is worked on: it gives way to nobody any more.
+  const held = parts.bodies.take(client, { size: bytes.length })
+  return typeof held === 'string' ? toFull(held) : { text: bytes.toString('utf8'), held }
+}
+
+async function readPieces(
+  req: Request,
+  max: number,
+  reading: Holding,
+  stopped: Promise<Fault>,
+): Promise<Buffer | Fault> {
+  const pieces: Uint8Array[] = []
+  const reader = req.body?.getReader()
+  for (let size = 0; ; ) {
+    const next = await Promise.race([reader?.read(), stopped])
+    if (next === undefined) return Buffer.alloc(0)
+    if ('fault' in next) return next
+    if (next.done) return Buffer.concat(pieces)
+    size += next.value.length
+    if (size > max) return toTooLarge(max)
+    const full = reading.grow(next.value.length)
+    if (full !== null) return toFull(full)
+    pieces.push(next.value)
+  }
+}
+
+function findShapeFault({ depth, values }: JsonShape): Fault | null {
+  if (depth > MOST_NESTED)
     return { fault: `A message is nested ${MOST_NESTED} deep at most.`, status: 400, code: -32600 }
+  if (values > MOST_VALUES)
+    return { fault: `A message holds at most ${MOST_VALUES} values.`, status: 400, code: -32600 }
+  return null
+}
+
+/** Messages of a batch count one by one, and long ones by their length. */
+function costOf(text: string, { items }: JsonShape): number {
+  return Math.min(MOST_REQUESTS, Math.max(1, items, Math.ceil(text.length / BYTES_A_REQUEST)))
+}
+
+function parse(text: string): { value: unknown } | Fault {
   try {
-    return { json: JSON.parse(text) }
+    return { value: JSON.parse(text) }
   } catch {
     return { fault: 'The body is not JSON.', status: 400, code: -32700 }
   }
 }
 
-async function readAtMost(req: Request, max: number): Promise<string | null> {
-  if (Number(req.headers.get('content-length') ?? 0) > max) return null
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of req.body ?? []) {
-    size += chunk.length
-    if (size > max) return null
-    chunks.push(chunk)
+function releaseWhenDone(held: Holding): (work: Promise<unknown>) => void {
+  let open = 0
+  return (work) => {
+    open += 1
+    const done = () => {
+      open -= 1
+      if (open === 0) held.release()
+    }
+    work.then(done, done)
   }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Counted on the text: brackets inside of strings are none. */
-function isDeeperThan(most: number, text: string): boolean {
-  let depth = 0
-  let isText = false
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at]
-    if (isText && character === '\\') at += 1
-    else if (character === '"') isText = !isText
-    else if (!isText && (character === '[' || character === '{')) depth += 1
-    else if (!isText && (character === ']' || character === '}')) depth -= 1
-    if (depth > most) return true
+/** Without a socket of ours there is nothing to wait for. */
+function answerLeft({ runtime }: DoorRequest): Promise<unknown> {
+  const res = runtime?.node?.res
+  return res === undefined || res.destroyed
+    ? Promise.resolve()
+    : new Promise((resolve) => res.once('close', resolve))
+}
+
+const LATE: Fault = {
+  fault: `The message did not arrive within ${READ_MS / 1000} s.`,
+  status: 408,
+  code: -32600,
+}
+const BROKEN: Fault = { fault: 'The message broke off.', status: 400, code: -32600 }
+
+function toTooLarge(max: number): Fault {
+  return { fault: `A message holds at most ${max} bytes.`, status: 413, code: -32600 }
+}
+
+function toLimited(taken: Record<string, string>): Fault {
+  return {
+    fault: `Too many requests; try again in ${taken['Retry-After']} s.`,
+    status: 429,
+    code: -32000,
   }
-  return false
+}
+
+function toFull(reached: Reached): Fault {
+  const isOwn = reached !== 'process'
+  return {
+    fault: isOwn
+      ? 'Too many bytes of messages are under way for this client; try again when some are answered.'
+      : 'Too many bytes of messages are under way; try again.',
+    status: isOwn ? 429 : 503,
+    code: -32000,
+    headers: { 'Retry-After': '1' },
+  }
 }

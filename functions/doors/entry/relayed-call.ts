@@ -10,6 +10,8 @@ export interface Caller {
   forwardedFor: string | undefined
   localAddress: string | undefined
   localPort: number | undefined
+  /** Says when the caller has hung up. */
+  signal: AbortSignal | undefined
 }
 
 export interface CallRequest {
@@ -47,6 +49,10 @@ export async function callThroughRelay(
       // The guard against loops compares the port this service was reached on.
       Object.assign(req.socket, { localAddress: caller.localAddress, localPort: caller.localPort })
       void relay(req, res)
+      // The relay sees a caller that left, as on a socket.
+      const leave = () => void res.destroy()
+      if (caller.signal?.aborted === true) leave()
+      else caller.signal?.addEventListener('abort', leave, { once: true })
     },
     {
       method,

@@ -7,8 +7,8 @@ import {
 import type { H3Event } from 'h3'
 import type { Relay } from '../../call/relay.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
-import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
-import { readDoorBody } from '../entry/read-door-body.ts'
+import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
+import { type DoorBody, readDoorBody } from '../entry/read-door-body.ts'
 import { type Caller, type CallRequest, callThroughRelay } from '../entry/relayed-call.ts'
 import { MAX_ANSWER_BYTES } from './call-tool.ts'
 import { createMcpServer } from './mcp-server.ts'
@@ -23,12 +23,17 @@ const VERSION = '0.1.0'
  * `/mcp`: streamable HTTP without sessions. The official package speaks the current revision and
  * the former ones; what is ours is whom it answers, how often, and the tools.
  */
-export function createMcpDoor(parts: DirectoryParts & DoorLimits, relay: Relay) {
+export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, relay: Relay) {
   // The package makes a server for each request and doesn't say whose: a call is its caller's.
-  const callers = new AsyncLocalStorage<Caller>()
+  const callers = new AsyncLocalStorage<Caller & Pick<DoorBody, 'holdUntil'>>()
   const directory = createDirectory(parts, 'mcp')
-  const call = (request: CallRequest) =>
-    callThroughRelay(relay, callers.getStore() ?? NOBODY, request, MAX_ANSWER_BYTES)
+  const call = (request: CallRequest) => {
+    const caller = callers.getStore()
+    const answer = callThroughRelay(relay, caller ?? NOBODY, request, MAX_ANSWER_BYTES)
+    // What it sends is part of the body, whoever still listens.
+    caller?.holdUntil(answer)
+    return answer
+  }
   const handler = createMcpHandler(() => createMcpServer({ directory, call, version: VERSION }), {
     maxRequestBodySize: MAX_MESSAGE_BYTES,
   })
@@ -42,25 +47,18 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits, relay: Relay) 
       (isLoopback(HOST) ? hostHeaderValidationResponse(req, hosts) : undefined)
     if (foreign !== undefined) return foreign
     if (req.method !== 'POST') return handler.fetch(req)
-    const body = await readDoorBody(req, MAX_MESSAGE_BYTES)
-    if ('fault' in body) return toRpcError(body.status, body.code, body.fault)
-    const messages = Array.isArray(body.json) ? body.json.length : 1
-    if (messages > MAX_BATCH)
+    const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
+    if ('fault' in body) return toRpcError(body.status, body.code, body.fault, body.headers)
+    const { json, taken, holdUntil } = body
+    if (Array.isArray(json) && json.length > MAX_BATCH)
       return toRpcError(
         400,
         -32600,
-        `A batch holds at most ${MAX_BATCH} messages, got ${messages}.`,
-      )
-    const { taken, allowed } = await takeForDoor(parts, 'search', req, Math.max(1, messages))
-    if (!allowed)
-      return toRpcError(
-        429,
-        -32000,
-        `Too many requests; try again in ${taken['Retry-After']} s.`,
+        `A batch holds at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
-    const answer = await callers.run(toCaller(req), () =>
-      handler.fetch(req, { parsedBody: body.json }),
+    const answer = await callers.run({ ...toCaller(req), holdUntil }, () =>
+      handler.fetch(req, { parsedBody: json }),
     )
     for (const [name, value] of Object.entries(taken)) answer.headers.set(name, value)
     return answer
@@ -89,6 +87,7 @@ const NOBODY: Caller = {
   forwardedFor: undefined,
   localAddress: undefined,
   localPort: undefined,
+  signal: undefined,
 }
 
 function toCaller(req: H3Event['req']): Caller {
@@ -98,5 +97,6 @@ function toCaller(req: H3Event['req']): Caller {
     forwardedFor: req.headers.get('x-forwarded-for') ?? undefined,
     localAddress: socket?.localAddress,
     localPort: socket?.localPort,
+    signal: req.signal,
   }
 }

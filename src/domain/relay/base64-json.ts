@@ -1,3 +1,5 @@
+import { parseJson } from '../wire/parse-json.ts'
+
 /**
  * JSON in base64 or base64url, as payment headers carry it.
  *
@@ -8,11 +10,11 @@
 export function parseBase64Json(text: string | undefined, maxLength: number): unknown {
   if (text === undefined || text.length > maxLength) return undefined
   try {
-    const bytes = Uint8Array.from(
-      atob(text.trim().replaceAll('-', '+').replaceAll('_', '/')),
-      (character) => character.charCodeAt(0),
-    )
-    return JSON.parse(new TextDecoder().decode(bytes))
+    const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = new Uint8Array(binary.length)
+    // `Uint8Array.from` walks a string character by character: ten times the price.
+    for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index)
+    return parseJson(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }

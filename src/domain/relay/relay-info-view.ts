@@ -15,9 +15,12 @@ export interface RelayInfoLimits {
   in_flight: {
     per_listing: number
     per_listing_and_client: number
+    per_listing_and_network: number
     per_client: number
+    per_network: number
     in_all: number
   }
+  draining: { per_client: number; per_network: number; in_all: number }
 }
 
 /** The answer to `?relay_info`: may this listing be called here, and how. */

@@ -57,7 +57,7 @@ const NOT_FOR_SELLERS = new Set([
 ])
 
 /** A second line of one of these could make two readers see two different payments. */
-const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
+export const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
 
 /** Headers a browser may read across origins. */
 export const EXPOSED_HEADERS = [
@@ -103,7 +103,7 @@ export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   return null
 }
 
-/** True when the call may move money: its answer is awaited longer and read to its end. */
+/** True when the call claims to move money: its answer is kept from shared caches and read to its end. */
 export function carriesPayment(raw: RawHeaders): boolean {
   return PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) || paysByAuthorization(raw)
 }

@@ -1,10 +1,60 @@
-/** JSON from outside: undefined for text that is none, so that the caller's schema says the rest. */
+/** What walks a value by calling itself would run out of stack far beyond this. */
+export const MOST_NESTED = 200
+
+/**
+ * JSON from outside: undefined for text that is none or is nested without end, so that the caller's
+ * schema says the rest.
+ */
 export function parseJson(text: string): unknown {
   try {
+    if (measureJson(text).depth > MOST_NESTED) return undefined
     return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+export interface JsonShape {
+  depth: number
+  values: number
+  /** Of the outermost list; 0 where there is none. */
+  items: number
+}
+
+/**
+ * How deep JSON is nested, how many values it has, and how many its outermost list has: counted on the
+ * text, before anything is made of it. Brackets and commas inside of strings are none.
+ *
+ * @example measureJson('[{"a":"]"},{}]') → { depth: 2, values: 5, items: 2 }
+ */
+export function measureJson(text: string): JsonShape {
+  let [depth, deepest, values, commas] = [0, 0, 1, 0]
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at)
+    else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      depth += 1
+      values += 1
+      if (depth > deepest) deepest = depth
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1
+    else if (code === COMMA) {
+      values += 1
+      if (depth === 1) commas += 1
+    }
+  }
+  return { depth: deepest, values, items: /^\s*\[/.test(text) ? commas + 1 : 0 }
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [34, 92, 44]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125]
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === BACKSLASH) at += 1
+    else if (code === QUOTE) return at
+  }
+  return text.length
 }
 
 /** A JSON object, not a list and not null. */

@@ -144,7 +144,7 @@ export const PROBLEMS = {
   'relay-busy': {
     status: 503,
     title: 'Too many calls are in flight',
-    help: 'The relay has reached a limit of calls under way; nothing was sent. Try again after `Retry-After`.',
+    help: 'The relay has reached a limit of calls under way. `detail` says whether anything was sent. Try again after `Retry-After`.',
   },
   'seller-timeout': {
     status: 504,

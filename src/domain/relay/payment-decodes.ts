@@ -1,0 +1,40 @@
+import * as v from 'valibot'
+import { parseBase64Json } from './base64-json.ts'
+import { PAYMENT_HEADERS, type RawHeaders, valuesOf } from './relayed-headers.ts'
+
+/** Characters of a payment header that are decoded: what the relay passes in all. */
+const MOST_HEADER = 128 * 1024
+
+const word = v.pipe(v.string(), v.minLength(1))
+const terms = { scheme: word, network: word }
+
+/** What a payment of each protocol cannot do without, whatever its scheme, method or network. */
+const PaymentSchema = v.union([
+  v.object({ x402Version: v.literal(1), ...terms, payload: v.looseObject({}) }),
+  v.object({
+    x402Version: v.literal(2),
+    accepted: v.object({ ...terms, amount: word, payTo: word }),
+    payload: v.looseObject({}),
+  }),
+  // MPP: the challenge as it was posed, and what answers it.
+  v.object({
+    challenge: v.object({ id: word, method: word, intent: word, request: word }),
+    payload: v.looseObject({}),
+  }),
+])
+
+/**
+ * True when a payment header reads as a payment of x402 (version 1 or 2) or MPP. Whether the payment
+ * is good is between caller and seller; a header that nobody could settle only claims to be one.
+ *
+ * @example paymentDecodes(['X-PAYMENT', 'made-up']) → false
+ */
+export function paymentDecodes(raw: RawHeaders): boolean {
+  return [...PAYMENT_HEADERS, 'authorization'].some((name) =>
+    valuesOf(raw, name).some((value) => {
+      if (name === 'authorization' && !/^payment\s/i.test(value)) return false
+      const encoded = value.replace(/^payment\s+/i, '')
+      return v.is(PaymentSchema, parseBase64Json(encoded, MOST_HEADER))
+    }),
+  )
+}
