@@ -1,13 +1,18 @@
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
-import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
+import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
-import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  NO_PAYMENT_FACTS,
+  type PaymentFacts,
+  type RotatingPayees,
+} from '../../src/domain/trust/ledger-facts.ts'
 import {
   HISTORY_MS,
   type Sales,
   toSales,
   windowEnd,
 } from '../../src/domain/trust/measured-settlements.ts'
+import { TRUST } from '../../src/domain/trust/trust.ts'
 import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import { normalizeWallet, WASH } from '../../src/domain/wash/wash-rules.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -48,7 +53,9 @@ export async function readVerifiedSettlements(
   const isUntraced = (settlement: Settlement) => untraced.has(settlement)
   const sales = new Map<string, Sales>()
   const metered = new Set<string>()
-  const deal = dealOut(settlements, standingsOf(), readPayouts)
+  const standings = standingsOf()
+  const rotating = findRotating(settlements, standings, asOf)
+  const deal = dealOut(settlements, standings, readPayouts)
   for (const [id, { own, wallets, isMetered }] of deal) {
     const ours = new Set(wallets.map(normalizeWallet))
     const hasPaidOthers = (wallet: string) =>
@@ -58,7 +65,7 @@ export async function readVerifiedSettlements(
     if (isMetered) metered.add(id)
     if (sold !== undefined) sales.set(id, sold)
   }
-  return { asOf, sales, metered }
+  return { asOf, sales, metered, rotating }
 }
 
 interface Share {
@@ -67,6 +74,33 @@ interface Share {
   wallets: string[]
   isMetered: boolean
 }
+
+/**
+ * Sellers whose payees change by design: three addresses or more in thirty days that they do not
+ * publish, each named by their 402 and paid.
+ */
+function findRotating(
+  settlements: readonly SeenSettlement[],
+  standings: ReadonlyMap<string, PayoutStanding>,
+  asOf: number,
+): Map<string, RotatingPayees> {
+  const recent = settlements.filter(
+    ({ seen_by, at }) => seen_by !== 'meter' && at > asOf - TRUST.windowDays * DAY_MS,
+  )
+  const found = new Map<string, RotatingPayees>()
+  for (const [id, own] of Map.groupBy(recent, ({ listing_id }) => listing_id)) {
+    const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
+    const published = new Set([...counts, ...contested].map(normalizePayout))
+    const named = own.filter((one) => !published.has(payoutOf(one)))
+    const payees = new Set(named.map(payoutOf)).size
+    const last = named.at(-1)
+    if (payees >= FEWEST_ROTATING && last !== undefined) found.set(id, { payees, at: last.at })
+  }
+  return found
+}
+
+/** Fewer may be a seller that moved. */
+const FEWEST_ROTATING = 3
 
 /**
  * Which settlements are whose. What our relay saw is that of the listing whose call it was, and of no

@@ -38,6 +38,8 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/badges'],
   ['/trust'],
   ['/docs'],
+  ['/docs/listings'],
+  ['/docs/doors'],
   ['/sources'],
   ['/roadmap'],
   ['/business-model'],
@@ -181,7 +183,7 @@ test('? lists the keys in a dialog, which can be turned off; none is heard while
 
 test('a read is run from its reference: status, headers and JSON', async () => {
   const { page, faults, close } = await openPage(browser, demo.url)
-  await page.goto('/docs')
+  await page.goto('/docs/listings')
   const endpoint = page.locator('#listing')
   await endpoint.getByText('Run it').click()
   await endpoint.getByLabel('listing_id').fill('api.hostile-text')

@@ -1,3 +1,4 @@
+import type { DocsTag } from '../../domain/wire/docs-groups.ts'
 import type { ProblemCode } from '../../domain/wire/problems.ts'
 import type { SchemaName } from './schemas.ts'
 
@@ -6,7 +7,7 @@ export interface OperationFacts {
   summary: string
   /** One sentence on what the summary leaves open. */
   description: string
-  tag: 'Search' | 'Listings' | 'Calls' | 'Service' | 'Sellers' | 'Roadmap stubs'
+  tag: DocsTag
   /** Name of the 200 body; null where the body is the seller's, or there is none. */
   answer: SchemaName | null
   /** What the answer is instead where a parameter asks for it. */

@@ -1,3 +1,4 @@
+import { DOCS_GROUPS, docsPath } from '../wire/docs-groups.ts'
 import {
   badgeDataPath,
   badgePath,
@@ -14,6 +15,7 @@ export const FIXED_PAGES = [
   '/business-model',
   '/compare',
   '/docs',
+  ...DOCS_GROUPS.map(({ slug }) => docsPath(slug)),
   '/keys',
   '/privacy',
   '/problems',

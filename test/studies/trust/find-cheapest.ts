@@ -7,7 +7,7 @@ type Means = CostOfCheating['means']
 
 const TRIES = 180
 /** A hundred listings take a hundred times as long: they start from what was found for one. */
-const FEW_TRIES = 30
+const FEW_TRIES = 6
 /** Steps shrink over so many tries, then start large again: a valley may lie beyond a ridge. */
 const ROUND = 90
 const LARGEST = 0.6
@@ -43,11 +43,16 @@ export function findCheapest(
   const { listings } = attack
   const shared =
     start === null ? [] : [shareOut(start, listings, 1.02), shareOut(start, listings, 2)]
-  for (const plan of [...shared, ...strongestPlans(attack, means)]) if (consider(plan)) break
+  for (const plan of [
+    ...shared,
+    ...strongestPlans(attack, means).slice(0, listings === 1 ? undefined : 1),
+  ])
+    if (consider(plan)) break
   const most = listings === 1 ? TRIES : FEW_TRIES
   for (let tries = 0; tries < most && best !== null; tries++) {
     const step = LARGEST * (SMALLEST / LARGEST) ** ((tries % ROUND) / ROUND)
     consider(change(best, step, random))
+    if (listings > 1) continue
     if (tries % 3 === 0) consider(trade(attack, best, step, random))
     if (tries % 3 === 1) consider(shrink(best, step, random))
   }

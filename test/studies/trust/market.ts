@@ -2,6 +2,7 @@ import { judgeSales } from '../../../src/compile/derive/own-evidence.ts'
 import { CASH_LIKE_CATEGORY } from '../../../src/domain/independence/vouching.ts'
 import { judgePayouts, type PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
 import type { Settlement, Transfer } from '../../../src/domain/settlement/settlement.ts'
+import { NO_PAYMENT_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { type Sales, toSales } from '../../../src/domain/trust/measured-settlements.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { indexTransfers } from '../../../src/domain/wash/chain-order.ts'
@@ -151,6 +152,7 @@ export function createJudge(market: Market, measured = true): Judge {
     const metered = new Set(payouts.map(({ id }) => id))
     const { evidence } = judgeSales(
       {
+        ...NO_PAYMENT_FACTS,
         asOf: AS_OF,
         sales: new Map([...sales].flatMap(([id, own]) => (own === undefined ? [] : [[id, own]]))),
         metered,
