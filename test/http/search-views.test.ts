@@ -205,6 +205,7 @@ describe('the compact view', () => {
         rails: [],
         auth: 'none',
         trust: 20,
+        vouched: false,
         call: false,
       },
       {
@@ -216,6 +217,7 @@ describe('the compact view', () => {
         rails: ['x402'],
         auth: 'payment',
         trust: 80,
+        vouched: false,
         call: true,
       },
     ])

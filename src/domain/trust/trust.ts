@@ -1,4 +1,4 @@
-import { type Measured, OWN_EVIDENCE } from './evidence.ts'
+import type { Measured } from './evidence.ts'
 
 /**
  * `hub-trust-v0.1`. The method page and endpoint carry these constants, so the
@@ -53,11 +53,7 @@ export type TrustVerdict =
 export function judgeTrust(provided: Measured | undefined, sharers: number): TrustVerdict {
   if (provided === undefined) return { evidence: 'no_payment_data' }
   const sharing = Math.max(sharers, provided.shared_payout ? 2 : 1)
-  const measured = {
-    ...provided,
-    shared_payout: sharing > 1,
-    watch: [...provided.watch, ...toIndependenceWatch(provided)],
-  }
+  const measured = { ...provided, shared_payout: sharing > 1 }
   const daysSinceLast = daysBetween(measured.last_settlement_at, measured.as_of)
   const hasSales = measured.verified_buyers_30d > 0 && measured.settlements_30d > 0
   if (!hasSales || daysSinceLast > TRUST.windowDays)
@@ -76,17 +72,6 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
     sample: isSmallSample(measured) ? 'low' : null,
     measured,
   }
-}
-
-/** Says beside a score that nobody could vouch for its buyers. */
-function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured['watch'] {
-  if (unknown_buyers_30d !== undefined) return []
-  const reason =
-    source === OWN_EVIDENCE
-      ? 'Fewer than three of the sellers we know to be independent are measured'
-      : 'Another provider counted these buyers and gives sums alone'
-  const note = `${reason}, so nobody vouches for them: here invented buyers cost under a cent.`
-  return [{ id: 'independence_unmeasured', note }]
 }
 
 /**

@@ -1,7 +1,13 @@
 import * as v from 'valibot'
 import { costOfBuyers, VOUCHING } from '../independence/vouching.ts'
 import { toUsd } from '../operation/price-text.ts'
-import { RawSchema, WashFlagSchema, WatchSchema } from '../trust/evidence.ts'
+import {
+  type Measured,
+  OWN_EVIDENCE,
+  RawSchema,
+  WashFlagSchema,
+  WatchSchema,
+} from '../trust/evidence.ts'
 import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
 
 /**
@@ -79,8 +85,19 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
     ...(unknown_buyers_30d !== undefined && {
       cost_to_fake_usd: costOfBuyers(verified_buyers_30d),
     }),
-    watch,
+    watch: [...watch, ...toIndependenceWatch(trust.measured)],
   }
+}
+
+/** Says beside a score that nobody could vouch for its buyers. */
+function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured['watch'] {
+  if (unknown_buyers_30d !== undefined) return []
+  const reason =
+    source === OWN_EVIDENCE
+      ? 'Fewer than three of the sellers we know to be independent are measured'
+      : 'Another provider counted these buyers and gives sums alone'
+  const note = `${reason}, so nobody vouches for them: here invented buyers cost under a cent.`
+  return [{ id: 'independence_unmeasured', note }]
 }
 
 /** @param source attribution text of the provider whose evidence this is */

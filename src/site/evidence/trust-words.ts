@@ -42,7 +42,10 @@ export function toTrustWords(trust: Trust): TrustWords {
       notes: toNotes(trust.wash_flags, []),
     }
   return {
-    headline: `${toCount(trust.verified_buyers_30d, 'buyer')} counted`,
+    headline:
+      trust.unknown_buyers_30d === undefined
+        ? `${toCount(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
+        : 'Paid by independent buyers',
     explanation: [
       toWorth(trust),
       ...(trust.sample === 'low' ? ['They are few: read the score as a first sign.'] : []),
@@ -60,7 +63,7 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   // Counted and before exclusions, side by side, where both are known.
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
-    ['Buyers', `${trust.verified_buyers_30d}${of(raw && toCount(raw.payers, 'payer'))}`],
+    ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && toCount(raw.payers, 'payer'))}`],
     ...(trust.unknown_buyers_30d === undefined
       ? []
       : [['Buyers we know nothing about', String(trust.unknown_buyers_30d)] as const]),
@@ -86,7 +89,10 @@ function toNotes(
       ({ flag, settlements, note }) =>
         `${settlements} settlement${settlements === 1 ? '' : 's'} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
-    ...watch.map(({ note }) => note),
+    // What that one says stands in the first sentence already.
+    ...watch
+      .filter(({ id }) => id !== 'independence_unmeasured')
+      .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
   ]
 }
 
