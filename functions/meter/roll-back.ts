@@ -54,6 +54,11 @@ async function takeBack({ db }: Store, network: string, ancestor: number): Promi
       .where('block_number', '>', ancestor)
       .execute()
     await trx
+      .deleteFrom('channel_event')
+      .where('network', '=', network)
+      .where('block_number', '>', ancestor)
+      .execute()
+    await trx
       .deleteFrom('meter_payer')
       .where('network', '=', network)
       .where('first_block', '>', ancestor)

@@ -1,5 +1,6 @@
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
+import { writeChannels } from './channels.ts'
 import {
   inPieces,
   insertPayers,
@@ -11,13 +12,20 @@ import {
 import type { ChainWork } from './meter-world.ts'
 import type { SeenRange } from './read-range.ts'
 
-/** All of a range, and that it was read, or nothing of it. */
+/**
+ * All of a range, and that it was read, or nothing of it.
+ *
+ * @returns how many payments there are in it
+ */
 export async function writeRange(
-  { store, network }: ChainWork,
+  work: ChainWork,
   group: readonly MeterCursorTable[],
-  { from, edge, payments, sent, paidOthers }: SeenRange,
-): Promise<void> {
-  await store.db.transaction().execute(async (trx) => {
+  { from, edge, payments: paid, sent, paidOthers, channels }: SeenRange,
+): Promise<number> {
+  const { store, network } = work
+  return store.db.transaction().execute(async (trx) => {
+    const claimed = await writeChannels(trx, work, channels)
+    const payments = [...paid, ...claimed]
     await insertPayments(trx, payments)
     await insertTransferRows(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
@@ -35,6 +43,7 @@ export async function writeRange(
         .where('next_block', '=', from)
         .where('payout', 'in', some)
         .execute()
+    return payments.length
   })
 }
 
