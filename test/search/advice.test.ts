@@ -87,6 +87,6 @@ describe('a word that no listing has', () => {
 })
 
 test('a sorted question has first what answers it', () => {
-  expect(ids('travel data', { sort: 'price' }))[0]).toBe('x402.travel')
+  expect(ids('travel data', { sort: 'price' })[0]).toBe('x402.travel')
   expect(search('travel data', { sort: 'price' }).notes.join()).toContain('half as relevant')
 })

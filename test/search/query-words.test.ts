@@ -103,7 +103,9 @@ describe('words that are left out', () => {
     ['weather api', 'Left out “api”: too common to tell listings apart.'],
   ])('%s: the answer says so', (q, note) => {
     const { notes, phrases } = told(q)
-    const filters = phrases.map(({ written, parameter, value }) => `“${written}”: ${parameter}=${value}`)
+    const filters = phrases.map(
+      ({ written, parameter, value }) => `“${written}”: ${parameter}=${value}`,
+    )
     expect([...notes, ...filters]).toContain(note)
   })
 

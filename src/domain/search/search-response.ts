@@ -41,7 +41,10 @@ export const SuggestedSchema = v.optional(
   v.pipe(
     v.array(
       v.object({
-        parameters: v.partial(SearchQuerySchema),
+        parameters: v.record(
+          v.string(),
+          v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]),
+        ),
         total: v.pipe(v.number(), v.integer(), v.minValue(1)),
       }),
     ),

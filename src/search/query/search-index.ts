@@ -66,26 +66,18 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
   const firstParty = index.firstParty.rows === 0 ? NONE : search('firstParty', FIRST_PARTY_PAGE)
   const plan = text === undefined ? NO_PLAN : listingDatabases(index).organic.plan(text)
   const advice =
-    plan.phrases.length === 0 || text === undefined
-      ? NO_ADVICE
-      : suggestFilters(index, query, {
-          phrases: plan.phrases,
-          matched: matchesOf(index, text, plan),
-        })
-  const isNear = plan.isMissing && query.category === undefined && offset === 0
-  const nearest = isNear ? suggestCategory(index, organic.rows) : NO_ADVICE
+    text === undefined ? NO_ADVICE : adviceFor(index, query, { text, plan, rows: organic.rows })
   const explainPart = (name: PartName, { rows }: RankedRows) =>
     explainRows(index, index[name], { text: text ?? '', plan, rows })
   return {
     organic,
     firstParty,
     notes: [
-      ...advice.notes,
       ...(organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan)),
-      ...nearest.notes,
+      ...advice.notes,
       ...sortNotes(query, organic.total),
     ],
-    suggested: [...advice.suggested, ...nearest.suggested],
+    suggested: advice.suggested,
     ...(facets !== undefined && {
       facets: countFacets(index, query, text === undefined ? null : matchesOf(index, text, plan)),
     }),
@@ -109,6 +101,24 @@ export function listingDatabases(index: SearchIndex): Record<PartName, ListingDa
   }
   databasesOf.set(index, made)
   return made
+}
+
+/** What words of the question would filter, and where to look for what no listing has. */
+function adviceFor(
+  index: SearchIndex,
+  query: SearchQuery,
+  { text, plan, rows }: { text: string; plan: QueryPlan; rows: RankedRows['rows'] },
+): Advice {
+  const { phrases, isMissing } = plan
+  const isNear = isMissing && query.category === undefined && query.offset === 0
+  const nearest = isNear ? suggestCategory(index, rows) : NO_ADVICE
+  if (phrases.length === 0) return nearest
+  const matched = matchesOf(index, text, plan)
+  const filters = suggestFilters(index, query, { phrases, matched })
+  return {
+    suggested: [...filters.suggested, ...nearest.suggested],
+    notes: [...filters.notes, ...nearest.notes],
+  }
 }
 
 /** A question's answer is sorted in two parts, see `rankRows`. */

@@ -45,7 +45,10 @@ export function suggestFilters(
     parameters: { ...(q !== undefined && { q }), ...filters, ...parameters },
     total: count({ ...filters, ...parameters }),
   }))
-  const all: Partial<SearchQuery> = Object.assign({}, ...told.map(({ parameters }) => parameters))
+  const all = told.reduce<Partial<SearchQuery>>(
+    (sum, { parameters }) => ({ ...sum, ...parameters }),
+    {},
+  )
   const together = told.length > 1 ? count(all) : 0
   return {
     suggested: [
