@@ -5,6 +5,7 @@ import {
   toCandidate,
 } from '../../src/domain/probe/keep/probe-order.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import { toFacts } from '../../src/domain/probe/keep/tool-facts.ts'
 import type { Finding, ProbeOutcome } from '../../src/domain/probe/read/finding.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import type { Resolver } from '../ports/resolver.ts'
@@ -21,7 +22,9 @@ export interface EvidenceKeeper {
   write(id: string, evidence: Evidence): Promise<void>
 }
 
-export interface ProbeContentOptions extends Omit<ProbeOptions, 'ids' | 'isJson' | 'withPackages'> {
+export interface ProbeContentOptions
+  extends Omit<ProbeOptions, 'ids' | 'isJson' | 'withPackages' | 'factsOnly'> {
+  factsOnly?: boolean
   evidence: EvidenceKeeper
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
@@ -59,7 +62,8 @@ export async function probeContent(options: ProbeContentOptions): Promise<ProbeS
     onResult: async (plan, finding, moment) => {
       const at = toInstant(moment)
       const evidence = await keeper.read(plan.id)
-      await keeper.write(plan.id, mergeFinding(evidence, finding, plan, at))
+      const kept = options.factsOnly === true ? toFacts(finding) : finding
+      await keeper.write(plan.id, mergeFinding(evidence, kept, plan, at))
       outcomes[finding.outcome] = (outcomes[finding.outcome] ?? 0) + 1
       onProbe(plan.id, finding, at)
     },

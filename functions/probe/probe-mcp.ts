@@ -113,7 +113,8 @@ async function listTools(
     if (!listed.answered) return toUnlisted(listed, info, values, first)
     const result = listed.reply?.kind === 'result' ? listed.reply.result : {}
     if (!Array.isArray(result.tools)) return judgeNoMcp(listed.answer, listed.reply, target.now())
-    for (const tool of result.tools.slice(0, SEEN.tools)) values.push(tool)
+    // One more than is kept: what follows sees by it that there were more.
+    for (const tool of result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
   }

@@ -9,19 +9,23 @@ export interface ProbeOptions {
   limit: number
   concurrency: number
   isJson: boolean
-  /** Runs packages in containers. */
+  /** Runs packages, and asks no endpoint. */
   withPackages: boolean
+  /** Keeps no seller's sentences: for content that is published as one's own. */
+  factsOnly: boolean
 }
 
-export const PROBE_HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--packages] [--json]
+export const PROBE_HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--packages] [--facts-only] [--json]
 
 Asks listings whether they speak their protocol, and writes what was seen to content/evidence.
   ids               listings to probe; without any, all of them
   --stale <time>    leaves out what was probed less than so long ago: 90m, 24h, 7d
   --limit <n>       probes at most n listings
   --concurrency <n> probes under way at once (16); a host gets one at a time, an address four
-  --packages        also runs MCP packages of npm, PyPI and image registries, each in a container
-                    of docker or podman that is removed afterwards; else they are unprobeable
+  --packages        asks no endpoint, but runs the MCP packages of npm and PyPI, each fetched first
+                    and then without a network in a container of docker or podman (which run
+                    images too) or in a sandbox of bwrap; nothing of it is left behind
+  --facts-only      keeps names, parameters and types of tools and skills, and no seller's sentence
   --json            one JSON object a line: each probe, then {"summary": …}
 
 Never pays, never sends a message to an agent, never follows a redirect.`
@@ -44,6 +48,7 @@ export function parseProbeOptions(
         concurrency: { type: 'string' },
         json: { type: 'boolean' },
         packages: { type: 'boolean' },
+        'facts-only': { type: 'boolean' },
         help: { type: 'boolean' },
       },
     })
@@ -62,6 +67,7 @@ export function parseProbeOptions(
       ),
       isJson: values.json ?? false,
       withPackages: values.packages ?? false,
+      factsOnly: values['facts-only'] ?? false,
     }
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) }

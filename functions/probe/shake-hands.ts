@@ -31,7 +31,9 @@ export function shakeHands(
   probePackage?: PackageProber,
 ): Promise<Finding> {
   if (handshake.kind === 'package' && probePackage !== undefined)
-    return probePackage(handshake.package)
+    return probePackage(handshake.package).then((finding) =>
+      handshake.has_endpoint ? { ...finding, isBeside: true } : finding,
+    )
   const deadline = AbortSignal.timeout(HANDSHAKE_MS)
   return begin(
     handshake,

@@ -41,7 +41,7 @@ const PAID = {
 const URL = 'https://api.weather.example/v1'
 
 describe('a plan', () => {
-  test('runs the first package that speaks over stdio, where packages may be run', () => {
+  test('runs the package that speaks over stdio, where packages are run, and asks nobody', () => {
     const npm = { kind: 'mcp_package', registry: 'npm', identifier: '@harbour/mcp' }
     const invoke = [
       { ...npm, transport: 'sse' },
@@ -56,9 +56,8 @@ describe('a plan', () => {
         args: ['--read-only'],
       },
     ]
-    const planFor = (more: object, withPackages = true) =>
-      planProbe('mcp.a', factsOf({ kind: 'mcp_server', invoke, ...more }), { withPackages })
-        ?.handshake
+    const planFor = (more: object, options: object = { packages: ['npm', 'pypi'] }) =>
+      planProbe('mcp.a', factsOf({ kind: 'mcp_server', invoke, ...more }), options)?.handshake
     expect(planFor({ version: '2.1.0' })).toEqual({
       kind: 'package',
       package: {
@@ -68,11 +67,14 @@ describe('a plan', () => {
         env: { HARBOUR_URL: 'https://harbour.example', HARBOUR_KEY: 'placeholder' },
         args: ['--read-only'],
       },
+      has_endpoint: false,
     })
-    expect(planFor({}, false)).toMatchObject({ kind: 'none' })
-    expect(planFor({ invoke: invoke.slice(0, 1) })).toMatchObject({ kind: 'none' })
+    expect(planFor({}, {})).toMatchObject({ kind: 'none' })
+    expect(planFor({ invoke: invoke.slice(0, 1) })).toBeUndefined()
+    expect(planFor({}, { packages: ['pypi'] })).toBeUndefined()
     const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://a.harbour.example/m' }
-    expect(planFor({ invoke: [...invoke, remote] })).toMatchObject({ kind: 'mcp' })
+    expect(planFor({ invoke: [...invoke, remote] })).toMatchObject({ has_endpoint: true })
+    expect(planFor({ invoke: [...invoke, remote] }, {})).toMatchObject({ kind: 'mcp' })
   })
 
   const handshakeOf = (fields: Record<string, unknown>) =>

@@ -61,10 +61,21 @@ const NPM: PackagePlan = {
 }
 /** Long enough for a server to start, short enough to wait for its silence. */
 const LIMITS = { ...PACKAGE_LIMITS, bytes: 256 * 1024 }
-const SHORT = { ...LIMITS, imageMs: 900, packageMs: 900 }
+const SHORT = { ...LIMITS, runMs: 900 }
 
 function probe(engine: Engine, plan: Partial<PackagePlan>, limits: PackageLimits = LIMITS) {
-  return createPackageProber(engine, limits)({ ...NPM, ...plan })
+  return createPackageProber(engine, limits, fetched)({ ...NPM, ...plan })
+}
+
+/** Fetching has tests of its own. */
+async function fetched({ identifier, env, args }: PackagePlan, folder: string) {
+  const name = identifier.split('/').at(-1) ?? ''
+  return {
+    folder,
+    env,
+    command: [`/package/${name}`, ...args],
+    image: 'docker.io/library/node:24-slim',
+  }
 }
 
 describe('a package in a container', () => {
@@ -103,6 +114,7 @@ describe('a package in a container', () => {
     const options = argv.slice(0, at).join(' ')
     expect(options).toMatch(/^run --rm -i --name waypost-probe-[0-9a-f]{16} /)
     for (const bound of [
+      '--network none',
       '--cap-drop ALL',
       '--security-opt no-new-privileges',
       '--memory 1g',
@@ -116,15 +128,15 @@ describe('a package in a container', () => {
       '--user 65534:65534',
     ])
       expect(options).toContain(bound)
-    expect(options).not.toMatch(/--(?:volume|mount|privileged|device|env-file|publish)|(?:^| )-v /)
+    expect(options).not.toMatch(/--(?:volume|privileged|device|env-file|publish)|(?:^| )-v /)
+    expect(options.match(/--mount \S+/g)).toEqual([
+      expect.stringMatching(/^--mount type=bind,source=\/\S+,target=\/package,readonly$/),
+    ])
     const values = argv.flatMap((word, i) => (argv[i - 1] === '--env' ? [word] : []))
     expect(values).toEqual(expect.arrayContaining(['API_KEY=placeholder', 'HTTPS_PROXY=']))
     expect(values.filter((value) => value.startsWith('HOME='))).toEqual(['HOME=/tmp'])
     expect(values.every((value) => value.includes('='))).toBe(true)
-    expect(argv.slice(at + 1)).toEqual([
-      ...['npm', 'exec', '--yes', '--', '@harbour/former@2.1.0'],
-      ...['--read-only', '; rm -rf /'],
-    ])
+    expect(argv.slice(at + 1)).toEqual(['/package/former', '--read-only', '; rm -rf /'])
   })
 
   test('of PyPI that speaks the current revision alone is asked in it', async () => {
@@ -135,7 +147,7 @@ describe('a package in a container', () => {
       version: '2026-07-28',
       sight: { tools: [{ name: 'find_ship' }] },
     })
-    expect(run()?.argv.slice(-2)).toEqual(['uvx', 'current'])
+    expect(run()?.argv.at(-1)).toBe('/package/current')
     expect(run()?.argv.join(' ')).toContain('--image-volume tmpfs')
   })
 
@@ -163,11 +175,11 @@ describe('a package in a container', () => {
     ['endless output', { identifier: 'endless' }, 'wrong_protocol', 'too much on stdout'],
     ['endless complaints', { identifier: 'complaining' }, 'unknown', 'stderr'],
     ['another protocol', { identifier: 'website' }, 'wrong_protocol', 'Listening on port 3000'],
-    ['silence of an image', { ...image, identifier: 'a/silent' }, 'dead', 'in time'],
-    ['silence, signals ignored', { ...image, identifier: 'a/deaf' }, 'dead', 'in time'],
-    ['silence of a package', { identifier: 'silent' }, 'unknown', 'downloading'],
-    ['an end', { identifier: 'ends' }, 'dead', 'ended with 1'],
-    ['an end for want of a key', { identifier: 'ends', env: API_KEY }, 'unknown', 'API_KEY'],
+    ['silence of an image', { ...image, identifier: 'a/silent' }, 'unknown', 'in time'],
+    ['silence, signals ignored', { ...image, identifier: 'a/deaf' }, 'unknown', 'in time'],
+    ['an end', { identifier: 'crashes' }, 'dead', 'ended with 1'],
+    ['an end with placeholders', { identifier: 'crashes', env: API_KEY }, 'unknown', 'API_KEY'],
+    ['an end for want of a key', { identifier: 'ends' }, 'unknown', 'API_KEY is not set'],
     ['an end at our read-only disk', { identifier: 'writer' }, 'unknown', 'read-only'],
     ['an end at our memory', { identifier: 'greedy' }, 'unknown', 'ended with 137'],
     ['an engine that refuses', { identifier: 'refused' }, 'unknown', 'ended with 125'],
@@ -181,7 +193,6 @@ describe('a package in a container', () => {
   })
 
   test.each([
-    ['npm tells of our memory', 1, 'npm error path /tmp\nnpm error signal SIGKILL', 'SIGKILL'],
     ['our disk is full', 1, '  handleErrorFromBinding(e)\n\nError: ENOSPC: no space', 'ENOSPC: no'],
     ['the container cannot start', 126, 'Error: crun: setrlimit `RLIMIT_NOFILE`', 'setrlimit'],
   ])('is not held against its seller where %s', (_, code, log, words) => {
@@ -244,7 +255,7 @@ describe('an engine', () => {
     const [code] = await once(child, 'close')
     expect({ code, said: said.trim() }).toEqual({
       code: 2,
-      said: '--packages runs packages in containers. Neither docker nor podman is on PATH. Install or start one, or leave --packages out.',
+      said: '--packages runs packages in a sandbox. None of docker, podman and bwrap is on PATH. Install or start one, or leave --packages out.',
     })
   })
 })

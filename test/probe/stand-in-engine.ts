@@ -56,6 +56,10 @@ const SERVERS: Record<string, () => unknown> = {
     console.error('Error: API_KEY is not set')
     process.exit(1)
   },
+  crashes() {
+    console.error('TypeError: ships is not iterable')
+    process.exit(1)
+  },
   writer() {
     console.error("Error: EROFS: read-only file system, mkdir '/data'")
     process.exit(1)

@@ -10,7 +10,7 @@ import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { createAsker, toUserAgent } from '../../probe/ask.ts'
 import { createEvidenceFiles } from '../../probe/evidence-files.ts'
-import { type Engine, findEngine } from '../../probe/package/engine.ts'
+import { type Engine, findEngine, registriesOf } from '../../probe/package/engine.ts'
 import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { PROBE_HELP, type ProbeOptions, parseProbeOptions } from '../../probe/probe-options.ts'
@@ -36,7 +36,7 @@ await runMain(async () => {
 })
 
 async function probe(options: ProbeOptions, config: Config, engine: Engine | null): Promise<void> {
-  const plans = readPlans(options, config)
+  const plans = readPlans(options, config, engine)
   const lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
   const asker = createAsker({
@@ -70,7 +70,7 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
   }
 }
 
-function readPlans({ ids, withPackages }: ProbeOptions, config: Config): ProbePlan[] {
+function readPlans({ ids }: ProbeOptions, config: Config, engine: Engine | null): ProbePlan[] {
   const { content } = readContent(config.CONTENT_DIR, {
     allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
   })
@@ -79,10 +79,11 @@ function readPlans({ ids, withPackages }: ProbeOptions, config: Config): ProbePl
   const known = new Map(content.listings.map(({ id, facts }) => [id, facts]))
   const unknown = ids.filter((id) => !known.has(id))
   if (unknown.length > 0) throw new OperatorError(`There is no listing ${unknown.join(', ')}.`)
+  const asked = engine === null ? {} : { packages: registriesOf(engine) }
   const wanted = ids.length === 0 ? [...known.keys()] : ids
   return wanted.flatMap((id) => {
     const facts = known.get(id)
-    const plan = facts === undefined ? null : planProbe(id, facts, { withPackages })
+    const plan = facts === undefined ? null : planProbe(id, facts, asked)
     return plan === null ? [] : [plan]
   })
 }

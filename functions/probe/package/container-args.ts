@@ -2,12 +2,7 @@ import { findIdentifierFault } from '../../../src/domain/listing/invoke.ts'
 import { findUrlFault } from '../../../src/domain/listing/target-url.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import type { Engine } from './engine.ts'
-
-/** Images that bring a package manager. */
-const MANAGER_IMAGES = {
-  npm: 'docker.io/library/node:24-slim',
-  pypi: 'ghcr.io/astral-sh/uv:python3.13-bookworm-slim',
-} as const
+import type { FetchedPackage } from './fetch-package.ts'
 
 /** An engine may be set up to hand these on, credentials of a proxy included: they are emptied. */
 const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'ALL_PROXY', 'NO_PROXY'] as const
@@ -34,21 +29,24 @@ export function findPackageFault({ registry, identifier, version }: PackagePlan)
 }
 
 /** The image with its registry: podman has no registry of its own to fall back on. */
-export function imageOf({ registry, identifier }: PackagePlan): string {
-  if (registry !== 'oci') return MANAGER_IMAGES[registry]
+export function imageOf(identifier: string): string {
   if (registryOf(identifier) !== null) return identifier
   const path = identifier.includes('/') ? identifier : `library/${identifier}`
   return `docker.io/${path}`
 }
 
+/** What a container or sandbox is started with. An image brings its program itself. */
+export type Runnable =
+  | (FetchedPackage & { kind: 'package' })
+  | { kind: 'image'; image: string; env: Record<string, string>; args: readonly string[] }
+
 /**
- * Words of `run`: nothing of the host is mounted or handed on, no privilege can be gained, and
- * memory, processes, CPU and disk have bounds. An image runs without any network. A package has the
- * engine's default one, since its manager downloads it in the same container.
+ * Words of `run`: no network, no privilege to gain, bounds of memory, processes, CPU and disk, and
+ * nothing of the host but the package's own folder, which can't be written.
  */
-export function toRunArgs(engine: Engine, name: string, plan: PackagePlan): string[] {
-  const isImage = plan.registry === 'oci'
+export function toRunArgs(engine: Engine, name: string, what: Runnable): string[] {
   const bounds = [
+    ['--network', 'none'],
     ['--cap-drop', 'ALL'],
     ['--security-opt', 'no-new-privileges'],
     ['--memory', '1g'],
@@ -62,39 +60,29 @@ export function toRunArgs(engine: Engine, name: string, plan: PackagePlan): stri
     ['--pull', 'never'],
     // Volumes that an image declares would be folders of the host; docker removes its own with --rm.
     ...(engine.name === 'podman' ? [['--image-volume', 'tmpfs']] : []),
-    ...(isImage
-      ? [['--network', 'none']]
-      : [
+    ...(what.kind === 'package'
+      ? [
           ['--user', NOBODY],
           ['--workdir', '/tmp'],
-        ]),
+          ['--mount', `type=bind,source=${what.folder},target=/package,readonly`],
+        ]
+      : []),
   ].flat()
-  const env = toEnv(plan).flatMap(([key, value]) => ['--env', `${key}=${value}`])
+  const env = toEnv(what).flatMap(([key, value]) => ['--env', `${key}=${value}`])
   const start = ['run', '--rm', '-i', '--name', name, '--label', LABEL]
-  return [...start, ...bounds, ...env, imageOf(plan), ...toCommand(plan)]
+  const program = what.kind === 'package' ? what.command : what.args
+  return [...start, ...bounds, ...env, what.image, ...program]
 }
 
 /** Always `NAME=value`: a name alone would be read from our own environment. */
-function toEnv({ registry, env }: PackagePlan): [string, string][] {
+function toEnv({ kind, env }: Runnable): [string, string][] {
   const proxies = PROXY_NAMES.flatMap((name) => [name, name.toLowerCase()])
-  const own: Record<string, string> = registry === 'oci' ? {} : { HOME: '/tmp' }
+  const own: Record<string, string> = kind === 'image' ? {} : { HOME: '/tmp' }
   return Object.entries({
     ...Object.fromEntries(proxies.map((name) => [name, ''])),
     ...env,
     ...own,
   })
-}
-
-function toCommand({ registry, identifier, version, args }: PackagePlan): string[] {
-  const named = version === null ? identifier : `${identifier}@${version}`
-  switch (registry) {
-    case 'npm':
-      return ['npm', 'exec', '--yes', '--', named, ...args]
-    case 'pypi':
-      return ['uvx', named, ...args]
-    case 'oci':
-      return [...args]
-  }
 }
 
 /** @example registryOf('ghcr.io/a/b:1') → 'ghcr.io'; registryOf('mcp/fetch') → null */

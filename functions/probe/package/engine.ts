@@ -1,9 +1,14 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
+import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { toInertLine } from '../../../src/domain/probe/read/inert-text.ts'
+import { asNobody, toSandboxArgs } from './sandbox.ts'
 
-/** A container engine's command line, docker's own or podman's, which takes the same words. */
+/**
+ * What runs strangers' programs: docker's command line, podman's, which takes the same words, or
+ * bubblewrap, which needs no daemon and no images, and so runs no images either.
+ */
 export interface Engine {
   name: (typeof ENGINES)[number]
   path: string
@@ -11,7 +16,12 @@ export interface Engine {
   env: Record<string, string>
 }
 
-const ENGINES = ['docker', 'podman'] as const
+const ENGINES = ['docker', 'podman', 'bwrap'] as const
+
+/** Registries whose packages an engine can run, the likeliest to answer first. */
+export function registriesOf({ name }: Engine): PackagePlan['registry'][] {
+  return name === 'bwrap' ? ['npm', 'pypi'] : ['npm', 'pypi', 'oci']
+}
 
 /** Where an engine finds its daemon and its files; secrets of this process are not among them. */
 const ENGINE_ENV =
@@ -35,7 +45,7 @@ export async function findEngine(
     const path = findOnPath(name, env.PATH ?? '')
     if (path === null) continue
     const engine: Engine = { name, path, env: pickEngineEnv(env) }
-    const answer = await askEngine(engine, ['version'], ANSWER_MS)
+    const answer = await askEngine(engine, toQuestion(engine), ANSWER_MS)
     const isUsable = answer.code === 0 && (await keepsBounds(engine))
     if (isUsable) return { engine, fault: null }
     silent ||=
@@ -43,9 +53,14 @@ export async function findEngine(
         ? `${name} runs without root on cgroups v1, where it ignores bounds of memory and processes.`
         : `${name} is on PATH, but its engine does not answer (${lastLineOf(answer.output)}).`
   }
-  const missing = silent || 'Neither docker nor podman is on PATH.'
-  const fault = `--packages runs packages in containers. ${missing} Install or start one, or leave --packages out.`
+  const missing = silent || 'None of docker, podman and bwrap is on PATH.'
+  const fault = `--packages runs packages in a sandbox. ${missing} Install or start one, or leave --packages out.`
   return { engine: null, fault }
+}
+
+/** A sandbox has no version that would say whether it may be built here: one is built. */
+function toQuestion({ name }: Engine): string[] {
+  return name === 'bwrap' ? toSandboxArgs(null, ['/usr/bin/true']) : ['version']
 }
 
 /** Rootless podman on cgroups v1 starts everything, and says on stderr that no bound holds. */
@@ -63,16 +78,25 @@ export interface EngineAnswer {
   output: string
 }
 
-/** One command of the engine, as a list of words that no shell reads. Never rejects. */
-export function askEngine(engine: Engine, args: string[], ms: number): Promise<EngineAnswer> {
+/** One command of an engine or a package manager, in words that no shell reads. Never rejects. */
+export function askEngine(
+  engine: Pick<Engine, 'path' | 'env'> & { name: string; cwd?: string },
+  args: string[],
+  ms: number,
+  signal?: AbortSignal,
+): Promise<EngineAnswer> {
   return new Promise((resolve) => {
     // A group of its own: Ctrl-C is for us, and we end what we began.
     const child = spawn(engine.path, args, {
       env: engine.env,
+      ...(engine.cwd !== undefined && { cwd: engine.cwd }),
+      ...(engine.name === 'bwrap' && asNobody()),
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+    const stop = () => endGroup(child)
+    const timer = setTimeout(stop, ms)
+    signal?.addEventListener('abort', stop, { once: true })
     let output = ''
     const hear = (chunk: Buffer) => {
       if (output.length < MAX_OUTPUT) output += chunk.toString('utf8')
@@ -81,11 +105,22 @@ export function askEngine(engine: Engine, args: string[], ms: number): Promise<E
     child.stderr.on('data', hear)
     const end = (code: number | null, words = output) => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
       resolve({ code, output: words.slice(0, MAX_OUTPUT) })
     }
     child.on('error', (error) => end(null, error.message))
     child.on('close', (code) => end(code))
   })
+}
+
+/** With whatever it started itself: a package manager has helpers. */
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
 }
 
 /** The last line that says something; engines put the reason there. */
@@ -95,7 +130,7 @@ export function lastLineOf(text: string): string {
 }
 
 /** Absolute folders only: an empty or relative entry would be whatever folder we stand in. */
-function findOnPath(name: string, path: string): string | null {
+export function findOnPath(name: string, path: string): string | null {
   const places = path.split(delimiter).filter((folder) => isAbsolute(folder))
   return places.map((folder) => join(folder, name)).find(isExecutable) ?? null
 }

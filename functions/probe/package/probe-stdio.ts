@@ -1,6 +1,10 @@
-import { judgeStdioEnd, judgeStdioReply } from '../../../src/domain/probe/keep/judge-package.ts'
+import {
+  judgeStdioEnd,
+  judgeStdioReply,
+  toPlaceholderNames,
+} from '../../../src/domain/probe/keep/judge-package.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import type { Finding } from '../../../src/domain/probe/read/finding.ts'
+import { type Finding, toFinding } from '../../../src/domain/probe/read/finding.ts'
 import { toMcpFinding } from '../../../src/domain/probe/read/judge-mcp.ts'
 import {
   type McpServerInfo,
@@ -60,10 +64,17 @@ async function listTools(
     if (listed === null) return judgeStdioEnd(session.end(), 'tools/list', plan)
     if (listed.kind === 'error' || !Array.isArray(listed.result.tools))
       return judgeStdioReply(listed, 'tools/list', plan)
-    for (const tool of listed.result.tools.slice(0, SEEN.tools)) values.push(tool)
+    // One more than is kept: what follows sees by it that there were more.
+    for (const tool of listed.result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
     const { nextCursor } = listed.result
     cursor = typeof nextCursor === 'string' ? nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
   }
-  return { ...toMcpFinding(info, { values, isCut: cursor !== undefined }, null), isLocal: true }
+  return toSpoken(toMcpFinding(info, { values, isCut: cursor !== undefined }, null), plan)
+}
+
+function toSpoken(finding: Finding, plan: PackagePlan): Finding {
+  const names = toPlaceholderNames(plan)
+  const saw = names === '' ? finding.saw : `${finding.saw}, with placeholders for ${names}`
+  return toFinding({ ...finding, saw, isLocal: true })
 }

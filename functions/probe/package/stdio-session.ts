@@ -1,4 +1,4 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { StdioEnd } from '../../../src/domain/probe/keep/judge-package.ts'
 import { isObject } from '../../../src/domain/probe/read/bounded-json.ts'
 import { parseRpcReply, type RpcReply } from '../../../src/domain/probe/read/json-rpc.ts'
@@ -19,16 +19,16 @@ export interface StdioSession {
   tell(message: McpMessage): void
   /** How it ended; `time` while it has not, as nobody asks earlier. */
   end(): StdioEnd
-  close(): void
+  /** @param excess what it took more of than it may */
+  close(excess?: string): void
 }
 
 const TAIL = 4096
 
 /** Opens the session; whoever opened it ends the program. */
-export function openStdio(
-  child: ChildProcessWithoutNullStreams,
-  { ms, bytes }: StdioBounds,
-): StdioSession {
+export function openStdio(child: ChildProcess, { ms, bytes }: StdioBounds): StdioSession {
+  const { stdin, stdout, stderr } = child
+  if (stdin === null || stdout === null || stderr === null) throw new TypeError('pipes are needed')
   const seen: Omit<StdioEnd, 'why'> = { code: null, noise: '', log: '' }
   let why: StdioEnd['why'] | null = null
   let waiting: { id: number; answer: (reply: RpcReply | null) => void } | null = null
@@ -36,8 +36,8 @@ export function openStdio(
     why ??= reason
     clearTimeout(timer)
     waiting?.answer(null)
-    child.stdout.destroy()
-    child.stderr.destroy()
+    stdout.destroy()
+    stderr.destroy()
   }
   const timer = setTimeout(() => finish('time'), ms)
   const readLines = createLineReader((line) => {
@@ -45,19 +45,19 @@ export function openStdio(
     const reply = waiting === null ? null : parseRpcReply(line, waiting.id)
     if (reply !== null) waiting?.answer(reply)
   })
-  listen(child.stdout, bytes, readLines, () => finish('size'))
+  listen(stdout, bytes, readLines, () => finish('size'))
   const keepTail = (piece: string) => {
     seen.log = `${seen.log}${piece}`.slice(-TAIL)
   }
-  listen(child.stderr, bytes, keepTail, () => finish('log_size'))
+  listen(stderr, bytes, keepTail, () => finish('log_size'))
   // Writing to a program that is gone is no news: its end is.
-  child.stdin.on('error', () => {})
+  stdin.on('error', () => {})
   child.on('error', () => finish('engine'))
   child.on('close', (code) => {
     if (why === null) seen.code = code
     finish('exit')
   })
-  const tell = ({ body }: McpMessage) => void child.stdin.write(`${body}\n`)
+  const tell = ({ body }: McpMessage) => void stdin.write(`${body}\n`)
   return {
     tell,
     ask(message) {
@@ -69,7 +69,10 @@ export function openStdio(
       return promise
     },
     end: () => ({ why: why ?? 'time', ...seen }),
-    close: () => finish('time'),
+    close(excess) {
+      if (excess !== undefined) seen.log = `it took ${excess}`
+      finish(excess === undefined ? 'time' : 'excess')
+    },
   }
 }
 

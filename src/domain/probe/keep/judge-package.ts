@@ -1,11 +1,15 @@
 import { type Finding, type ProbeOutcome, toFinding } from '../read/finding.ts'
 import type { RpcReply } from '../read/json-rpc.ts'
+import { toPlaceholder } from './plan-probe.ts'
 import type { PackagePlan } from './probe-plan.ts'
 
 /** How a program that was asked over stdio ended before it answered. */
 export interface StdioEnd {
-  /** `size`: too much on stdout; `log_size`: on stderr; `engine`: the container was never started. */
-  why: 'exit' | 'time' | 'size' | 'log_size' | 'engine'
+  /**
+   * `size`: too much on stdout; `log_size`: on stderr; `excess`: of memory or processes, named in
+   * `log`; `engine`: nothing was ever started.
+   */
+  why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'engine'
   code: number | null
   /** The first line on stdout that is no JSON-RPC message. */
   noise: string
@@ -19,11 +23,20 @@ export interface StdioEnd {
  */
 const CODES_OF_ENGINE: ReadonlySet<number | null> = new Set([125, 126, 137])
 
-/** What a program says that ran into a bound of ours or into our network; npm names the signal. */
+/** What a program says that ran into a bound of ours, or misses the network it has not here. */
 const OUR_LIMITS =
-  /signal SIGKILL|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup/i
+  /heap limit|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
 
-/** @returns a finding about a package, with no status and no time: its download would count. */
+/** What a program says that wants an account, a key or a database of its user. */
+const WANTS =
+  /api[ _-]?key|token|credential|secret|password|unauthori[sz]ed|environment variable|usage:|\b(?:missing|required|must (?:be|provide|specify)|not (?:set|provided|found|configured)|please (?:set|provide))\b/i
+
+/** Names of settings that are none: codes of errors, and what a runtime calls its own. */
+const NO_SETTING = /^(?:ERR|EAI|UV|NODE|NPM|MODULE|DEP|HTTP|HTTPS)_/
+
+const MOST_SETTINGS = 12
+
+/** @returns a finding about a package, with no status and no time: the machine's load would count. */
 export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
   return { ...toFinding({ protocol: 'mcp', outcome, saw }), isLocal: true }
 }
@@ -35,15 +48,37 @@ export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan):
   if (why === 'engine') return toPackageFinding('unknown', 'the engine could not be started')
   if (why === 'log_size')
     return toPackageFinding('unknown', `more on stderr than is read, no answer to ${method}`)
+  if (why === 'excess') return toPackageFinding('unknown', `ended by us: ${end.log}${after}`)
   if (why === 'size')
     return toPackageFinding('wrong_protocol', `too much on stdout, no answer to ${method}`)
-  if (noise !== '')
+  const words = `${noise}\n${end.log}`
+  const isOurs =
+    why === 'exit' && (code === null || CODES_OF_ENGINE.has(code) || OUR_LIMITS.test(words))
+  if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
     return toPackageFinding('wrong_protocol', `stdout holds no JSON-RPC: ${noise}${after}`)
-  if (why === 'time') return judgeSilence(method, plan)
+  // It may wait for a network that it has not here.
+  if (why === 'time')
+    return toPackageFinding('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
   const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
-  const isOurs = code === null || CODES_OF_ENGINE.has(code)
-  if (isOurs || OUR_LIMITS.test(end.log)) return toPackageFinding('unknown', ended)
+  if (isOurs || WANTS.test(words)) return toPackageFinding('unknown', ended)
   return judgeRefusal(plan, 'dead', ended)
+}
+
+/**
+ * Settings that a program named as it ended and that it has not got, with something to fill in.
+ *
+ * @example namesOfSettings({ …, log: 'Error: SHIP_API_KEY is not set' }, plan) → { SHIP_API_KEY: 'placeholder' }
+ */
+export function namesOfSettings(
+  { why, noise, log }: StdioEnd,
+  { env }: PackagePlan,
+): Record<string, string> {
+  if (why !== 'exit') return {}
+  const names = `${noise}\n${log}`.match(/\b[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,5}\b/g) ?? []
+  const missing = names.filter((name) => !(name in env) && !NO_SETTING.test(name))
+  return Object.fromEntries(
+    [...new Set(missing)].slice(0, MOST_SETTINGS).map((name) => [name, toPlaceholder(name)]),
+  )
 }
 
 /** An error, or a result that is none of this request. */
@@ -57,26 +92,30 @@ export function judgeStdioReply(reply: RpcReply, method: string, plan: PackagePl
     : toPackageFinding('wrong_protocol', saw)
 }
 
-/** While a package manager may still be downloading, silence is nobody's fault. */
-function judgeSilence(method: string, { registry }: PackagePlan): Finding {
-  if (registry !== 'oci' && method === 'initialize')
-    return toPackageFinding('unknown', 'no answer in time; downloading counts in it')
-  return toPackageFinding('dead', `started, but did not answer ${method} in time`)
-}
-
 /** Who wants real settings and got placeholders may refuse: that is our poverty, not a fault. */
 function judgeRefusal(plan: PackagePlan, outcome: ProbeOutcome, saw: string): Finding {
-  const names = [...Object.keys(plan.env), ...plan.args.filter((text) => /<\w+>/.test(text))]
-  return names.length === 0
+  const names = toPlaceholderNames(plan)
+  return names === ''
     ? toPackageFinding(outcome, saw)
-    : toPackageFinding('unknown', `with placeholders for ${names.slice(0, 3).join(', ')} it ${saw}`)
+    : toPackageFinding('unknown', `with placeholders for ${names} it ${saw}`)
+}
+
+/** What was filled in for want of the real thing; '' where nothing was. */
+export function toPlaceholderNames({ env, args }: PackagePlan): string {
+  const names = [...Object.keys(env), ...args.filter((text) => /<\w+>/.test(text))]
+  return names.length > 3 ? `${names.slice(0, 3).join(', ')} and more` : names.join(', ')
 }
 
 /** The line that says most: a bound that was met, a named error, any error, else the last one. */
-function reasonOf({ log }: StdioEnd): string {
-  const lines = log.split('\n').filter((line) => line.trim() !== '')
+function reasonOf({ noise, log }: StdioEnd): string {
+  const lines = `${noise}\n${log}`.split('\n').filter((line) => line.trim() !== '')
   const find = (words: RegExp) => lines.find((line) => words.test(line))
   return (
-    find(OUR_LIMITS) ?? find(/\w*error:/i) ?? find(/error/i) ?? lines.at(-1) ?? 'nothing on stderr'
+    find(OUR_LIMITS) ??
+    find(WANTS) ??
+    find(/\w*error:/i) ??
+    find(/error/i) ??
+    lines.at(-1) ??
+    'it said nothing'
   )
 }

@@ -24,8 +24,10 @@ export function mergeFinding(
   at: string,
 ): Evidence {
   const { sight } = finding
-  const probes = keepProbes([...(evidence.probes ?? []), toRecord(finding, at)], at)
-  if (sight === undefined) return { ...evidence, probes }
+  const records = finding.isBeside === true ? [] : [toRecord(finding, at)]
+  const probes = keepProbes([...(evidence.probes ?? []), ...records], at)
+  const kept = probes.length > 0 || evidence.probes !== undefined ? { probes } : {}
+  if (sight === undefined) return { ...evidence, ...kept }
   const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
   const notices =
     sight.terms === undefined
@@ -34,7 +36,7 @@ export function mergeFinding(
   const { notices: _, ...rest } = evidence
   return {
     ...rest,
-    probes,
+    ...kept,
     ...(seen !== null && { interface: seen }),
     ...(notices.length > 0 && { notices }),
   }
@@ -93,9 +95,11 @@ function mergeSight(
     at,
     from: isTheirs ? old?.from : from,
     ...(operations.length > 0 && { operations }),
-    ...kept('tools', tools, isOfCalls ? old?.tools : undefined),
-    ...kept('skills', skills, isOfCalls ? old?.skills : undefined),
-    ...(server === undefined ? kept('server', undefined, old?.server) : { server: filled(server) }),
+    ...carried('tools', tools, isOfCalls ? old?.tools : undefined),
+    ...carried('skills', skills, isOfCalls ? old?.skills : undefined),
+    ...(server === undefined
+      ? carried('server', undefined, old?.server)
+      : { server: filled(server) }),
     ...(payouts.length > 0 && { payouts }),
     ...(isCut(finding) && { truncated: true }),
   }
@@ -112,7 +116,7 @@ function toTerms({ sight, others = [] }: Finding): PaymentTerm[] {
   return [sight, ...others.map(({ finding }) => finding.sight)].flatMap((each) => each?.terms ?? [])
 }
 
-function kept(name: string, seen: unknown, old: unknown): Record<string, unknown> {
+function carried(name: string, seen: unknown, old: unknown): Record<string, unknown> {
   const value = seen ?? old
   return value === undefined ? {} : { [name]: value }
 }

@@ -14,16 +14,19 @@ import type { Handshake, PackagePlan, ProbePlan } from './probe-plan.ts'
 /**
  * How a listing is probed: which handshake, and of an HTTP listing which operations.
  *
- * @param withPackages packages may be run in a container; else nothing can be asked of them
+ * @param packages registries whose packages are run, the preferred one first: then packages alone are
+ *   asked, and no endpoint is
  * @returns null for kits, which are ours and have no endpoint, and where `probe: false` asks us to
  *   stay away
  */
 export function planProbe(
   id: string,
   facts: ListingFacts,
-  { withPackages = false }: { withPackages?: boolean } = {},
+  { packages }: { packages?: readonly PackagePlan['registry'][] } = {},
 ): ProbePlan | null {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
+  const program = packages === undefined ? null : planPackage(facts, packages)
+  if (packages !== undefined && program === null) return null
   const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
   const others = chosen.others.map((operation) => ({
     method: operation.method,
@@ -32,7 +35,10 @@ export function planProbe(
   }))
   return {
     id,
-    handshake: toHandshake(facts, chosen, withPackages),
+    handshake:
+      program === null
+        ? toHandshake(facts, chosen)
+        : { kind: 'package', package: program, has_endpoint: hasEndpoint(facts) },
     declared: {
       max_usd: toHighestPrice(facts, chosen.first),
       ...(others.length > 0 && { operations: others }),
@@ -44,12 +50,8 @@ export function planProbe(
 
 const NO_OPERATIONS: ChosenOperations = { first: undefined, others: [] }
 
-function toHandshake(
-  facts: ListingFacts,
-  chosen: ChosenOperations,
-  withPackages: boolean,
-): Handshake {
-  if (facts.kind === 'mcp_server') return toMcpHandshake(facts, withPackages)
+function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
+  if (facts.kind === 'mcp_server') return toMcpHandshake(facts)
   if (facts.kind === 'a2a_agent') {
     const card = facts.discovery.agent_card
     const places = CARD_PATHS.map((path) => new URL(path, facts.url).href)
@@ -73,26 +75,40 @@ function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
 }
 
 /** A remote endpoint where there is one: nothing has to be run to ask it. */
-function toMcpHandshake(facts: ListingFacts, withPackages: boolean): Handshake {
+function toMcpHandshake(facts: ListingFacts): Handshake {
   const { invoke } = facts
   const remotes = invoke.flatMap((entry) => (entry.kind === 'mcp' ? [entry] : []))
   const modern = remotes.find(({ transport }) => transport === 'streamable-http')
   const [first] = remotes
   if (modern !== undefined) return { kind: 'mcp', url: modern.url }
   if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
-  if (!withPackages) return none('mcp', 'a package: there is no endpoint to ask')
-  const plan = planPackage(facts)
-  return plan === null
-    ? none('mcp', 'no package of npm, PyPI or an image registry that speaks over stdio')
-    : { kind: 'package', package: plan }
+  return none('mcp', 'a package: there is no endpoint to ask')
 }
 
-/** The first package that a container can run and that speaks over stdio. */
-function planPackage({ invoke, version }: ListingFacts): PackagePlan | null {
-  for (const entry of invoke) {
-    if (entry.kind !== 'mcp_package' || entry.transport !== 'stdio') continue
-    const { registry, identifier, env = [], args = [] } = entry
-    if (registry !== 'npm' && registry !== 'pypi' && registry !== 'oci') continue
+/** Of the form that a name asks for, since programs check it; an address leads nowhere. */
+export function toPlaceholder(name: string): string {
+  if (/(?:URL|URI|ENDPOINT)$/i.test(name)) return 'http://127.0.0.1:1'
+  if (/HOST$/i.test(name)) return '127.0.0.1'
+  if (/(?:DIR|DIRECTORY|PATH|FOLDER|ROOT)$/i.test(name)) return '/tmp'
+  return /PORT$/i.test(name) ? '1' : 'placeholder'
+}
+
+function hasEndpoint({ invoke }: ListingFacts): boolean {
+  return invoke.some(({ kind }) => kind === 'mcp')
+}
+
+/** The package that speaks over stdio and that the engine runs best. */
+function planPackage(
+  { invoke, version }: ListingFacts,
+  registries: readonly PackagePlan['registry'][],
+): PackagePlan | null {
+  for (const registry of registries) {
+    const entry = invoke.find(
+      (each) =>
+        each.kind === 'mcp_package' && each.transport === 'stdio' && each.registry === registry,
+    )
+    if (entry?.kind !== 'mcp_package') continue
+    const { identifier, env = [], args = [] } = entry
     const required = env.filter((setting) => setting.required)
     return {
       registry,
@@ -102,7 +118,7 @@ function planPackage({ invoke, version }: ListingFacts): PackagePlan | null {
       env: Object.fromEntries(
         required.map(({ name, secret, example }) => [
           name,
-          secret ? 'placeholder' : (example ?? 'placeholder'),
+          secret || example === undefined ? toPlaceholder(name) : example,
         ]),
       ),
       args,

@@ -53,7 +53,12 @@ export const HandshakeSchema = v.variant('kind', [
   v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
   /** Planned only where packages may be run (`npm run probe -- --packages`). */
-  v.strictObject({ kind: v.literal('package'), package: PackagePlanSchema }),
+  v.strictObject({
+    kind: v.literal('package'),
+    package: PackagePlanSchema,
+    /** The listing has an endpoint too, of which a package's run says nothing but its tools. */
+    has_endpoint: v.boolean(),
+  }),
   /** Addresses of the card, the next one where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
   v.strictObject({

@@ -74,6 +74,8 @@ export interface Finding {
   retryAfterS?: number
   /** A package was run here: that says nothing about whether the network can be reached. */
   isLocal?: true
+  /** It is of a package beside the endpoint that callers use: what was seen is kept, no record is. */
+  isBeside?: true
   /** Why there was no answer, where there was none. */
   failure?: ProbeFailure
 }

@@ -1,0 +1,186 @@
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { toPlaceholder } from '../../../src/domain/probe/keep/plan-probe.ts'
+import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
+import { isObject } from '../../../src/domain/probe/read/bounded-json.ts'
+import { askEngine, findOnPath, lastLineOf } from './engine.ts'
+
+/** A package on this machine's disk, where nothing of it has run yet. */
+export interface FetchedPackage {
+  /** Seen as /package by the program. */
+  folder: string
+  command: string[]
+  env: Record<string, string>
+  /** That of a container, which brings the language. */
+  image: string
+}
+
+export interface FetchLimits {
+  ms: number
+  bytes: number
+}
+
+/** What a package manager needs to find its registry, as the operator set it up. */
+const MANAGER_ENV =
+  /^(?:PATH|HOME|USER|LANG|npm_config_\w+|PIP_\w+|(?:https?|no|all)_proxy|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS)$/i
+
+const WEIGHING_MS = 1000
+
+const MAX_MANIFEST = 1024 * 1024
+
+/** A program's name; longer or odder ones are no program of a package. */
+const PROGRAM = /^\w[\w.-]{0,99}$/
+
+/** Debian's own: a sandbox sees nothing of another. */
+const PYTHON = '/usr/bin/python3'
+
+/**
+ * Downloads a package with all it needs through its manager's ordinary client, by the operator's
+ * own registry setting. No script of the package or of what it needs is run, and what would come
+ * from elsewhere than the registry (git, an address, a folder) is refused.
+ *
+ * @returns the package, or one sentence that says why it is not here
+ */
+export async function fetchPackage(
+  plan: PackagePlan,
+  folder: string,
+  limits: FetchLimits,
+): Promise<FetchedPackage | string> {
+  await writeFile(join(folder, 'package.json'), '{}')
+  const env = pickManagerEnv(process.env)
+  const fault = await (plan.registry === 'npm'
+    ? fetchFromNpm(plan, folder, env, limits)
+    : fetchFromPypi(plan, folder, env, limits))
+  if (fault !== null) return fault
+  return plan.registry === 'npm' ? toNodeProgram(plan, folder) : toPythonProgram(plan, folder, env)
+}
+
+async function fetchFromNpm(
+  { identifier, version }: PackagePlan,
+  folder: string,
+  env: Record<string, string>,
+  limits: FetchLimits,
+): Promise<string | null> {
+  const path = findOnPath('npm', env.PATH ?? '')
+  if (path === null) return 'npm is not on PATH'
+  const npm = { name: 'npm', path, env, cwd: folder }
+  const { output } = await askEngine(npm, ['config', 'get', 'allow-remote'], limits.ms)
+  if (!/^(?:all|none|root)$/m.test(output))
+    return 'this npm would follow addresses in a package: update it'
+  const cache = join(folder, '.cache')
+  const words = [
+    ...['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'],
+    ...['--no-package-lock', '--loglevel=error', '--os=linux', '--cache', cache],
+    ...['git', 'remote', 'file', 'directory'].map((kind) => `--allow-${kind}=none`),
+    ...['--', `${identifier}@${version ?? 'latest'}`],
+  ]
+  const fault = await askWithin(npm, words, folder, limits)
+  await rm(cache, { recursive: true, force: true })
+  return fault
+}
+
+/** Wheels alone: building from source would run code of the package. */
+async function fetchFromPypi(
+  { identifier, version }: PackagePlan,
+  folder: string,
+  env: Record<string, string>,
+  limits: FetchLimits,
+): Promise<string | null> {
+  const words = [
+    ...['-I', '-m', 'pip', 'install', '--target', folder, '--only-binary=:all:', '--no-compile'],
+    ...['--no-cache-dir', '--disable-pip-version-check', '--no-input', '--quiet'],
+    ...['--', version === null ? identifier : `${identifier}==${version}`],
+  ]
+  const python = { name: 'python3', path: PYTHON, env, cwd: folder }
+  return askWithin(python, words, folder, limits)
+}
+
+/** A registry may send anything: the folder is weighed while it grows. */
+async function askWithin(
+  manager: Parameters<typeof askEngine>[0],
+  words: string[],
+  folder: string,
+  { ms, bytes }: FetchLimits,
+): Promise<string | null> {
+  const stop = new AbortController()
+  const weigh = async () => {
+    const { output } = await askEngine({ ...manager, path: '/usr/bin/du' }, ['-sk', folder], ms)
+    if (Number.parseInt(output, 10) * 1024 > bytes) stop.abort()
+  }
+  const timer = setInterval(weigh, WEIGHING_MS)
+  const { code, output } = await askEngine(manager, words, ms, stop.signal)
+  clearInterval(timer)
+  await weigh()
+  if (stop.signal.aborted) return `it is larger than ${Math.round(bytes / 1024 ** 2)} MB`
+  if (code === 0) return null
+  return code === null ? 'its download took too long' : toFault(output)
+}
+
+/** npm's code and first words, else the last line; without the address of the operator's registry. */
+function toFault(output: string): string {
+  const said = /npm error code (\w+)\s+npm error (.*)/.exec(output)
+  const line = said === null ? output : `${said[1]} ${said[2]}`
+  return lastLineOf(line.replace(/\bhttps?:\/\/\S+/g, 'the registry'))
+}
+
+/** As npx chooses: the program that is named like the package, else the only one. */
+async function toNodeProgram(
+  { identifier, env, args }: PackagePlan,
+  folder: string,
+): Promise<FetchedPackage | string> {
+  const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
+  const own = identifier.split('/').at(-1) ?? ''
+  const program = choose(
+    isObject(bin) ? Object.keys(bin) : typeof bin === 'string' ? [own] : [],
+    own,
+  )
+  if (program === null) return 'the package has no program to run'
+  const command = [`/package/node_modules/.bin/${program}`, ...args.map(fill)]
+  return { folder, command, env, image: 'docker.io/library/node:24-slim' }
+}
+
+async function readBin(path: string): Promise<unknown> {
+  try {
+    const { size } = await stat(path)
+    const manifest: unknown = size > MAX_MANIFEST ? null : JSON.parse(await readFile(path, 'utf8'))
+    return isObject(manifest) ? manifest.bin : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function toPythonProgram(
+  { identifier, env, args }: PackagePlan,
+  folder: string,
+  managerEnv: Record<string, string>,
+): Promise<FetchedPackage | string> {
+  const program = choose(await readdir(join(folder, 'bin')).catch(() => []), identifier)
+  if (program === null) return 'the package has no program to run'
+  const python = { name: 'python3', path: PYTHON, env: managerEnv }
+  const { output } = await askEngine(python, ['-V'], WEIGHING_MS)
+  const version = /(\d+\.\d+)\./.exec(output)?.[1] ?? '3'
+  return {
+    folder,
+    command: ['python3', `/package/bin/${program}`, ...args.map(fill)],
+    env: { ...env, PYTHONPATH: '/package', PYTHONDONTWRITEBYTECODE: '1' },
+    image: `docker.io/library/python:${version}-slim`,
+  }
+}
+
+/** @example fill('--root=<DIRECTORY>') → '--root=/tmp' */
+function fill(word: string): string {
+  return word.replace(/<([\w-]+)>/g, (_, name: string) => toPlaceholder(name))
+}
+
+function choose(programs: readonly string[], own: string): string | null {
+  const plain = programs.filter((name) => PROGRAM.test(name))
+  return plain.find((name) => name === own) ?? (plain.length === 1 ? (plain[0] ?? null) : null)
+}
+
+function pickManagerEnv(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && MANAGER_ENV.test(name) ? [[name, value]] : [],
+    ),
+  )
+}

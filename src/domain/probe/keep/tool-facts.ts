@@ -1,0 +1,75 @@
+import { isObject } from '../read/bounded-json.ts'
+import type { Finding, SeenSkill, SeenTool } from '../read/finding.ts'
+
+/** Members of a schema that hold further schemas under names of the seller's own choice. */
+const NAMED = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+  'dependentSchemas',
+])
+
+/** What a call must satisfy; whatever else stands in a schema is for reading. */
+const FACTS = new Set(
+  `type properties required items prefixItems enum const format pattern default minimum maximum
+  exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems
+  minProperties maxProperties additionalProperties patternProperties propertyNames anyOf oneOf allOf
+  not if then else $defs definitions $ref dependentSchemas dependentRequired contains`.split(/\s+/),
+)
+
+/** A default or choice longer than this is a text of the seller's. */
+const MAX_VALUE = 80
+
+/** A finding without the sentences of a seller: names, parameters, types and hints stay. */
+export function toFacts(finding: Finding): Finding {
+  const { sight } = finding
+  if (sight === undefined) return finding
+  const { tools, skills } = sight
+  return {
+    ...finding,
+    sight: {
+      ...sight,
+      ...(tools !== undefined && { tools: tools.map(toToolFacts) }),
+      ...(skills !== undefined && { skills: skills.map(toSkillFacts) }),
+    },
+  }
+}
+
+/** @example toToolFacts({ name: 'find', description: 'Finds…', … }) → { name: 'find', description: 'find', … } */
+export function toToolFacts({ title: _, ...tool }: SeenTool): SeenTool {
+  return { ...tool, description: tool.name, input_schema: toSchemaFacts(tool.input_schema) }
+}
+
+function toSkillFacts({ id, name }: SeenSkill): SeenSkill {
+  return { id, name, description: name }
+}
+
+/** A JSON Schema without its texts; it takes the same values. */
+export function toSchemaFacts(schema: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (!FACTS.has(key) || (key === 'default' && isText(value))) return []
+      return [[key, NAMED.has(key) && isObject(value) ? toNamed(value) : toValue(key, value)]]
+    }),
+  )
+}
+
+function toNamed(schemas: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, value]) => [
+      name,
+      isObject(value) ? toSchemaFacts(value) : value,
+    ]),
+  )
+}
+
+function toValue(key: string, value: unknown): unknown {
+  if (key === 'default' || key === 'const' || key === 'enum') return value
+  if (Array.isArray(value)) return value.map((each) => toValue(key, each))
+  return isObject(value) ? toSchemaFacts(value) : value
+}
+
+function isText(value: unknown): boolean {
+  return JSON.stringify(value).length > MAX_VALUE
+}

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fetchPackage } from '../../functions/probe/package/fetch-package.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'waypost-fetch-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const trace = join(root, 'trace')
+const asked: string[] = []
+const MANIFESTS: Record<string, object> = {
+  scripted: {
+    bin: { other: './main.js', scripted: './main.js' },
+    scripts: Object.fromEntries(
+      ['preinstall', 'install', 'postinstall', 'prepare'].map((name) => [
+        name,
+        `echo ran > ${trace}`,
+      ]),
+    ),
+  },
+  'leads-away': { bin: './main.js', dependencies: { far: 'REGISTRY/elsewhere/far.tgz' } },
+  library: {},
+}
+
+/** A registry of loopback: packages' descriptions, and their archives. */
+let registry = ''
+const server = createServer((request, response) => {
+  const url = request.url ?? ''
+  asked.push(url)
+  const name = url.split('/')[1] ?? ''
+  const manifest = MANIFESTS[name]
+  if (manifest === undefined) {
+    response.writeHead(404).end('{}')
+    return
+  }
+  if (url.endsWith('.tgz')) {
+    response.end(readFileSync(pack(name, manifest)))
+    return
+  }
+  const version = {
+    ...JSON.parse(JSON.stringify(manifest).replaceAll('REGISTRY', registry)),
+    ...{ name, version: '1.0.0', dist: { tarball: `${registry}/${name}/${name}-1.0.0.tgz` } },
+  }
+  const page = { name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page))
+})
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  registry = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  vi.stubEnv('npm_config_registry', registry)
+})
+afterAll(() => {
+  vi.unstubAllEnvs()
+  server.close()
+})
+
+function pack(name: string, manifest: object): string {
+  const folder = join(root, `pack-${name}`, 'package')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'main.js'), '#!/usr/bin/env node\n'.padEnd(3 * 1024 ** 2, '//x\n'))
+  const described = { name, version: '1.0.0', ...manifest }
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify(described).replaceAll('REGISTRY', registry),
+  )
+  const file = join(root, `${name}.tgz`)
+  execFileSync('tar', ['-czf', file, '-C', join(folder, '..'), 'package'])
+  return file
+}
+
+function fetch(identifier: string, limits = { ms: 60_000, bytes: 64 * 1024 ** 2 }) {
+  const folder = mkdtempSync(join(root, 'to-'))
+  const plan = {
+    registry: 'npm',
+    identifier,
+    version: null,
+    env: {},
+    args: ['--in=<DIR>'],
+  } as const
+  return fetchPackage({ ...plan, args: [...plan.args] }, folder, limits)
+}
+
+describe('a package is fetched', () => {
+  test('without running any script of it, and is started as npx would', async () => {
+    const fetched = await fetch('scripted')
+    expect(fetched).toMatchObject({
+      command: ['/package/node_modules/.bin/scripted', '--in=/tmp'],
+      image: 'docker.io/library/node:24-slim',
+    })
+    expect(existsSync(trace)).toBe(false)
+    const { folder } = typeof fetched === 'string' ? { folder: '' } : fetched
+    expect(existsSync(join(folder, 'node_modules/.bin/scripted'))).toBe(true)
+  })
+
+  test('from the registry alone: what it needs from elsewhere is not asked for', async () => {
+    expect(await fetch('leads-away')).toContain('EALLOWREMOTE')
+    expect(asked.filter((url) => url.includes('elsewhere'))).toEqual([])
+  })
+
+  test.each([
+    ['missing', undefined, 'E404'],
+    ['library', undefined, 'no program to run'],
+    ['scripted', { ms: 60_000, bytes: 1024 ** 2 }, 'larger than 1 MB'],
+    ['scripted', { ms: 50, bytes: 1024 ** 2 }, ''],
+  ])('or %s with %j is not: %s', async (name, limits, words) => {
+    const said = await fetch(name, limits)
+    expect(typeof said).toBe('string')
+    expect(said).toContain(words)
+    expect(said).not.toContain('127.0.0.1')
+  })
+})
