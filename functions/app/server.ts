@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { toNodeHandler } from 'h3'
 import { gonePagePath } from '../../src/domain/derived/gone-path.ts'
 import type { Gone } from '../../src/domain/derived/tombstone.ts'
@@ -52,6 +53,8 @@ const HEADERS_TIMEOUT = 10_000
 const BODY_TIMEOUT = 60_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
+/** How long a client may take to read that its request was no HTTP, and go (milliseconds). */
+const LINGER_MS = 1000
 
 const SEARCH_PATH = ROUTES.search.path
 /** A page that is a file without a query, and rendered with one. */
@@ -204,21 +207,37 @@ function wantsPage(req: IncomingMessage, path: string): boolean {
   return accept.includes('text/html') && !accept.startsWith('application/json')
 }
 
-/** There is no response object for a request that could not be parsed: the answer is written raw. */
+/**
+ * There is no response object for a request that could not be parsed, and none that could still be
+ * used where its body breaks: the answer is written raw.
+ */
 function answerUnreadable(server: Server, turns: Turns, { problem, config }: Parts): void {
   const transport = toTransportHeaders(config.BASE_URL)
   const limits = { headerBytes: MAX_HEADER_BYTES, headersSeconds: HEADERS_TIMEOUT / 1000 }
+  const answered = new WeakSet<object>()
   server.on('clientError', (error, socket) => {
     const code = 'code' in error ? error.code : undefined
+    // The parser complains again of every byte after the one it could not read.
+    if (answered.has(socket)) return
     if (!socket.writable || code === 'ECONNRESET') return void socket.destroy()
     // Browsers open connections in advance. An answer to nothing would be taken for that of the
     // first request that goes out on one.
     const isUnused = 'bytesRead' in socket && socket.bytesRead === 0
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused) return void socket.destroy()
     const fault = toUnreadable(error, limits)
-    const response = toFaultProblem(fault, fault.target.startsWith(RELAY_PREFIX), problem)
-    for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
-    // Not into the middle of an answer to a request before it.
-    turns.afterAnswers(socket, () => void toRawAnswer(response).then((bytes) => socket.end(bytes)))
+    answered.add(socket)
+    turns.breakOff(socket, (asked) => {
+      const isCall = (asked?.url ?? fault.target).startsWith(RELAY_PREFIX)
+      const response = toFaultProblem(fault, isCall, problem)
+      for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
+      void toRawAnswer(response).then((bytes) => endSoon(socket, bytes))
+    })
   })
+}
+
+/** Reset at once, a connection whose client is still sending would lose the answer on its way. */
+function endSoon(socket: Duplex, bytes: string): void {
+  socket.end(bytes)
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
+import { isMalformed } from '../http/turns.ts'
 import { createBudget } from '../limits/budget.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
@@ -90,6 +91,8 @@ function createEntrance(
       limited.headers.set('Proxy-Status', 'waypost; error=http_request_denied')
       return writeResponse(req, res, limited)
     }
+    // It may have left while it was counted, and nobody would hear of that any more.
+    if (res.destroyed || isMalformed(req)) return
     const place = inFlight.enter(plan.listing.id, client)
     if (typeof place === 'string') return writeResponse(req, res, toBusy(refuse, place))
     ledger.usage.called(plan.listing.id)
