@@ -15,7 +15,7 @@ export function findSharedDir(): string | null {
 export function readSearchWords(): SearchWords {
   const { tables } = readTables(join(import.meta.dirname, '../../content'))
   if (tables === null) throw new Error('content/tables has faults: run npm run check')
-  return tables.searchWords
+  return { ...tables.searchWords, foreign: tables.foreignWords }
 }
 
 const CorpusRowSchema = v.object({

@@ -11,7 +11,10 @@ const MOST_NAMED = 20
  * A warning that names related words of the table which no listing has: they find nothing, as long
  * as no listing comes that writes them. One for the whole table: a small content lacks many.
  */
-export function findUnusedWords(listings: readonly PartialListing[], words: SearchWords): Fault[] {
+export function findUnusedWords(
+  listings: readonly PartialListing[],
+  words: Pick<SearchWords, 'related'>,
+): Fault[] {
   const written = new Set(listings.flatMap(({ facts }) => stemsOf(facts)))
   const meant = [...new Set(words.related.flatMap((row) => row.meant))]
   const unused = meant.filter((word) => !written.has(stemWord(word)))

@@ -31,7 +31,7 @@ export function toIndexInput({ listings, tables, baseUrl }: Catalogue): IndexInp
     tables: {
       categories: tables.categories.map(({ id }) => id),
       sources: tables.sources.map(({ id }) => id),
-      words: tables.searchWords,
+      words: { ...tables.searchWords, foreign: tables.foreignWords },
     },
   }
 }

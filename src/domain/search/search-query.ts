@@ -3,7 +3,7 @@ import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type FilterValues, SEARCH_FACETS } from './search-filters.ts'
 
 /** Characters of `q` a caller may send; the same number is the most the engine looks at. */
-export const MAX_QUERY_CHARACTERS = 512
+export const MAX_QUERY_CHARACTERS = 1000
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 50
 

@@ -1,4 +1,5 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
 
 /** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
@@ -15,6 +16,8 @@ export interface WordSets {
   filters: readonly FilterPhrase[]
   /** What listings may write where a query has this word. */
   relatedTo(word: string): readonly string[]
+  /** Words of other languages. */
+  foreign(): Lexicons
 }
 
 export interface FilterPhrase {
@@ -40,7 +43,12 @@ export function createWordSets(words: SearchWords): WordSets {
   // Made when the first query asks: a start needn't wait for them.
   let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
+  let lexicons: Lexicons | undefined
   return {
+    foreign: () => {
+      lexicons ??= createLexicons(words.foreign)
+      return lexicons
+    },
     stop: new Set(words.stop),
     generic: new Set(words.generic),
     filler: new Set(words.filler),
