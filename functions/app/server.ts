@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { toNodeHandler } from 'h3'
 import { gonePagePath } from '../../src/domain/derived/gone-path.ts'
 import type { Gone } from '../../src/domain/derived/tombstone.ts'
@@ -53,8 +52,6 @@ const HEADERS_TIMEOUT = 10_000
 const BODY_TIMEOUT = 60_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
-/** How long a client may take to read that its request was no HTTP, and go (milliseconds). */
-const LINGER_MS = 1000
 
 const SEARCH_PATH = ROUTES.search.path
 /** A page that is a file without a query, and rendered with one. */
@@ -102,7 +99,7 @@ function createEntrance(layers: ServerLayers): NodeHandler {
     for (const [name, value] of transport) res.setHeader(name, value)
     if (fault === null) return answer(req, res, path, query)
     res.shouldKeepAlive = false
-    void sendResponse(res, toFaultProblem(fault, isCall, parts.problem))
+    void sendResponse(req, res, toFaultProblem(fault, isCall, parts.problem))
   }
   return (req, res) => {
     const given = isProxied ? req.headers['x-request-id'] : undefined
@@ -127,7 +124,7 @@ function createOwnAnswers(layers: ServerLayers) {
     if (pages?.serve(req, res, path, () => void app(req, res)) === true) return
     const isThere = [files, pages, cards].some((layer) => layer?.has(path) === true)
     const refusal = isThere ? toMethodAnswer(req.method ?? '', path, problem) : null
-    if (refusal !== null) return void sendResponse(res, refusal)
+    if (refusal !== null) return void sendResponse(req, res, refusal)
     if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return
     void app(req, res)
   }
@@ -135,7 +132,7 @@ function createOwnAnswers(layers: ServerLayers) {
   function answerGone(req: IncomingMessage, res: ServerResponse, path: string, gone: Gone): void {
     const page = gonePagePath(gone.id)
     if (wantsPage(req, path) && release().files.serveAs(req, res, page, 410)) return
-    void sendResponse(res, toGoneProblem(gone, problem))
+    void sendResponse(req, res, toGoneProblem(gone, problem))
   }
   return (req: IncomingMessage, res: ServerResponse, path: string, query: string): void => {
     if (search !== undefined && path === SEARCH_PATH && isPlainGet(req))
@@ -230,14 +227,7 @@ function answerUnreadable(server: Server, turns: Turns, { problem, config }: Par
       const isCall = (asked?.url ?? fault.target).startsWith(RELAY_PREFIX)
       const response = toFaultProblem(fault, isCall, problem)
       for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
-      void toRawAnswer(response).then((bytes) => endSoon(socket, bytes))
+      return toRawAnswer(response)
     })
   })
-}
-
-/** Reset at once, a connection whose client is still sending would lose the answer on its way. */
-function endSoon(socket: Duplex, bytes: string): void {
-  socket.end(bytes)
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-  socket.once('close', () => clearTimeout(timer))
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { MALFORMED_BODY } from '../http/turns.ts'
-import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-errors.ts'
+import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**

@@ -13,11 +13,11 @@ export const STILL_MS = 60_000
 export interface Turns {
   handle: NodeHandler
   /**
-   * What follows on this connection cannot be read. `answer` runs when it is its turn: after the
-   * answers under way, or at once where it is the body of the request being answered that broke.
-   * Where that request has an answer already, the connection ends after it without another.
+   * What follows on this connection cannot be read: it ends with `answer`, given the request whose
+   * body broke, if that is what broke. Answers under way come first; where that request has one
+   * already, no other follows.
    */
-  breakOff(socket: Duplex, answer: (asked: IncomingMessage | null) => void): void
+  breakOff(socket: Duplex, answer: (asked: IncomingMessage | null) => Promise<string>): void
 }
 
 /** Told to a request whose body turns out to be no HTTP: nothing more of it will come. */
@@ -92,13 +92,24 @@ export function createTurns(
         malformed.add(broken.req)
         broken.req.emit(MALFORMED_BODY)
       }
+      const isAnswered = broken?.headersSent === true
+      const end = async () => endSoon(socket, isAnswered ? '' : await answer(broken?.req ?? null))
       // It waits for its turn, which its refusal takes.
-      if (broken !== null && broken !== current && !broken.headersSent) line.waiting.pop()
-      const work = broken?.headersSent ? () => socket.end() : () => answer(broken?.req ?? null)
-      if (current === null || (broken === current && !broken.headersSent)) work()
-      else line.waiting.push(work)
+      if (broken !== null && broken !== current && !isAnswered) line.waiting.pop()
+      if (current === null || (broken === current && !isAnswered)) void end()
+      else line.waiting.push(end)
     },
   }
+}
+
+/** How long a client may take to read that its request was no HTTP, and go (milliseconds). */
+const LINGER_MS = 1000
+
+/** Reset at once, a connection whose client is still sending would lose the answer on its way. */
+function endSoon(socket: Duplex, bytes: string): void {
+  socket.end(bytes)
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function continueLine(line: Line, socket: Socket): void {
