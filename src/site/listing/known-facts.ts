@@ -24,7 +24,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     toHeard(probes),
     known(
       calls !== null,
-      `${toCount(calls?.rows.length ?? 0, (calls?.title ?? '').toLowerCase())} described`,
+      `${toCount(calls?.total ?? 0, (calls?.title ?? '').toLowerCase())} described`,
       'Operations, tools or skills: not described yet',
     ),
     known(
