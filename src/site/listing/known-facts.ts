@@ -11,7 +11,7 @@ export interface KnownFact {
 interface Seen {
   /** Oldest first. */
   probes: readonly Pick<Probe, 'at' | 'outcome' | 'protocol'>[]
-  calls: { title: string; rows: readonly unknown[] } | null
+  calls: { title: string; total: number } | null
 }
 
 /** For listings without a score: a page that is complete without one. */
