@@ -131,8 +131,8 @@ function dealOut(
       .flatMap((payout) => byPayout.get(payout) ?? [])
       .filter(({ is_untraced }) => !is_untraced)
     const own = [...metered, ...called.filter((one) => !disputed.has(payoutOf(one)))]
-    const wallets = [...counts, ...contested].map(toWallet)
-    wallets.push(...called.map(({ payee }) => payee))
+    const published = [...counts, ...contested].map(toWallet)
+    const wallets = [...published, ...called.map(({ payee }) => payee)]
     shares.set(id, { own, wallets, isMetered: read.length > 0 })
   }
   return shares

@@ -83,21 +83,12 @@ export function toTrustMethodView(
   { independentOperators, costOfCheating }: Pick<Tables, 'independentOperators' | 'costOfCheating'>,
   measuredOperators: number,
 ): TrustMethodView {
-  const { weights, saturation, recency } = TRUST
   return {
     method: TRUST_METHOD,
     summary:
       'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score, and that is not a bad sign.',
     in_short: toInShort(measuredOperators, costOfCheating),
-    formula: {
-      score: 'round(100 * base * (1 - concentration_penalty * c) * recency * shrink)',
-      base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
-      sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
-      recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
-      shrink: `B / (B + ${TRUST.shrinkBuyers})`,
-      shared_payout: 'N and V are divided by the number of listings that share the payout address',
-      symbols: `B buyers, N settlements, V volume in US dollars, c share of the largest buyer; all over the window. Of one buyer count at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}, and of three buyers or more no more dollars than of all others together`,
-    },
+    formula: toFormula(),
     constants: toConstants(),
     evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
     sources: [
@@ -139,6 +130,19 @@ function toInShort(measured: number, table: CostOfCheating): string[] {
       ? `Inventing the buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing, as far as we could find out.`
       : `That needs ${measuredSeeds} sellers we know to be independent, and ${measured === 0 ? 'none' : `only ${measured}`} of them ${measured === 1 ? 'is' : 'are'} measured here today: until then invented buyers cost under a cent.`,
   ]
+}
+
+function toFormula(): Record<string, string> {
+  const { weights, saturation, recency } = TRUST
+  return {
+    score: 'round(100 * base * (1 - concentration_penalty * c) * recency * shrink)',
+    base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
+    sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
+    recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
+    shrink: `B / (B + ${TRUST.shrinkBuyers})`,
+    shared_payout: 'N and V are divided by the number of listings that share the payout address',
+    symbols: `B buyers, N settlements, V volume in US dollars, c share of the largest buyer; all over the window. Of one buyer count at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}, and of three buyers or more no more dollars than of all others together`,
+  }
 }
 
 function toCheapest(table: CostOfCheating): TrustMethodView['cost_of_cheating']['cheapest'] {

@@ -1,13 +1,15 @@
 import type { CostOfCheating, Found } from '../../../src/domain/independence/cost-of-cheating.ts'
+import { VOUCHING } from '../../../src/domain/independence/vouching.ts'
+import { TRUST } from '../../../src/domain/trust/trust.ts'
 import type { Attack, Plan } from './attacks.ts'
 import { costOf, tiedUsd } from './play-cheating.ts'
 import { createRandom } from './random.ts'
 
 type Means = CostOfCheating['means']
 
-const TRIES = 180
+const TRIES = 90
 /** A hundred listings take a hundred times as long: they start from what was found for one. */
-const FEW_TRIES = 6
+const FEW_TRIES = 2
 /** Steps shrink over so many tries, then start large again: a valley may lie beyond a ridge. */
 const ROUND = 90
 const LARGEST = 0.6
@@ -43,11 +45,9 @@ export function findCheapest(
   const { listings } = attack
   const shared =
     start === null ? [] : [shareOut(start, listings, 1.02), shareOut(start, listings, 2)]
-  for (const plan of [
-    ...shared,
-    ...strongestPlans(attack, means).slice(0, listings === 1 ? undefined : 1),
-  ])
-    if (consider(plan)) break
+  const starts =
+    listings === 1 ? [...toExactPlans(attack, means), ...strongestPlans(attack, means)] : shared
+  for (const plan of starts) if (consider(plan)) break
   const most = listings === 1 ? TRIES : FEW_TRIES
   for (let tries = 0; tries < most && best !== null; tries++) {
     const step = LARGEST * (SMALLEST / LARGEST) ** ((tries % ROUND) / ROUND)
@@ -78,6 +78,18 @@ function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
     plan.payments <= means.payments &&
     tied + spent <= means.budget_usd
   )
+}
+
+/** As the rules are written: each wallet pays as much as counts, and gives away the least that does. */
+function toExactPlans({ elsewhere }: Attack, { wallets: most }: Means): Plan[] {
+  const { settlements, volumeUsd } = TRUST.perPayer
+  const given = elsewhere === 'nowhere' ? 0 : VOUCHING.usdAListing
+  return Array.from({ length: Math.min(most, 100) }, (_, n) => n + 1).map((wallets) => ({
+    wallets,
+    payments: settlements * wallets,
+    volume_usd: volumeUsd * wallets,
+    elsewhere_usd: given,
+  }))
 }
 
 function strongestPlans({ days, elsewhere, listings }: Attack, means: Means): Plan[] {
