@@ -16,7 +16,7 @@ import {
   insertTransferRows,
   readCursors,
 } from './meter-rows.ts'
-import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
+import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 import { tokenAccountOf } from './token-account.ts'
 
 /** A CAIP-2 reference is the first 32 characters of the genesis hash. */
@@ -49,10 +49,8 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== network)
     throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
   const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
-  await insertCursors(
-    store,
-    payouts.map(({ payout }) => ({ ...row, payout })),
-  )
+  const rows = payouts.map(({ payout }) => ({ ...row, payout }))
+  await work.write((trx) => insertCursors(trx, rows))
   const tally: ChainTally = { payments: 0, read: 0 }
   const listings = new Map(payouts.map(({ payout, listing_id }) => [payout, listing_id]))
   for (const cursor of await readCursors(store, network, payouts)) {
@@ -61,6 +59,7 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
     const { decimals, address: mint } = asset
     const payout = { network, wallet: cursor.payout, account, mint, decimals }
     const readAt = clock.now()
+    let { mark } = cursor
     for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
@@ -70,7 +69,9 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
         listing_id: listings.get(cursor.payout) ?? '',
       }))
       const sent = found.flatMap((one) => readSolanaReturns(one, payout))
-      await writeTransactions(work, cursor, { payments: owned, sent, found, mark: some.at(-1) })
+      const seen = { payments: owned, sent, found, mark: some.at(-1)?.signature ?? mark }
+      await writeTransactions(work, { ...cursor, mark }, seen)
+      mark = seen.mark
       tally.payments += payments.length
       tally.read += found.length
     }
@@ -129,7 +130,8 @@ interface SeenTransactions {
   payments: Settlement[]
   sent: Transfer[]
   found: readonly ParsedTransaction[]
-  mark: Signature | undefined
+  /** The last signature of them. */
+  mark: string | null
 }
 
 async function writeTransactions(
@@ -137,7 +139,7 @@ async function writeTransactions(
   cursor: MeterCursorTable,
   { payments, sent, found, mark }: SeenTransactions,
 ): Promise<void> {
-  const { network, store } = work
+  const { network } = work
   const slots = new Map(found.map(({ transaction, slot }) => [transaction.signatures[0], slot]))
   const payers = payments.toReversed().map(({ payer, transaction, at }) => ({
     network,
@@ -145,30 +147,35 @@ async function writeTransactions(
     block: slots.get(transaction) ?? 0,
     at,
   }))
-  await store.db.transaction().execute(async (trx) => {
+  await work.write(async (trx) => {
     await insertPayments(trx, payments)
     await insertTransferRows(trx, sent)
     await insertPayers(trx, [...new Map(payers.map((one) => [one.payer, one])).values()], {
       isTraced: true,
     })
-    await trx
+    const moved = await trx
       .updateTable('meter_cursor')
-      .set({ mark: mark?.signature ?? cursor.mark })
+      .set({ mark })
       .where('network', '=', network)
       .where('payout', '=', cursor.payout)
+      .where('mark', cursor.mark === null ? 'is' : '=', cursor.mark)
+      .returning('payout')
       .execute()
+    if (moved.length === 0) throw new MeterStopped('a payout was read elsewhere meanwhile')
   })
 }
 
 async function updateCursor(
-  { store, network }: ChainWork,
+  { write, network }: ChainWork,
   { payout }: MeterCursorTable,
   change: Pick<MeterCursorTable, 'read_until'>,
 ): Promise<void> {
-  await store.db
-    .updateTable('meter_cursor')
-    .set(change)
-    .where('network', '=', network)
-    .where('payout', '=', payout)
-    .execute()
+  await write(async (trx) => {
+    await trx
+      .updateTable('meter_cursor')
+      .set(change)
+      .where('network', '=', network)
+      .where('payout', '=', payout)
+      .execute()
+  })
 }

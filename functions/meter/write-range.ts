@@ -8,16 +8,20 @@ import {
   notePaidOthers,
   type Payer,
 } from './meter-rows.ts'
-import type { ChainWork } from './meter-world.ts'
+import { type ChainWork, MeterStopped } from './meter-world.ts'
 import type { SeenRange } from './read-range.ts'
 
-/** All of a range, and that it was read, or nothing of it. */
+/**
+ * All of a range, and that it was read, or nothing of it.
+ *
+ * @throws MeterStopped when its payouts have been read on, or back, since it was begun
+ */
 export async function writeRange(
-  { store, network }: ChainWork,
+  { write, network }: ChainWork,
   group: readonly MeterCursorTable[],
   { from, edge, payments, sent, paidOthers }: SeenRange,
 ): Promise<void> {
-  await store.db.transaction().execute(async (trx) => {
+  await write(async (trx) => {
     await insertPayments(trx, payments)
     await insertTransferRows(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
@@ -27,14 +31,18 @@ export async function writeRange(
       .values({ network, number: edge.number, hash: edge.hash })
       .onConflict((conflict) => conflict.columns(['network', 'number']).doNothing())
       .execute()
-    for (const some of inPieces(group.map(({ payout }) => payout)))
-      await trx
+    for (const some of inPieces(group.map(({ payout }) => payout))) {
+      const moved = await trx
         .updateTable('meter_cursor')
         .set({ next_block: edge.number + 1, read_until: edge.at })
         .where('network', '=', network)
         .where('next_block', '=', from)
         .where('payout', 'in', some)
+        .returning('payout')
         .execute()
+      if (moved.length < some.length)
+        throw new MeterStopped('a payout was read elsewhere meanwhile')
+    }
   })
 }
 

@@ -15,7 +15,7 @@ export function findSharedDir(): string | null {
 export function readSearchWords(): SearchWords {
   const { tables } = readTables(join(import.meta.dirname, '../../content'))
   if (tables === null) throw new Error('content/tables has faults: run npm run check')
-  return tables.searchWords
+  return { ...tables.searchWords, foreign: tables.foreignWords }
 }
 
 const CorpusRowSchema = v.object({
@@ -51,6 +51,8 @@ export function readCorpus(sharedDir: string): SearchDocument[] {
       maxUsd: null,
       auth: 'unknown',
       runs: ['remote'],
+      networks: [],
+      isFree: false,
       call: false,
       added: null,
       trustScore: null,

@@ -25,14 +25,14 @@ const rules = { allowPrivate: false }
 const { content } = readContent('content', rules)
 if (content === null) throw new Error('run "npm run check": the content has errors')
 const { listings } = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
-const { categories, sources, searchWords } = content.tables
+const { categories, sources, searchWords, foreignWords: foreign } = content.tables
 const index = loadSearchIndex(
   buildSearchIndex(
     listings.map((listing) => toSearchDocument(listing, baseUrl)),
     {
       categories: categories.map(({ id }) => id),
       sources: sources.map(({ id }) => id),
-      words: searchWords,
+      words: { ...searchWords, foreign },
     },
   ),
 )

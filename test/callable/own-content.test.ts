@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
@@ -33,6 +34,19 @@ function kitOf(id: string): KitView {
   if (kit === undefined) throw new Error(`${id} is not in the content`)
   return kit
 }
+
+test('no host that docs/not-listed.md gives a reason for has a listing', () => {
+  const page = readFileSync('docs/not-listed.md', 'utf8')
+  const told = [...page.matchAll(/^- `([^`]+)`$/gm)].map(([, host = '']) => host)
+  const listed = new Set(
+    catalogue.listings
+      .flatMap(({ facts }) => [facts.url, ...facts.http.map(({ url }) => url)])
+      .map((url) => new URL(url))
+      .flatMap(({ host, pathname }) => [host, `${host}/${pathname.split('/')[1]}`]),
+  )
+  expect(told.length).toBeGreaterThan(100)
+  expect(told.filter((host) => listed.has(host))).toEqual([])
+})
 
 test('nothing of the content is warned about', () => {
   expect(faults).toEqual([])

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { markOfRealm } from '../../src/domain/settlement/schemes/tempo-charge.ts'
 import { preparePaymentPackages } from './prepare.ts'
 
 /**
@@ -21,6 +22,7 @@ const BUNDLE = `0x${'0c'.repeat(20)}` as const
 describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => {
   let lab: typeof import('./chain.ts')
   let chain: import('./chain.ts').Chain
+  let scheme: typeof import('./scheme-world.ts')
   let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
   let permit2: Awaited<ReturnType<typeof import('./permit2.ts').openPermit2>>
 
@@ -35,7 +37,8 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
       Bundle: BUNDLE,
     })
     permit2 = await (await import('./permit2.ts')).openPermit2(chain)
-    world = await (await import('./scheme-world.ts')).openSchemeWorld(chain.url, lab.NETWORK)
+    scheme = await import('./scheme-world.ts')
+    world = await scheme.openSchemeWorld(chain.url, lab.NETWORK)
     await world.prove([SHOP])
   }, 200_000)
 
@@ -45,6 +48,12 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
   })
 
   const buyer = () => lab.accountOf(1).address.toLowerCase()
+  const relay = (payment: object, settled: object = {}) =>
+    world.relay(
+      SHOP,
+      ['PAYMENT-SIGNATURE', scheme.encode(payment)],
+      ['PAYMENT-RESPONSE', scheme.encode(settled)],
+    )
 
   test('exact and upto are counted once, by relay and by meter, and nothing beside them', async () => {
     const exact = await permit2.sign('exact', SHOP, 2_000n)
@@ -54,17 +63,69 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
     await chain.mine(1)
     // The forgeries moved real money to the seller too.
     expect(await chain.balanceOf(SHOP)).toBe(3_200n + 18_000n)
-    expect(await world.relay(SHOP, exact, settled[0] ?? {})).toEqual({
+    expect(await relay(exact, settled[0])).toEqual({
       state: 'counted',
       reason: null,
     })
     expect(await world.counted()).toEqual([`${buyer()} 2000 relay`])
     expect(await world.meter.run()).toMatchObject({ payments: 2, stopped: null })
     expect(await world.counted()).toEqual([`${buyer()} 2000 both`, `${buyer()} 1200 meter`])
-    expect(await world.relay(SHOP, upto, settled[1] ?? {})).toEqual({
+    expect(await relay(upto, settled[1])).toEqual({
       state: 'counted',
       reason: null,
     })
     expect(await world.counted()).toEqual([`${buyer()} 2000 both`, `${buyer()} 1200 both`])
+  })
+})
+
+describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () => {
+  let tempo: Awaited<ReturnType<typeof import('./tempo.ts').startTempo>>
+  let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
+  let buyer: (index: number) => string
+
+  beforeAll(async () => {
+    const { accountOf, startTempo, TEMPO } = await import('./tempo.ts')
+    buyer = (index) => accountOf(index).address.toLowerCase()
+    tempo = await startTempo(SHOP)
+    world = await (await import('./scheme-world.ts')).openSchemeWorld(tempo.url, TEMPO)
+    await world.prove([SHOP])
+  }, 60_000)
+
+  afterAll(async () => {
+    await world?.close()
+    await tempo?.stop()
+  })
+
+  test('pulled, pushed, sponsored and split charges are counted once, and nothing beside them', async () => {
+    const paid = [
+      await tempo.charge({ buyer: 3, amount: '0.001' }),
+      await tempo.charge({ buyer: 4, amount: '0.002', mode: 'push' }),
+      await tempo.charge({ buyer: 5, amount: '0.003', isSponsored: true }),
+      await tempo.charge({ buyer: 6, amount: '0.001', split: `0x${'5e'.repeat(20)}` }),
+    ]
+    const free = await tempo.charge({ buyer: 7, amount: '0' })
+    const elsewhere = await tempo.charge({ buyer: 8, amount: '0.009', realm: 'another.example' })
+    await tempo.forge(`0xef1ed71201${markOfRealm('0.example')}${'00'.repeat(17)}`)
+    const relay = ({ authorization, receipt }: (typeof paid)[number]) =>
+      world.relay(SHOP, ['Authorization', authorization], ['Payment-Receipt', receipt])
+    expect(await relay(paid[0] ?? free)).toEqual({ state: 'counted', reason: null })
+    expect(await world.meter.run()).toMatchObject({ payments: 4, stopped: null })
+    expect(await world.counted()).toEqual([
+      `${buyer(3)} 1000 both`,
+      `${buyer(4)} 2000 meter`,
+      `${buyer(5)} 3000 meter`,
+      `${buyer(6)} 600 meter`,
+    ])
+    for (const call of paid.slice(1)) expect(await relay(call)).toMatchObject({ state: 'counted' })
+    // Of another realm it is this call's all the same: the seller may name himself as he likes.
+    expect(await relay(elsewhere)).toMatchObject({ state: 'counted' })
+    expect(await relay({ ...elsewhere, authorization: paid[0]?.authorization ?? '' })).toEqual({
+      state: 'refused',
+      reason: 'memo_differs',
+    })
+    const known = await world.counted()
+    expect(known).toHaveLength(5)
+    await relay(free)
+    expect(await world.counted()).toEqual(known)
   })
 })

@@ -33,6 +33,8 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     maxUsd: given.minUsd ?? null,
     auth: 'unknown',
     runs: ['remote'],
+    networks: [],
+    isFree: false,
     call: false,
     added: null,
     trustScore: null,
@@ -49,7 +51,10 @@ const { tables: PRODUCT_TABLES } = readTables(join(import.meta.dirname, '../../c
 if (PRODUCT_TABLES === null) throw new Error('content/tables has faults: run npm run check')
 
 /** The product's own table of words. */
-export const SEARCH_WORDS = PRODUCT_TABLES.searchWords
+export const SEARCH_WORDS = {
+  ...PRODUCT_TABLES.searchWords,
+  foreign: PRODUCT_TABLES.foreignWords,
+}
 
 /** An index as the product builds it, with its own table of words. */
 export function indexOf(

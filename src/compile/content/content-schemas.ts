@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { CompareFactsSchema } from '../../domain/compare/compare-facts.ts'
+import { ForeignWordsSchema } from '../../domain/derived/foreign-words.ts'
 import { SearchWordsSchema } from '../../domain/derived/query-words.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
@@ -53,6 +54,7 @@ const CONTENT_SCHEMAS = {
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
+  'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),
   'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
   'independent_operators.schema.json': () => toListOf(IndependentOperatorSchema),
   'cost_of_cheating.schema.json': () => toContentSchema(CostOfCheatingSchema),

@@ -35,6 +35,7 @@ export function readTables(contentDir: string): TableFiles {
     site: read('site', entries.site),
     tasks: read('tasks', entries.tasks),
     searchWords: read('search-words', entries.searchWords),
+    foreignWords: read('foreign-words', entries.foreignWords),
   }
   const faults = Object.values(files).flatMap((file): Fault[] => file.faults)
   return { tables: toTables(files), partial: toPartial(files), faults }

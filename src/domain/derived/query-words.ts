@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type ForeignWords, NO_FOREIGN_WORDS } from './foreign-words.ts'
 
 /**
  * `content/tables/search-words.yaml`: words the search treats differently from others. They choose
@@ -67,7 +68,8 @@ export const SearchWordsSchema = v.strictObject({
   related: RelatedSchema,
 })
 
-export type SearchWords = v.InferOutput<typeof SearchWordsSchema>
+/** The words of both tables. */
+export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & { foreign: ForeignWords }
 
 /** No word is treated differently from others. */
 export const NO_SEARCH_WORDS: SearchWords = {
@@ -80,4 +82,5 @@ export const NO_SEARCH_WORDS: SearchWords = {
   everyday: [],
   filters: [],
   related: [],
+  foreign: NO_FOREIGN_WORDS,
 }

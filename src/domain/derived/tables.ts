@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/independence.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { ForeignWordsSchema } from './foreign-words.ts'
 import { SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
@@ -110,6 +111,7 @@ export const TablesSchema = v.strictObject({
   site: SiteTextsSchema,
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,
+  foreignWords: ForeignWordsSchema,
 })
 
 export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>

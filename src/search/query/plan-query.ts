@@ -2,6 +2,9 @@ import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { splitText, type Word } from '../words/split-text.ts'
+import { belongingWords } from './belonging-words.ts'
+import { type FilterPhrase, writeOutPrices } from './filter-phrases.ts'
+import { readForeign } from './foreign-words.ts'
 import { type KnownTerm, lookUpPair, lookUpWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
 import { type QueryUnit, unitsOf } from './query-units.ts'
@@ -11,6 +14,10 @@ import { closestWords } from './repair-word.ts'
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
+  /** Words that sound like a filter. */
+  phrases: readonly FilterPhrase[]
+  /** Whether no listing has one of the words. */
+  isMissing: boolean
   /** For a note where nothing is found. */
   closest: () => readonly string[]
 }
@@ -22,8 +29,8 @@ export interface PlanTerm extends KnownTerm {
   weight: number
 }
 
-/** Words of a query that are looked at, and terms that are searched for. */
-const MAX_QUERY_WORDS = 32
+/** Words of a query that are looked at once what carries no task is left out, and terms that are searched for. */
+const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
 /** A query with more slips than this is none that would be the better for guessing. */
 const MAX_REPAIRS = 4
@@ -38,26 +45,65 @@ const MIN_JOINED_ROWS = 2
  * chooses terms; how terms are scored is the formula's.
  */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
-  const words = splitText(firstCharacters(query)).slice(0, MAX_QUERY_WORDS)
-  const { kept, notes } = leaveOut(joinWords(index, words), index.words)
-  const units: QueryUnit[] = []
-  kept.forEach((word, at) => {
-    const slips = units.filter((unit) => unit.repaired !== undefined).length
-    const rules = { isLast: at === kept.length - 1, maySlip: slips < MAX_REPAIRS }
-    for (const unit of unitsOf(index, word, rules)) units.push(unit)
-  })
+  const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
+  const { kept: named, notes, phrases } = leaveOut(joinWords(index, read.words), index.words)
+  const taken = named.slice(0, MAX_QUERY_WORDS)
+  const kept = belongingWords(index, taken)
+  const units = readUnits(index, kept, !read.isForeign)
   const related = units.map((unit) => relatedTerms(index, unit))
+  const beside = readUnits(index, read.originals, false)
   const terms = [
     ...units.flatMap(({ asked, terms: own }) => own.map((term) => ({ ...term, asked }))),
     ...pairTerms(index, units),
     ...related.flat(),
+    ...beside.flatMap(({ asked, terms: own }) =>
+      own.map((term) => ({ ...term, asked, weight: TERM_WEIGHTS.part })),
+    ),
   ]
   return {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
-    notes: [...notes, ...unitNotes(units, related)],
+    notes: [
+      ...read.notes,
+      ...(kept.length < taken.length ? [storyNote(kept)] : notes),
+      ...(taken.length < named.length ? [tooLongNote(named.length - taken.length)] : []),
+      ...joinNotes(read.words, kept),
+      ...unitNotes(units, related),
+    ],
+    phrases,
+    isMissing: units.some(({ unknown }, at) => unknown === true && related[at]?.length === 0),
     closest: () =>
       units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
   }
+}
+
+function storyNote(kept: readonly Word[]): string {
+  const words = listOf(
+    kept.map(({ whole }) => whole),
+    kept.length,
+  )
+  return `The query is long: searched for ${words}, the words of it that listings use together.`
+}
+
+function tooLongNote(left: number): string {
+  return `The query has ${left} more words than the ${MAX_QUERY_WORDS} that are read.`
+}
+
+/** What was written apart and read as one. */
+function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
+  return kept
+    .filter((word) => !words.includes(word))
+    .map(({ whole, parts }) => `Read “${parts.join(' ')}” as “${whole}” too.`)
+}
+
+function readUnits(index: SearchIndex, words: readonly Word[], mayRepair: boolean): QueryUnit[] {
+  const units: QueryUnit[] = []
+  words.forEach((word, at) => {
+    const slips = units.filter((unit) => unit.repaired !== undefined).length
+    const isLast = mayRepair && at === words.length - 1
+    const rules = { isLast, maySlip: mayRepair && slips < MAX_REPAIRS }
+    for (const unit of unitsOf(index, word, rules)) units.push(unit)
+  })
+  return units
 }
 
 function firstCharacters(text: string): string {
@@ -67,7 +113,8 @@ function firstCharacters(text: string): string {
 
 /**
  * `power point` is one word where listings write it as one more often than side by side; `speech to
- * text` is not `text to speech`: listings write them with hyphens, so they have a term.
+ * text` is not `text to speech`: listings write them with hyphens, so they have a term. What nearly
+ * every listing has is glued to nothing: `mcp server` is no `mcpserver`.
  */
 function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
@@ -76,27 +123,23 @@ function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
       joinNext(index, words.slice(at, at + 3)) ?? joinNext(index, words.slice(at, at + 2))
     const next = found ?? words[at]
     if (next !== undefined) joined.push(next)
-    at += found === null ? 1 : found.length
+    at += found?.parts.length ?? 1
   }
   return joined
 }
 
-function joinNext(index: SearchIndex, words: readonly Word[]): (Word & { length: number }) | null {
-  const { length } = words
+function joinNext(index: SearchIndex, words: readonly Word[]): Word | null {
+  const { stop, generic } = index.words
   const parts = words.map(({ whole }) => whole)
-  const whole = parts.join('')
   const [left, middle, right] = parts
   if (left === undefined || middle === undefined) return null
-  if (!words.every(({ style }) => style === 'plain')) return null
+  if (!words.every(({ style, whole }) => style === 'plain' && !generic.has(whole))) return null
+  const whole = parts.join('')
   const { rows } = lookUpWord(index, whole)
   if (right !== undefined)
-    return rows > 0 && index.words.stop.has(middle)
-      ? { whole, parts, style: 'hyphen', length }
-      : null
+    return rows > 0 && stop.has(middle) ? { whole, parts, style: 'hyphen' } : null
   const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
-  return rows >= Math.max(MIN_JOINED_ROWS, apart)
-    ? { whole, parts: [], style: 'plain', length }
-    : null
+  return rows >= Math.max(MIN_JOINED_ROWS, apart) ? { whole, parts, style: 'hyphen' } : null
 }
 
 /** Neighbours that listings have side by side. */
@@ -151,8 +194,8 @@ function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]):
 }
 
 /** Words for a note; nobody reads more than a few. */
-export function listOf(words: readonly string[]): string {
-  const shown = words.slice(0, MAX_LISTED).map((word) => `“${word}”`)
+export function listOf(words: readonly string[], most = MAX_LISTED): string {
+  const shown = words.slice(0, most).map((word) => `“${word}”`)
   const more = words.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }

@@ -1,4 +1,10 @@
-const COMBINING_MARKS = /\p{M}+/gu
+/**
+ * Marks that people leave out when they type: accents, vowel points. Where a mark is a letter of its
+ * own, as in Devanagari, it stays.
+ */
+const OPTIONAL_MARKS = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu
+/** Marks of signs, such as what an emoji leaves behind. */
+const STRAY_MARKS = /[\uFE00-\uFE0F\p{Me}]+|(?<![\p{L}\p{N}\p{M}])\p{M}+/gu
 const PLAIN = /^\p{ASCII}*$/u
 
 /** Letters that compatibility decomposition leaves alone although people type them plainly. */
@@ -12,15 +18,18 @@ const LETTERS: Record<string, string> = {
   ł: 'l',
   ı: 'i',
   þ: 'th',
+  ё: 'е',
 }
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu')
 
 /**
- * One spelling for all ways to write a word: compatibility forms, case and accents removed.
+ * One spelling for all ways to write a word: compatibility forms, case and accents removed, marks
+ * that are letters kept.
  * @example foldText('Café ＡＰＩ') // 'cafe api'
  */
 export function foldText(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase()
-  const bare = text.normalize('NFKD').toLowerCase().replace(COMBINING_MARKS, '')
+  const apart = text.normalize('NFKD').toLowerCase()
+  const bare = apart.replace(STRAY_MARKS, '').replace(OPTIONAL_MARKS, '$1')
   return bare.normalize('NFC').replace(LETTER, (letter) => LETTERS[letter] ?? letter)
 }

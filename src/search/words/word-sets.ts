@@ -1,4 +1,5 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
 
 /** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
@@ -11,16 +12,12 @@ export interface WordSets {
   spanStarts: ReadonlySet<string>
   /** Whether a word is no slip, whether or not a listing has it. */
   isEveryday(word: string): boolean
-  /** Phrases that sound like a filter, longest first. */
-  filters: readonly FilterPhrase[]
+  /** Phrases that sound like a filter, longest first, and the parameter each means: `runs=local`. */
+  filters: readonly { words: readonly string[]; use: string }[]
   /** What listings may write where a query has this word. */
   relatedTo(word: string): readonly string[]
-}
-
-export interface FilterPhrase {
-  words: readonly string[]
-  /** The parameter that does what the phrase sounds like: `runs=local`. */
-  use: string
+  /** Words of other languages. */
+  foreign(): Lexicons
 }
 
 const NONE: readonly Related[] = []
@@ -40,7 +37,12 @@ export function createWordSets(words: SearchWords): WordSets {
   // Made when the first query asks: a start needn't wait for them.
   let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
+  let lexicons: Lexicons | undefined
   return {
+    foreign: () => {
+      lexicons ??= createLexicons(words.foreign)
+      return lexicons
+    },
     stop: new Set(words.stop),
     generic: new Set(words.generic),
     filler: new Set(words.filler),

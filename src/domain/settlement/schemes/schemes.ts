@@ -44,8 +44,9 @@ export const SCHEMES = [
   {
     id: 'tempo_charge',
     name: 'MPP charge on Tempo',
-    counted: false,
-    reason: 'We do not read its memo yet.',
+    counted: true,
+    reason:
+      'The coin writes a memo beside the transfer, which names the seller’s host and the challenge, and the payer is who signed. Anybody can write a memo, but only with money of his own that the seller keeps. The coin there is bridged USD Coin.',
   },
   {
     id: 'batch_settlement',
@@ -78,6 +79,12 @@ export const SCHEMES = [
     name: 'MPP session on Tempo',
     counted: false,
     reason: 'The payment comes out of a channel that we could not play on a chain of our own.',
+  },
+  {
+    id: 'tempo_machine_token',
+    name: 'MPP charge on Tempo, in machine tokens or as a share',
+    counted: false,
+    reason: 'The seller is paid by a swap contract, or by a transfer that carries no memo.',
   },
   {
     id: 'erc7710',

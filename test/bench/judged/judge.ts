@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { parse } from 'yaml'
+import type { SearchDocument } from '../../../src/search/index/search-document.ts'
+import { foldText } from '../../../src/search/words/fold-text.ts'
+
+/** Half of the questions is looked at while somebody works on the search, the other half after. */
+export const HALVES = ['development', 'aside'] as const
+export type Half = (typeof HALVES)[number]
+
+const QuestionSchema = v.strictObject({
+  q: v.pipe(v.string(), v.trim()),
+  want: v.optional(v.string()),
+  as: v.optional(v.string()),
+  filter: v.optional(v.string()),
+  missing: v.optional(v.string()),
+})
+const KINDS = ['task', 'keyword', 'name', 'long', 'language', 'filter', 'silence'] as const
+export type QuestionKind = (typeof KINDS)[number]
+const FileSchema = v.strictObject(v.entriesFromList(KINDS, v.array(QuestionSchema)))
+
+export interface Question {
+  kind: QuestionKind
+  q: string
+  half: Half
+  /** The question in English with the same judgements; itself where there is none. */
+  core: string
+  grade: (text: JudgedText) => number
+  filter: string | undefined
+  missing: string | undefined
+}
+
+/** The texts of a listing by which it is judged, folded. */
+export interface JudgedText {
+  name: string
+  /** Name and tags. */
+  first: string
+  all: string
+  /** With the categories. */
+  labelled: string
+}
+
+/** The questions of `queries.yaml`, each with the rule that judges a listing. */
+export function readQuestions(): Question[] {
+  const text = readFileSync(join(import.meta.dirname, 'queries.yaml'), 'utf8')
+  const file = v.parse(FileSchema, parse(text))
+  const rows = KINDS.flatMap((kind) => file[kind].map((row) => ({ kind, ...row })))
+  return rows.map(({ kind, q, want, as, filter, missing }) => {
+    const source = as === undefined ? { want, kind } : rows.find((row) => row.q === as)
+    if (source === undefined) throw new Error(`“${q}” is judged as “${as}”, which is no question`)
+    return {
+      ...{ kind, q, filter, missing, half: halfOf(q), core: as ?? q },
+      grade: toGrade(source.want ?? '', source.kind),
+    }
+  })
+}
+
+function halfOf(q: string): Half {
+  return HALVES[(createHash('sha256').update(q).digest()[0] ?? 0) % 2] ?? 'development'
+}
+
+/** What a person sees of a listing, for `grade`. */
+export function toJudgedText({ name, tags, categories, summary }: SearchDocument): JudgedText {
+  const split = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+  const [own, labels] = [`${name} ${split}`, tags.join(' ')].map(plain)
+  const [text, sections] = [summary, categories.join(' ')].map(plain)
+  const all = `${own} ${labels} ${text}`
+  return {
+    name: ` ${own} `,
+    first: ` ${own} ${labels} `,
+    all: ` ${all} `,
+    labelled: ` ${all} ${sections} `,
+  }
+}
+
+function plain(text: string): string {
+  return foldText(text).replace(/[^\p{L}\p{N}]+/gu, ' ')
+}
+
+/** See the head of `queries.yaml`. */
+function toGrade(want: string, kind: QuestionKind): (text: JudgedText) => number {
+  const groups = want
+    .split(';')
+    .map((group) => group.split('|').map((word) => ` ${word.trim().replace('=', ' ')}`))
+  const [decisive = []] = groups
+  const has = (text: string, words: readonly string[]) => words.some((word) => text.includes(word))
+  if (want === '') return () => 0
+  return ({ name, first, all, labelled }) => {
+    if (kind === 'name') return has(name, decisive) ? 3 : Number(has(all, decisive))
+    if (groups.every((words) => has(all, words)) && has(first, decisive)) return 3
+    if (groups.every((words) => has(labelled, words))) return 2
+    return Number(has(all, decisive))
+  }
+}
+
+/** Places that count. */
+const DEPTH = 10
+
+/** Gain 2^grade − 1, discount log2(rank + 1); the ideal is taken over every judged listing. */
+export function ndcg(ids: readonly string[], grades: ReadonlyMap<string, number>): number {
+  const sum = (list: readonly number[]) =>
+    list
+      .slice(0, DEPTH)
+      .reduce((total, grade, at) => total + (2 ** grade - 1) / Math.log2(at + 2), 0)
+  const ideal = sum([...grades.values()].sort((a, b) => b - a))
+  return ideal === 0 ? 0 : sum(ids.map((id) => grades.get(id) ?? 0)) / ideal
+}

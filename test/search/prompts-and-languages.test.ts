@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { foldText } from '../../src/search/words/fold-text.ts'
+import { findIn, indexOf, sampleDocument } from './search-samples.ts'
+
+/** So many that none of their words is rare. */
+const several = (slug: string, name: string, summary: string) =>
+  Array.from({ length: 6 }, (_, at) =>
+    sampleDocument({ id: `x402.${slug}-${at}`, name: `${name} ${'abcdef'[at]}${at}`, summary }),
+  )
+
+const index = indexOf([
+  ...several('weather', 'Weather', 'The weather forecast of any city.'),
+  ...several('news', 'News', 'The latest news of any company.'),
+  ...several('translate', 'Translate', 'Translate a document into any language.'),
+  ...several('image', 'Image', 'Generate an image from a text.'),
+  ...several('crypto', 'Token price', 'The price of any crypto token.'),
+  ...several('transcribe', 'Transcribe', 'Transcribe an audio recording to text.'),
+  ...several('phone', 'Phone numbers', 'Rent a phone number.'),
+  ...several('folder', 'Folders', 'Files in a folder, kept apart.'),
+  ...several('gift', 'Gift cards', 'Buy a gift card.'),
+  ...several('glued', 'Giftcard maker', 'Draws a giftcard.'),
+  sampleDocument({ id: 'mcp.glue-1', name: 'someone/mcpserver' }),
+  sampleDocument({ id: 'mcp.glue-2', name: 'other/mcpserver' }),
+  sampleDocument({ id: 'mcp.github', name: 'GitHub MCP Server' }),
+])
+const first = (q: string) => findIn(index, q, 1).ids[0]?.replace(/-\d$/, '')
+const notes = (q: string) => findIn(index, q).notes.join(' ')
+
+describe('a question in another language is read by the table', () => {
+  test.each([
+    ['Chinese', '明天天气怎么样', 'x402.weather'],
+    ['Spanish', 'pronóstico del tiempo para mañana', 'x402.weather'],
+    ['Hindi', 'कल मौसम कैसा रहेगा', 'x402.weather'],
+    ['Arabic', 'ما هو الطقس غدا', 'x402.weather'],
+    ['Portuguese', 'notícias sobre uma empresa', 'x402.news'],
+    ['Russian', 'какая завтра погода', 'x402.weather'],
+    ['Japanese', '書類を翻訳する', 'x402.translate'],
+    ['German', 'Wie wird das Wetter morgen', 'x402.weather'],
+    ['French', 'traduire un document', 'x402.translate'],
+    ['Korean', '이미지 생성', 'x402.image'],
+    ['another ending', 'завтрашнюю погодой', 'x402.weather'],
+    ['an article in front', "l'actualité", 'x402.news'],
+    ['two words in one', 'Wettervorhersage', 'x402.weather'],
+    ['several words for one', '加密货币价格', 'x402.crypto'],
+  ])('%s: %s', (_language, q, id) => {
+    expect(first(q)).toBe(id)
+    expect(notes(q)).toMatch(/Read “.+” as “.+”\./)
+  })
+
+  test('its words are no slips of English ones', () => {
+    for (const q of ['enviar una imagem', 'ein Bild von meinem Hund', 'une notice sur la page'])
+      expect(notes(q), q).not.toContain('Showing results')
+  })
+
+  test('an English question stays as it is', () => {
+    for (const q of ['die cast price', 'mail server', 'convert a text', 'data on base'])
+      expect(notes(q), q).not.toContain('Read “')
+  })
+
+  test('marks that are letters stay; accents and vowel points need not be typed', () => {
+    expect(foldText('मौसम')).toBe('मौसम')
+    expect(foldText('й')).toBe('й')
+    expect(foldText('が')).toBe('が')
+    expect(foldText('Café ёж أخبار')).toBe('cafe еж اخبار')
+  })
+})
+
+describe('a long prompt is read by the words that belong together', () => {
+  const prompt = [
+    'I record most of my interviews on my phone and afterwards it takes me hours to type them up,',
+    'which I have no time for. I want an agent to take each audio recording from a folder,',
+    'transcribe it into text, and put the result beside the original, so that I can quote it later.',
+  ].join(' ')
+
+  test('it finds what its core does', () => {
+    const core = new Set(findIn(index, 'transcribe an audio recording', 3).ids)
+    for (const id of findIn(index, prompt, 3).ids) expect(core).toContain(id)
+  })
+
+  test('and says which words those were', () => {
+    expect(notes(prompt)).toMatch(/The query is long: searched for .*“transcribe”/)
+    expect(notes(prompt)).not.toContain('“afterwards”')
+  })
+
+  test('words past the hundred and twenty-eighth are told', () => {
+    const q = Array.from({ length: 140 }, (_, at) => `w${at}x`).join(' ')
+    expect(notes(q)).toContain('The query has 12 more words than the 128 that are read.')
+  })
+
+  test('stop words come off before they are counted', () => {
+    const q = `${'the of and '.repeat(70)} weather`
+    expect(first(q)).toBe('x402.weather')
+    expect(notes(q)).not.toContain('more words')
+  })
+})
+
+describe('what is glued together', () => {
+  test('is never a word that nearly every listing has', () => {
+    expect(first('mcp server for github')).toBe('mcp.github')
+  })
+
+  test('leaves the parts in the query, and is told', () => {
+    const { ids, notes: told } = findIn(index, 'gift card', 50)
+    expect(ids.filter((id) => id.startsWith('x402.gift-'))).toHaveLength(6)
+    expect(told.filter((note) => note.startsWith('Read')).length).toBeLessThanOrEqual(1)
+  })
+})
