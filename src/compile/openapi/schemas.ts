@@ -19,7 +19,7 @@ import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { LintReportSchema } from '../../domain/lint/lint-report.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
-import { SkillSchema, ToolSchema } from '../../domain/listing/tool.ts'
+import { SkillSchema, ToolSchema } from '../../domain/listing/tools-and-skills.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import {

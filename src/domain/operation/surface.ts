@@ -1,7 +1,13 @@
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import { MAX_SKILLS, MAX_TOOLS, type Skill, type Tool, type WrittenTool } from '../listing/tool.ts'
+import {
+  MAX_SKILLS,
+  MAX_TOOLS,
+  type Skill,
+  type Tool,
+  type WrittenTool,
+} from '../listing/tools-and-skills.ts'
 import type { Interface, SeenOperation } from '../trust/interface.ts'
 import type { SeenAnswer } from '../trust/seen-answer.ts'
 

@@ -9,7 +9,7 @@ import {
   printableText,
   SkillSchema,
   ToolSchema,
-} from '../listing/tool.ts'
+} from '../listing/tools-and-skills.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
