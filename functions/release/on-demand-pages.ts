@@ -79,7 +79,7 @@ export function createOnDemandPages({
       answer(req, res, path, next).catch((error: unknown) => {
         const failure = report('pages.unavailable', error)
         if (res.headersSent) return void res.destroy()
-        return sendResponse(res, failure)
+        return sendResponse(req, res, failure)
       })
       return true
     },
