@@ -113,6 +113,8 @@ function readFilter(text: string, filter: Filter, known: KnownValues) {
   if ('max' in filter) return readDecimal(text, filter.max)
   if (filter.takes === 'flag') return readBoolean(text)
   const allowed = typeof filter.values === 'string' ? known[filter.values] : filter.values
+  const named = filter.named?.(text)
+  if (typeof named === 'string') return named
   return filter.takes === 'one' ? oneOf(text, allowed) : someOf(text, allowed)
 }
 
