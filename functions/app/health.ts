@@ -1,8 +1,15 @@
 import type { H3, H3Event } from 'h3'
 import type { Parts } from '../parts/parts.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../store/schema/store.ts'
 
 /** The store must answer a read within this (milliseconds) to count as ready. */
 const STORE_DEADLINE_MS = 2_000
+
+/** A store that took a write is not asked for another one so soon: anybody may ask (milliseconds). */
+const TRUSTED_MS = 1_000
+
+type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock'>
 
 const HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 
@@ -11,14 +18,18 @@ export function answerHealthz(): Response {
   return new Response('{"status":"ok"}', { headers: HEADERS })
 }
 
-/** `GET /readyz`: the store answers too, so a balancer may send requests here. */
-export function createReadyz({ ledger, problem }: Pick<Parts, 'ledger' | 'problem'>) {
+/** `GET /readyz`: the store takes writes too, so a balancer may send requests here. */
+export function createReadyz({ ledger, problem, log, clock }: HealthParts) {
+  const findFault = createStoreCheck(ledger.store, clock)
+  let logged: string | null = null
   return async function readyz(): Promise<Response> {
-    const isReady = await isAnswering(() => ledger.store.ping())
+    const fault = await findFault()
+    if (fault !== null && fault !== logged) log.error('store.not_ready', { reason: fault })
+    logged = fault
     const { written, lost, waiting } = ledger.clicks.tally()
-    if (!isReady) {
+    if (fault !== null) {
       return problem('store-unavailable', {
-        detail: 'The store does not answer. Pages, search and redirects go on; seller routes wait.',
+        detail: `${toAdvice(fault)} Pages, search and redirects go on; seller routes wait.`,
         extra: { clicks: { written, lost, waiting } },
       })
     }
@@ -28,7 +39,7 @@ export function createReadyz({ ledger, problem }: Pick<Parts, 'ledger' | 'proble
 }
 
 /** Both, for platforms and balancers; they are no part of the API's route table. */
-export function mountHealth(app: H3, parts: Pick<Parts, 'ledger' | 'problem'>): void {
+export function mountHealth(app: H3, parts: HealthParts): void {
   const readyz = createReadyz(parts)
   const routes: [string, (event: H3Event) => Response | Promise<Response>][] = [
     ['/healthz', answerHealthz],
@@ -40,12 +51,37 @@ export function mountHealth(app: H3, parts: Pick<Parts, 'ledger' | 'problem'>): 
   }
 }
 
-async function isAnswering(ping: () => Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(() => resolve(false), STORE_DEADLINE_MS)
+function createStoreCheck({ ping }: Pick<Store, 'ping'>, clock: Clock) {
+  let asked: Promise<string | null> | null = null
+  let tookWriteAt = Number.NEGATIVE_INFINITY
+  const ask = async () => {
+    const fault = await findFault(ping)
+    asked = null
+    if (fault === null) tookWriteAt = clock.now()
+    return fault
+  }
+  return async (): Promise<string | null> => {
+    const age = clock.now() - tookWriteAt
+    if (age >= 0 && age < TRUSTED_MS) return null
+    asked ??= ask()
+    return asked
+  }
+}
+
+/** @returns why the store takes no write, null where it does */
+async function findFault(ping: Store['ping']): Promise<string | null> {
+  const { promise: late, resolve } = Promise.withResolvers<string>()
+  const timer = setTimeout(() => resolve('no answer in time'), STORE_DEADLINE_MS)
   const answered = ping().then(
-    () => true,
-    () => false,
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
   )
   return Promise.race([answered, late]).finally(() => clearTimeout(timer))
+}
+
+/** What the driver says may name hosts and folders: it goes to the log alone. */
+function toAdvice(fault: string): string {
+  return /disk is full|No space left/i.test(fault)
+    ? 'The disk of the store is full: make room.'
+    : 'The store takes no writes; the log says why.'
 }

@@ -1,5 +1,5 @@
 import { createGo } from '../clicks/go.ts'
-import { createDisputeRoute } from '../disputes/dispute-route.ts'
+import { createDisputeRoute } from '../disputes/dispute-form.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
 import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'

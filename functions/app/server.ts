@@ -99,7 +99,7 @@ function createEntrance(layers: ServerLayers): NodeHandler {
     for (const [name, value] of transport) res.setHeader(name, value)
     if (fault === null) return answer(req, res, path, query)
     res.shouldKeepAlive = false
-    void sendResponse(res, toFaultProblem(fault, isCall, parts.problem))
+    void sendResponse(req, res, toFaultProblem(fault, isCall, parts.problem))
   }
   return (req, res) => {
     const given = isProxied ? req.headers['x-request-id'] : undefined
@@ -124,7 +124,7 @@ function createOwnAnswers(layers: ServerLayers) {
     if (pages?.serve(req, res, path, () => void app(req, res)) === true) return
     const isThere = [files, pages, cards].some((layer) => layer?.has(path) === true)
     const refusal = isThere ? toMethodAnswer(req.method ?? '', path, problem) : null
-    if (refusal !== null) return void sendResponse(res, refusal)
+    if (refusal !== null) return void sendResponse(req, res, refusal)
     if (wantsPage(req, path) && files.serveAs(req, res, '/404.html', 404)) return
     void app(req, res)
   }
@@ -132,7 +132,7 @@ function createOwnAnswers(layers: ServerLayers) {
   function answerGone(req: IncomingMessage, res: ServerResponse, path: string, gone: Gone): void {
     const page = gonePagePath(gone.id)
     if (wantsPage(req, path) && release().files.serveAs(req, res, page, 410)) return
-    void sendResponse(res, toGoneProblem(gone, problem))
+    void sendResponse(req, res, toGoneProblem(gone, problem))
   }
   return (req: IncomingMessage, res: ServerResponse, path: string, query: string): void => {
     if (search !== undefined && path === SEARCH_PATH && isPlainGet(req))
@@ -204,21 +204,30 @@ function wantsPage(req: IncomingMessage, path: string): boolean {
   return accept.includes('text/html') && !accept.startsWith('application/json')
 }
 
-/** There is no response object for a request that could not be parsed: the answer is written raw. */
+/**
+ * There is no response object for a request that could not be parsed, and none that could still be
+ * used where its body breaks: the answer is written raw.
+ */
 function answerUnreadable(server: Server, turns: Turns, { problem, config }: Parts): void {
   const transport = toTransportHeaders(config.BASE_URL)
   const limits = { headerBytes: MAX_HEADER_BYTES, headersSeconds: HEADERS_TIMEOUT / 1000 }
+  const answered = new WeakSet<object>()
   server.on('clientError', (error, socket) => {
     const code = 'code' in error ? error.code : undefined
+    // The parser complains again of every byte after the one it could not read.
+    if (answered.has(socket)) return
     if (!socket.writable || code === 'ECONNRESET') return void socket.destroy()
     // Browsers open connections in advance. An answer to nothing would be taken for that of the
     // first request that goes out on one.
     const isUnused = 'bytesRead' in socket && socket.bytesRead === 0
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused) return void socket.destroy()
     const fault = toUnreadable(error, limits)
-    const response = toFaultProblem(fault, fault.target.startsWith(RELAY_PREFIX), problem)
-    for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
-    // Not into the middle of an answer to a request before it.
-    turns.afterAnswers(socket, () => void toRawAnswer(response).then((bytes) => socket.end(bytes)))
+    answered.add(socket)
+    turns.breakOff(socket, (asked) => {
+      const isCall = (asked?.url ?? fault.target).startsWith(RELAY_PREFIX)
+      const response = toFaultProblem(fault, isCall, problem)
+      for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
+      return toRawAnswer(response)
+    })
   })
 }

@@ -1,4 +1,4 @@
-import { BodyStalledError, SellerTimeoutError } from './call-errors.ts'
+import { BodyStalledError, SellerTimeoutError } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**

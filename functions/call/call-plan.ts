@@ -2,20 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
-import { findPaymentHeaderFault } from '../../src/domain/relay/relayed-headers.ts'
+import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
+import { EXPOSED_HEADERS, findPaymentHeaderFault } from '../../src/domain/relay/relayed-headers.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import type { Config } from '../ports/config.ts'
 import type { Release } from '../release/release.ts'
 import type { MakeCallProblem } from './call-problem.ts'
 import { isOwnHost } from './own-address.ts'
-import type { RelayLimits } from './relay-limits.ts'
+import { type RelayLimits, toRelayLimitsView } from './relay-limits.ts'
 
 /** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */
 export type CallPlan =
-  | { kind: 'preflight' }
-  | { kind: 'refused'; response: Response }
-  | { kind: 'info'; listing: LiveListing }
+  | { kind: 'answer'; response: Response }
   | { kind: 'forward'; listing: LiveListing; target: URL; path: string }
 
 export interface PlanContext {
@@ -30,14 +29,14 @@ export interface PlanContext {
 export const CALL_PATH = '/api/v1/call/'
 
 /** HEAD is not among them: a seller's framework may take it for an unpaid GET. */
-export const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
+const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
   const { release, refuse } = context
   const method = req.method ?? ''
-  if (method === 'OPTIONS') return { kind: 'preflight' }
+  if (method === 'OPTIONS') return answer(answerPreflight(req))
   if (!ROUTES.call.methods.some((known) => known === method))
-    return refused(
+    return answer(
       refuse(
         {
           code: 'method-not-allowed',
@@ -52,14 +51,14 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
   const listing = release.listings.get(id)
   const gone = listing === undefined ? release.gone.get(id) : undefined
   if (gone !== undefined)
-    return refused(
+    return answer(
       refuse(
         { code: 'listing-gone', error: 'destination_not_found', detail: toGoneText(gone) },
         { extra: { ...gone } },
       ),
     )
   if (listing === undefined)
-    return refused(
+    return answer(
       refuse({
         code: 'listing-not-found',
         error: 'destination_not_found',
@@ -80,7 +79,7 @@ function planListing(
   const target = parseCallTarget(listing.url, query)
   const isRelayable = listing.buy === 'relay_x402'
   if ('fault' in target && (isRelayable || query.wantsInfo))
-    return refused(
+    return answer(
       refuse(
         {
           code: 'invalid-parameter',
@@ -90,11 +89,11 @@ function planListing(
         { errors: [{ in: 'query', name: 'endpoint', detail: target.fault }] },
       ),
     )
-  if (query.wantsInfo) return { kind: 'info', listing }
-  if (!isRelayable || 'fault' in target) return refused(toNotRelayable(listing, config, refuse))
+  if (query.wantsInfo) return answer(toInfoResponse(listing, context))
+  if (!isRelayable || 'fault' in target) return answer(toNotRelayable(listing, config, refuse))
   // A loop by name; the guard finds the one by address.
   if (isOwnHost(target.url, own))
-    return refused(
+    return answer(
       refuse({
         code: 'relay-loop',
         error: 'proxy_loop_detected',
@@ -102,7 +101,7 @@ function planListing(
       }),
     )
   const fault = findMessageFault(req, context)
-  if (fault !== null) return refused(fault)
+  if (fault !== null) return answer(fault)
   return { kind: 'forward', listing, target: target.url, path: target.path }
 }
 
@@ -152,6 +151,44 @@ function decodeId(text: string): string {
   }
 }
 
-function refused(response: Response): CallPlan {
-  return { kind: 'refused', response }
+function answer(response: Response): CallPlan {
+  return { kind: 'answer', response }
+}
+
+const DEFAULT_HEADERS =
+  'Content-Type, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, Accept-Payment, Access-Control-Expose-Headers'
+
+/** A browser asks once an hour, not before every purchase. */
+const MAX_AGE_SECONDS = 3600
+
+/**
+ * Any origin may call, with any header it asks for: `*` never covers `Authorization`, and the real
+ * clients send `Access-Control-Expose-Headers` as a request header.
+ */
+function answerPreflight(req: IncomingMessage): Response {
+  const asked = req.headers['access-control-request-headers']
+  const isList = asked !== undefined && /^[\w!#$%&'*+.^`|~, \t-]{1,4096}$/.test(asked)
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: ALLOW,
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Methods': ALLOW,
+      'Access-Control-Allow-Headers': isList ? asked : DEFAULT_HEADERS,
+      'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
+      'Access-Control-Max-Age': String(MAX_AGE_SECONDS),
+      Vary: 'Access-Control-Request-Headers',
+    },
+  })
+}
+
+function toInfoResponse(listing: LiveListing, { config, limits }: PlanContext): Response {
+  return Response.json(toRelayInfoView(listing, toRelayLimitsView(limits)), {
+    headers: {
+      'Cache-Control': 'no-store',
+      'Access-Control-Allow-Origin': '*',
+      'X-Content-Type-Options': 'nosniff',
+      Link: `<${config.BASE_URL}/api/v1/listings/${listing.id}>; rel="describedby"`,
+    },
+  })
 }

@@ -2,14 +2,44 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
-import {
-  BodyStalledError,
-  BodyTooLargeError,
-  GaveWayError,
-  InvalidAnswerError,
-  SellerTimeoutError,
-} from './call-errors.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
+
+// What can end a relayed call, as errors of our own; everything else comes from Node.
+
+/** The caller's body went past the limit while it streamed. */
+export class BodyTooLargeError extends Error {
+  override name = 'BodyTooLargeError'
+}
+
+/** The caller's body stopped arriving. */
+export class BodyStalledError extends Error {
+  override name = 'BodyStalledError'
+}
+
+/** The caller hung up, or its connection broke. */
+export class CallerGoneError extends Error {
+  override name = 'CallerGoneError'
+}
+
+/** The call had to end for another, whose client holds fewer. */
+export class GaveWayError extends Error {
+  override name = 'GaveWayError'
+}
+
+/** The seller took longer than its time for `waitingFor`. */
+export class SellerTimeoutError extends Error {
+  override name = 'SellerTimeoutError'
+  waitingFor: 'request' | 'headers' | 'body'
+  constructor(waitingFor: 'request' | 'headers' | 'body') {
+    super(`the seller took too long (${waitingFor})`)
+    this.waitingFor = waitingFor
+  }
+}
+
+/** The seller's answer is no final HTTP answer that can be passed on. */
+export class InvalidAnswerError extends Error {
+  override name = 'InvalidAnswerError'
+}
 
 /**
  * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never does

@@ -5,17 +5,21 @@ import {
   toSellerHeaders,
   valuesOf,
 } from '../../src/domain/relay/relayed-headers.ts'
+import { sendResponse } from '../http/send-response.ts'
 import type { Budget } from '../limits/budget.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
-import { CallerGoneError, GaveWayError, InvalidAnswerError } from './call-errors.ts'
-import { type MakeCallProblem, toCallProblem } from './call-problem.ts'
+import {
+  CallerGoneError,
+  GaveWayError,
+  InvalidAnswerError,
+  type MakeCallProblem,
+  toCallProblem,
+} from './call-problem.ts'
 import type { GuardOptions } from './guard.ts'
-import type { Place } from './in-flight.ts'
-import type { RelayLimits } from './relay-limits.ts'
+import type { Place, RelayLimits } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
 import { createUpload, hasBody } from './upload.ts'
-import { writeResponse } from './write-response.ts'
 
 export interface Forward {
   /** Whom limits count, and its place among the calls under way. */
@@ -76,14 +80,14 @@ export async function forwardCall(
   forward.place.giveWay = () => {
     const error = new GaveWayError('the relay is full')
     if (!answer.isWaiting()) call.abort(error)
-    else letGo(error, () => void writeResponse(req, res, forward.refuse(toCallProblem(error))))
+    else letGo(error, () => void sendResponse(req, res, forward.refuse(toCallProblem(error))))
   }
   res.once('close', () => {
     forward.place.leave()
     if (!res.writableFinished) letGo(new CallerGoneError('the caller hung up'), () => {})
   })
   const own = await isOver
-  if (own !== null) await writeResponse(req, res, own)
+  if (own !== null) await sendResponse(req, res, own)
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
+import { sendResponse } from '../http/send-response.ts'
+import { isMalformed } from '../http/turns.ts'
 import { createBudget } from '../limits/budget.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
@@ -12,11 +13,9 @@ import type { Settlements } from '../settlements/settlements.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { forwardCall } from './forward-call.ts'
-import { createInFlight } from './in-flight.ts'
 import { createOwnAddress } from './own-address.ts'
-import { answerPreflight } from './preflight.ts'
-import { RELAY_LIMITS, type RelayLimits, toRelayLimitsView } from './relay-limits.ts'
-import { writeResponse } from './write-response.ts'
+import { createInFlight, type Place, RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
+import type { SellerHead } from './seller-call.ts'
 
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -55,16 +54,13 @@ export function createRelay(
   return async function relay(req, res) {
     try {
       const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
-      if (plan.kind === 'refused') await writeResponse(req, res, plan.response)
-      else if (plan.kind === 'preflight') await writeResponse(req, res, answerPreflight(req))
-      else if (plan.kind === 'info')
-        await writeResponse(req, res, toInfoResponse(plan, parts, limits))
+      if (plan.kind === 'answer') await sendResponse(req, res, plan.response)
       else await enter(req, res, plan)
     } catch (error) {
       const id = currentRequestId() ?? crypto.randomUUID()
       log.error('relay-failed', { id, error: error instanceof Error ? error.name : 'unknown' })
       if (res.headersSent) res.destroy()
-      else await writeResponse(req, res, toInternal(refuse, id))
+      else await sendResponse(req, res, toInternal(refuse, id))
     }
   }
 }
@@ -76,74 +72,76 @@ function createEntrance(
   refuse: MakeCallProblem,
   tell: TellOutcome,
 ) {
-  const { config, resolver, log, clock, ledger } = parts
-  const inFlight = createInFlight(limits.inFlight)
-  const drains = createBudget(limits.draining, 'replace')
-  const transport = Object.entries(toTransportHeaders(config.BASE_URL)).flat()
-  const readInto = Buffer.allocUnsafeSlow(READ_BYTES)
+  const { config, log, clock, ledger } = parts
+  const admit = createAdmission(parts, limits, refuse, tell)
+  const everyCall = {
+    drains: createBudget(limits.draining, 'replace'),
+    ownOrigin: config.BASE_URL,
+    transport: Object.entries(toTransportHeaders(config.BASE_URL)).flat(),
+    limits,
+    refuse,
+  }
+  const guard = {
+    resolver: parts.resolver,
+    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    connectTimeoutMs: limits.connectMs,
+    readInto: Buffer.allocUnsafeSlow(READ_BYTES),
+  }
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
+    const { listing, target, path } = plan
+    const admitted = await admit(req, res, listing.id)
+    if (admitted === null) return
+    if (admitted instanceof Response) return sendResponse(req, res, admitted)
+    ledger.usage.called(listing.id)
+    const startedAt = clock.now()
+    let status = 0
+    const onHead = (head: SellerHead) => {
+      status = head.status
+      tell(toOutcome(status))
+      ledger.settlements.note(listing, req.rawHeaders, head.headers, startedAt)
+    }
+    const isOwnAddress = createOwnAddress(config.HOST, req.socket)
+    try {
+      const call = { ...everyCall, ...admitted, target, path, onHead }
+      await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
+    } finally {
+      admitted.place.leave()
+      const took = clock.now() - startedAt
+      log.info('relayed', { listing: listing.id, method: req.method ?? '', status, ms: took })
+    }
+  }
+}
+
+/** Gives a call its place: a response where it gets none, null where nobody waits for one any more. */
+function createAdmission(
+  { config, limits: rates, problem }: RelayParts,
+  limits: RelayLimits,
+  refuse: MakeCallProblem,
+  tell: TellOutcome,
+) {
+  const inFlight = createInFlight(limits.inFlight)
+  return async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    listingId: string,
+  ): Promise<{ client: string; place: Place } | Response | null> => {
     const forwarded = req.headers['x-forwarded-for']
     const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
-    const limited = refusalOf(await parts.limits.take('call', client), parts.problem)
+    const limited = refusalOf(await rates.take('call', client), problem)
     if (limited !== null) {
       tell('rate-limited')
       limited.headers.set('Proxy-Status', 'waypost; error=http_request_denied')
-      return writeResponse(req, res, limited)
+      return limited
     }
-    const place = inFlight.enter(plan.listing.id, client)
-    if (typeof place === 'string') return writeResponse(req, res, toBusy(refuse, place))
-    ledger.usage.called(plan.listing.id)
-    const startedAt = clock.now()
-    let status = 0
-    try {
-      await forwardCall(req, res, {
-        client,
-        place,
-        drains,
-        target: plan.target,
-        path: plan.path,
-        ownOrigin: config.BASE_URL,
-        transport,
-        limits,
-        refuse,
-        guard: {
-          resolver,
-          allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
-          connectTimeoutMs: limits.connectMs,
-          isOwnAddress: createOwnAddress(config.HOST, req.socket),
-          readInto,
-        },
-        onHead: (head) => {
-          status = head.status
-          tell(toOutcome(status))
-          ledger.settlements.note(plan.listing, req.rawHeaders, head.headers, startedAt)
-        },
-      })
-    } finally {
-      place.leave()
-      const took = clock.now() - startedAt
-      log.info('relayed', { listing: plan.listing.id, method: req.method ?? '', status, ms: took })
-    }
+    // It may have left while it was counted, and nobody would hear of that any more.
+    if (res.destroyed || isMalformed(req)) return null
+    const place = inFlight.enter(listingId, client)
+    return typeof place === 'string' ? toBusy(refuse, place) : { client, place }
   }
 }
 
 function toOutcome(status: number): string {
   return status === 402 ? 'seller_402' : `seller_${Math.floor(status / 100)}xx`
-}
-
-function toInfoResponse(
-  { listing }: Extract<CallPlan, { kind: 'info' }>,
-  { config }: RelayParts,
-  limits: RelayLimits,
-): Response {
-  return Response.json(toRelayInfoView(listing, toRelayLimitsView(limits)), {
-    headers: {
-      'Cache-Control': 'no-store',
-      'Access-Control-Allow-Origin': '*',
-      'X-Content-Type-Options': 'nosniff',
-      Link: `<${config.BASE_URL}/api/v1/listings/${listing.id}>; rel="describedby"`,
-    },
-  })
 }
 
 function toBusy(refuse: MakeCallProblem, limit: string): Response {

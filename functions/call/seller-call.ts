@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { toWireHeaders } from '../../src/domain/relay/wire-headers.ts'
 import type { AnswerClock } from './answer-clock.ts'
-import { InvalidAnswerError } from './call-errors.ts'
+import { InvalidAnswerError } from './call-problem.ts'
 import { dialGuarded, type GuardOptions } from './guard.ts'
 import type { RelayLimits } from './relay-limits.ts'
 

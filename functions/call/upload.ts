@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-errors.ts'
+import { MALFORMED_BODY } from '../http/turns.ts'
+import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**
@@ -49,6 +50,7 @@ export function createUpload(
     stopWatching()
     if (!isOver) upload.push(null)
   })
+  req.once(MALFORMED_BODY, () => upload.destroy(new CallerGoneError('the body broke off')))
   req.once('close', () => {
     stopWatching()
     if (!req.complete) upload.destroy(new CallerGoneError('the caller hung up'))

@@ -20,7 +20,8 @@ export function findRequestFault({
   method,
   url = '',
   rawHeaders,
-}: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>): RequestFault | null {
+  httpVersion,
+}: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders' | 'httpVersion'>): RequestFault | null {
   if (url.length > MAX_TARGET_LENGTH)
     return {
       code: 'uri-too-long',
@@ -34,6 +35,8 @@ export function findRequestFault({
       'Transfer-Encoding may be chunked alone; name other codings in Content-Encoding.',
     )
   if (hosts.length > 1) return malformed('The request has several Host headers; send one.')
+  // Health checks of balancers still speak HTTP/1.0, which has no Host.
+  if (hosts.length === 0 && httpVersion === '1.0' && url.startsWith('/')) return null
   if (!/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(host))
     return malformed('The Host header is not a host name with an optional port.')
   if (url.startsWith('/')) return null

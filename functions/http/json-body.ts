@@ -18,7 +18,8 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
   if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
     return faulty('unsupported-media-type', 'Send the body with Content-Type: application/json.')
   }
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request).catch(() => undefined)
+  if (bytes === undefined) return faulty('malformed-request', 'The body broke off before its end.')
   if (bytes === null) {
     return faulty('payload-too-large', `The body may have at most ${MAX_BODY_BYTES} bytes.`)
   }

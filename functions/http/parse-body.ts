@@ -3,7 +3,7 @@ import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
 import { readJsonBody } from './json-body.ts'
 import type { MakeProblem } from './problem.ts'
 
-type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
+export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
 /**
  * The request's JSON body, parsed by its schema; a problem names each wrong field, and each that the

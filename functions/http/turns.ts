@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { SlowReaders } from './slow-readers.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
@@ -11,14 +12,30 @@ export const STILL_MS = 60_000
 
 export interface Turns {
   handle: NodeHandler
-  /** Runs `work` once no answer is under way on this connection. */
-  afterAnswers(socket: object, work: () => void): void
+  /**
+   * What follows on this connection cannot be read: it ends with `answer`, given the request whose
+   * body broke, if that is what broke. Answers under way come first; where that request has one
+   * already, no other follows.
+   */
+  breakOff(socket: Duplex, answer: (asked: IncomingMessage | null) => Promise<string>): void
+}
+
+/** Told to a request whose body turns out to be no HTTP: nothing more of it will come. */
+export const MALFORMED_BODY = 'malformedBody'
+
+const malformed = new WeakSet<IncomingMessage>()
+
+/** Whether `MALFORMED_BODY` was told already. Its refusal is on its way: nothing else may answer. */
+export function isMalformed(req: IncomingMessage): boolean {
+  return malformed.has(req)
 }
 
 type Socket = IncomingMessage['socket']
 
 interface Line {
-  isBusy: boolean
+  /** What is being answered, and what was asked last. */
+  current: ServerResponse | null
+  latest: ServerResponse | null
   waiting: (() => void)[]
 }
 
@@ -37,19 +54,21 @@ export function createTurns(
   const lineOf = (socket: object): Line => {
     const known = lines.get(socket)
     if (known !== undefined) return known
-    const line: Line = { isBusy: false, waiting: [] }
+    const line: Line = { current: null, latest: null, waiting: [] }
     lines.set(socket, line)
     return line
   }
   const start = (line: Line, req: IncomingMessage, res: ServerResponse) => {
-    line.isBusy = true
+    line.current = res
     // A request that is destroyed on the way lets go of its socket.
     const { socket } = req
     socket.setTimeout(stillMs)
     const stopWatching = readers.watch(socket)
     res.once('close', () => {
       stopWatching()
-      line.isBusy = false
+      line.current = null
+      // Idle connections are many: what they asked is not kept.
+      if (line.latest === res && req.complete) line.latest = null
       continueLine(line, socket)
     })
     void answer(req, res)
@@ -58,16 +77,39 @@ export function createTurns(
     handle(req, res) {
       if (req.socket.destroyed) return
       const line = lineOf(req.socket)
-      if (!line.isBusy) start(line, req, res)
-      else if (line.waiting.length < MAX_WAITING) line.waiting.push(() => start(line, req, res))
-      else closeAtOnce(req.socket)
+      if (line.current !== null && line.waiting.length >= MAX_WAITING) closeAtOnce(req.socket)
+      else {
+        line.latest = res
+        if (line.current === null) start(line, req, res)
+        else line.waiting.push(() => start(line, req, res))
+      }
     },
-    afterAnswers(socket, work) {
+    breakOff(socket, answer) {
       const line = lineOf(socket)
-      if (line.isBusy) line.waiting.push(work)
-      else work()
+      const { current, latest } = line
+      const broken = latest?.req.complete === false ? latest : null
+      if (broken !== null) {
+        malformed.add(broken.req)
+        broken.req.emit(MALFORMED_BODY)
+      }
+      const isAnswered = broken?.headersSent === true
+      const end = async () => endSoon(socket, isAnswered ? '' : await answer(broken?.req ?? null))
+      // It waits for its turn, which its refusal takes.
+      if (broken !== null && broken !== current && !isAnswered) line.waiting.pop()
+      if (current === null || (broken === current && !isAnswered)) void end()
+      else line.waiting.push(end)
     },
   }
+}
+
+/** How long a client may take to read that its request was no HTTP, and go (milliseconds). */
+const LINGER_MS = 1000
+
+/** Reset at once, a connection whose client is still sending would lose the answer on its way. */
+function endSoon(socket: Duplex, bytes: string): void {
+  socket.end(bytes)
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function continueLine(line: Line, socket: Socket): void {

@@ -32,6 +32,12 @@ function faultOf(
       code: 'malformed-request',
       detail: `The request's header fields did not arrive within ${headersSeconds} s.`,
     }
+  if (code === 'HPE_INVALID_CHUNK_SIZE')
+    return {
+      code: 'malformed-request',
+      detail:
+        'The body could not be read: Transfer-Encoding is chunked, so each chunk begins with its length in hexadecimal digits and a line end.',
+    }
   return { code: 'malformed-request', detail: 'The request could not be read as HTTP/1.1.' }
 }
 

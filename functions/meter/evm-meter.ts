@@ -4,7 +4,8 @@ import { type EvmChain, findBlockAt, openEvmChain } from './evm-chain.ts'
 import { createLogRanges } from './log-ranges.ts'
 import { insertCursors, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
-import { type Reading, Reorganised, readRange } from './read-range.ts'
+import type { Reading } from './paid-logs.ts'
+import { Reorganised, readRange } from './read-range.ts'
 import { rollBack } from './roll-back.ts'
 import { tracePayers } from './trace-payers.ts'
 import { writeRange } from './write-range.ts'
@@ -48,8 +49,8 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
 const MOST_ROLL_BACKS = 3
 
 async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): Promise<void> {
-  const { store, network, log } = work
-  const ancestor = await rollBack(store, chain, network, newest)
+  const { network, log } = work
+  const ancestor = await rollBack(work, chain, newest)
   if (ancestor !== null) log.error('meter.reorganised', { network, back_to: ancestor })
 }
 
@@ -72,8 +73,7 @@ async function readGroup(reading: Reading, group: Group, tally: ChainTally): Pro
   await ranges.each(group.from, group.to, async (from, to) => {
     await work.onStep()
     const seen = await readRange(reading, group.payouts, { from, to })
-    await writeRange(work, group.payouts, seen)
-    tally.payments += seen.payments.length
+    tally.payments += await writeRange(work, group.payouts, seen)
     tally.read += to - from + 1
   })
 }
@@ -87,27 +87,27 @@ async function startCursors(work: ChainWork, chain: EvmChain, head: number): Pro
     const start = Math.min(clock.now() - FIRST_READ_MS, since ?? Number.POSITIVE_INFINITY)
     const block = await findBlockAt(chain, start, head)
     const row = { network, first_block: block, next_block: block, read_until: 0, mark: null }
-    await insertCursors(
-      store,
-      fresh.map(({ payout }) => ({ ...row, payout })),
-    )
+    const rows = fresh.map(({ payout }) => ({ ...row, payout }))
+    await work.write((trx) => insertCursors(trx, rows))
   }
   if (since === null) return
   const again = await findBlockAt(chain, since, head)
-  await store.db
-    .updateTable('meter_cursor')
-    .set((eb) => ({
-      next_block: again,
-      first_block: eb
-        .case()
-        .when('first_block', '>', again)
-        .then(again)
-        .else(eb.ref('first_block'))
-        .end(),
-    }))
-    .where('network', '=', network)
-    .where('next_block', '>', again)
-    .execute()
+  await work.write(async (trx) => {
+    await trx
+      .updateTable('meter_cursor')
+      .set((eb) => ({
+        next_block: again,
+        first_block: eb
+          .case()
+          .when('first_block', '>', again)
+          .then(again)
+          .else(eb.ref('first_block'))
+          .end(),
+      }))
+      .where('network', '=', network)
+      .where('next_block', '>', again)
+      .execute()
+  })
 }
 
 interface Group {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
@@ -8,6 +9,7 @@ import { confirmationsOf } from '../settlements/chain-reader.ts'
 import { type CreateJsonRpc, createJsonRpc, RpcError } from '../settlements/json-rpc.ts'
 import { type Lease, takeLease } from '../store/lease.ts'
 import type { Store } from '../store/schema/store.ts'
+import type { Tables } from '../store/schema/tables.ts'
 import { measureEvm } from './evm-meter.ts'
 import { type ProvenPayout, readProvenPayouts } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'
@@ -22,6 +24,8 @@ export interface MeterParts {
   log: Log
   createRpc?: CreateJsonRpc
   wait?: Wait
+  /** This process has the lock on the state: whoever left a lease behind was killed. */
+  isAlone?: boolean
 }
 
 export interface MeasureOptions {
@@ -51,8 +55,8 @@ export async function measure(
   parts: MeterParts,
   options: MeasureOptions,
 ): Promise<ChainReport[] | null> {
-  const { store, clock, config } = parts
-  const lease = await takeLease(store, { name: LEASE, holder: randomUUID() }, clock.now())
+  const { store, clock, config, isAlone = false } = parts
+  const lease = await takeLease(store, { name: LEASE, holder: randomUUID(), isAlone }, clock.now())
   if (lease === null) return null
   try {
     const reports: ChainReport[] = []
@@ -85,6 +89,9 @@ async function measureChain(
   const report = (tally: ChainTally, stopped: string | null) =>
     toReport({ network, payouts, rpc }, tally, stopped)
   if (asset === null) return report(NOTHING, 'no coin of this chain counts as US dollars')
+  const hold = async (trx?: Transaction<Tables>) => {
+    if (!(await lease.extend(clock.now(), trx))) throw new MeterStopped('another process took over')
+  }
   const work: ChainWork = {
     network,
     asset,
@@ -95,9 +102,12 @@ async function measureChain(
     log,
     since,
     confirmations: confirmationsOf(network, { allowTestCoins }),
-    onStep: async () => {
-      if (!(await lease.extend(clock.now()))) throw new MeterStopped('another process took over')
-    },
+    onStep: () => hold(),
+    write: (change) =>
+      store.db.transaction().execute(async (trx) => {
+        await hold(trx)
+        await change(trx)
+      }),
   }
   try {
     const done = report(await measureFamily(work), null)

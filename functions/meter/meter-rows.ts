@@ -57,17 +57,15 @@ export async function readCursors(
 }
 
 export async function insertCursors(
-  { db }: Store,
+  trx: Transaction<Tables>,
   rows: readonly MeterCursorTable[],
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    for (const some of inPieces(rows))
-      await trx
-        .insertInto('meter_cursor')
-        .values(some)
-        .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
-        .execute()
-  })
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('meter_cursor')
+      .values(some)
+      .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
+      .execute()
 }
 
 /** Payments of one range; what was counted before stays as it is, whoever saw it. */

@@ -1,8 +1,10 @@
+import type { Transaction } from 'kysely'
 import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { JsonRpc } from '../settlements/json-rpc.ts'
 import type { Store } from '../store/schema/store.ts'
+import type { Tables } from '../store/schema/tables.ts'
 import type { ProvenPayout } from './meter-rows.ts'
 
 /** One chain to be metered, and all that is needed for it. */
@@ -20,6 +22,13 @@ export interface ChainWork {
   since: number | null
   /** Called between steps. @throws MeterStopped when the work is to end here */
   onStep(): Promise<void>
+  /**
+   * One transaction that holds the lease. A process may be suspended between its last look and this:
+   * what another one wrote meanwhile must not get older rows beside it.
+   *
+   * @throws MeterStopped when another process took the lease; nothing was written then
+   */
+  write(change: (trx: Transaction<Tables>) => Promise<void>): Promise<void>
 }
 
 /** What one run did on one chain. */

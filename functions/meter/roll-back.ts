@@ -1,5 +1,5 @@
-import type { Store } from '../store/schema/store.ts'
 import { type Block, type EvmChain, needBlock } from './evm-chain.ts'
+import type { ChainWork } from './meter-world.ts'
 
 /**
  * Takes back what was read of blocks that are on the chain no more, down to the last remembered block
@@ -9,11 +9,11 @@ import { type Block, type EvmChain, needBlock } from './evm-chain.ts'
  * @returns the last block that stays, or null when nothing had to go
  */
 export async function rollBack(
-  store: Store,
+  work: Pick<ChainWork, 'store' | 'network' | 'write'>,
   chain: EvmChain,
-  network: string,
   head: number,
 ): Promise<number | null> {
+  const { store, network } = work
   const known = await store.db
     .selectFrom('meter_block')
     .select(['number', 'hash'])
@@ -35,13 +35,16 @@ export async function rollBack(
     else high = middle
   }
   const ancestor = known[low - 1]?.number ?? -1
-  await takeBack(store, network, ancestor)
+  await takeBack(work, ancestor)
   return ancestor
 }
 
 /** Forgets everything after a block, so that it is read again. */
-async function takeBack({ db }: Store, network: string, ancestor: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+async function takeBack(
+  { network, write }: Pick<ChainWork, 'network' | 'write'>,
+  ancestor: number,
+): Promise<void> {
+  await write(async (trx) => {
     await trx
       .deleteFrom('settlement')
       .where('network', '=', network)
@@ -50,6 +53,11 @@ async function takeBack({ db }: Store, network: string, ancestor: number): Promi
       .execute()
     await trx
       .deleteFrom('wallet_transfer')
+      .where('network', '=', network)
+      .where('block_number', '>', ancestor)
+      .execute()
+    await trx
+      .deleteFrom('channel_event')
       .where('network', '=', network)
       .where('block_number', '>', ancestor)
       .execute()

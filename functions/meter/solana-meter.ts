@@ -1,3 +1,6 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import {
@@ -6,6 +9,7 @@ import {
   readSolanaPayment,
   readSolanaReturns,
 } from '../../src/domain/settlement/solana-payments.ts'
+import { decodeBase58, encodeBase58 } from '../settlements/base58.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import {
@@ -16,8 +20,7 @@ import {
   insertTransferRows,
   readCursors,
 } from './meter-rows.ts'
-import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
-import { tokenAccountOf } from './token-account.ts'
+import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 
 /** A CAIP-2 reference is the first 32 characters of the genesis hash. */
 const REFERENCE_LENGTH = 32
@@ -49,10 +52,8 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== network)
     throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
   const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
-  await insertCursors(
-    store,
-    payouts.map(({ payout }) => ({ ...row, payout })),
-  )
+  const rows = payouts.map(({ payout }) => ({ ...row, payout }))
+  await work.write((trx) => insertCursors(trx, rows))
   const tally: ChainTally = { payments: 0, read: 0 }
   const listings = new Map(payouts.map(({ payout, listing_id }) => [payout, listing_id]))
   for (const cursor of await readCursors(store, network, payouts)) {
@@ -61,6 +62,7 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
     const { decimals, address: mint } = asset
     const payout = { network, wallet: cursor.payout, account, mint, decimals }
     const readAt = clock.now()
+    let { mark } = cursor
     for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
@@ -70,7 +72,9 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
         listing_id: listings.get(cursor.payout) ?? '',
       }))
       const sent = found.flatMap((one) => readSolanaReturns(one, payout))
-      await writeTransactions(work, cursor, { payments: owned, sent, found, mark: some.at(-1) })
+      const seen = { payments: owned, sent, found, mark: some.at(-1)?.signature ?? mark }
+      await writeTransactions(work, { ...cursor, mark }, seen)
+      mark = seen.mark
       tally.payments += payments.length
       tally.read += found.length
     }
@@ -129,7 +133,8 @@ interface SeenTransactions {
   payments: Settlement[]
   sent: Transfer[]
   found: readonly ParsedTransaction[]
-  mark: Signature | undefined
+  /** The last signature of them. */
+  mark: string | null
 }
 
 async function writeTransactions(
@@ -137,7 +142,7 @@ async function writeTransactions(
   cursor: MeterCursorTable,
   { payments, sent, found, mark }: SeenTransactions,
 ): Promise<void> {
-  const { network, store } = work
+  const { network } = work
   const slots = new Map(found.map(({ transaction, slot }) => [transaction.signatures[0], slot]))
   const payers = payments.toReversed().map(({ payer, transaction, at }) => ({
     network,
@@ -145,30 +150,68 @@ async function writeTransactions(
     block: slots.get(transaction) ?? 0,
     at,
   }))
-  await store.db.transaction().execute(async (trx) => {
+  await work.write(async (trx) => {
     await insertPayments(trx, payments)
     await insertTransferRows(trx, sent)
     await insertPayers(trx, [...new Map(payers.map((one) => [one.payer, one])).values()], {
       isTraced: true,
     })
-    await trx
+    const moved = await trx
       .updateTable('meter_cursor')
-      .set({ mark: mark?.signature ?? cursor.mark })
+      .set({ mark })
       .where('network', '=', network)
       .where('payout', '=', cursor.payout)
+      .where('mark', cursor.mark === null ? 'is' : '=', cursor.mark)
+      .returning('payout')
       .execute()
+    if (moved.length === 0) throw new MeterStopped('a payout was read elsewhere meanwhile')
   })
 }
 
 async function updateCursor(
-  { store, network }: ChainWork,
+  { write, network }: ChainWork,
   { payout }: MeterCursorTable,
   change: Pick<MeterCursorTable, 'read_until'>,
 ): Promise<void> {
-  await store.db
-    .updateTable('meter_cursor')
-    .set(change)
-    .where('network', '=', network)
-    .where('payout', '=', payout)
-    .execute()
+  await write(async (trx) => {
+    await trx
+      .updateTable('meter_cursor')
+      .set(change)
+      .where('network', '=', network)
+      .where('payout', '=', payout)
+      .execute()
+  })
+}
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+const KEY_BYTES = 32
+
+/**
+ * The account that holds a wallet's coins of one mint on Solana: the address that follows from both
+ * and that no key signs for (a program derived address, the highest bump whose hash is no point).
+ *
+ * @returns null where wallet or mint is no key
+ */
+export function tokenAccountOf(wallet: string, mint: string): string | null {
+  const seeds = [wallet, TOKEN_PROGRAM, mint].map((key) => decodeBase58(key, KEY_BYTES))
+  const program = decodeBase58(ACCOUNT_PROGRAM, KEY_BYTES)
+  const [owner, token, coin] = seeds
+  if (!owner || !token || !coin || !program) return null
+  const end = concatBytes(program, utf8ToBytes('ProgramDerivedAddress'))
+  for (let bump = 255; bump >= 0; bump -= 1) {
+    const hash = sha256(concatBytes(owner, token, coin, Uint8Array.of(bump), end))
+    if (!isPoint(hash)) return encodeBase58(hash)
+  }
+  return null
+}
+
+function isPoint(bytes: Uint8Array): boolean {
+  try {
+    // As Solana's own library decompresses: a coordinate past the field's prime is taken modulo it.
+    ed25519.Point.fromBytes(bytes, true)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -46,7 +46,7 @@ async function traceTogether(
   { chain, ranges, head }: Tracing,
   payers: readonly MeterPayerTable[],
 ): Promise<void> {
-  const { store, network } = work
+  const { network } = work
   const firstBlocks = new Map(payers.map(({ payer, first_block }) => [payer, first_block]))
   const wallets = [...firstBlocks.keys()]
   const earliest = smallestOf(payers.map(({ first_paid_at }) => first_paid_at))
@@ -68,7 +68,7 @@ async function traceTogether(
     }
   })
   const transfers = await toFundingTransfers(work, chain, funding)
-  await store.db.transaction().execute(async (trx) => {
+  await work.write(async (trx) => {
     await insertTransferRows(trx, transfers)
     await notePaidOthers(trx, network, paidOthers)
     for (const some of inPieces(payers))

@@ -53,7 +53,9 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
   // What it did stands in the log, chain by chain.
   await run(async () => {
     const { store } = ledger
-    if (config.MEASURE) await measure({ store, config, clock, log }, { since: null, signal })
+    const isAlone = store.dialect === 'sqlite'
+    if (config.MEASURE)
+      await measure({ store, config, clock, log, isAlone }, { since: null, signal })
   })
   await run(async () => {
     const plans = () => parts.release().doorData.probePlans()

@@ -27,7 +27,9 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const { config, resolver, clock, log } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  const lease = await takeLease(store, { name: 'probe', holder: randomUUID() }, now())
+  // With SQLite one server holds the state: whoever left a lease behind was killed.
+  const isAlone = store.dialect === 'sqlite'
+  const lease = await takeLease(store, { name: 'probe', holder: randomUUID(), isAlone }, now())
   if (lease === null) return
   const stop = new AbortController()
   const asker = createAsker({

@@ -9,7 +9,9 @@ import {
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalAnswer } from '../../src/domain/proposals/proposal-answer.ts'
 import { MAX_NOTE_LENGTH, type ProposalBody } from '../../src/domain/proposals/proposal-views.ts'
+import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { isOwnHost } from '../call/own-address.ts'
+import { takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller, StrangerRuns } from '../probe/stranger-runs.ts'
 import type { Release } from '../release/release.ts'
@@ -24,7 +26,7 @@ import {
   toProposalView,
 } from './proposal-store.ts'
 
-export type Propose = (body: ProposalBody, caller: Caller) => Promise<ProposalAnswer>
+export type Propose = (body: ProposalBody, caller: Caller) => Promise<ProposalAnswer | Refused>
 
 type ProposeParts = Pick<Parts, 'config' | 'limits' | 'clock' | 'ledger' | 'release'>
 
@@ -33,19 +35,13 @@ type ProposeParts = Pick<Parts, 'config' | 'limits' | 'clock' | 'ledger' | 'rele
  * live by itself; the proposer's address is stored until the decision and written nowhere else.
  */
 export function createPropose(parts: ProposeParts, runs: StrangerRuns): Propose {
-  const { limits, release, ledger } = parts
+  const { release, ledger } = parts
   const now = () => parts.clock.now()
   return async function propose(body, caller) {
     const wrong = findWrong(parts, body)
     if (wrong !== null) return wrong
-    const taken = await limits.take('propose', caller.client)
-    if (!taken.allowed)
-      return {
-        kind: 'refused',
-        code: 'rate-limited',
-        reason: `Too many proposals from here; try again in ${taken.headers['Retry-After']} s.`,
-        headers: taken.headers,
-      }
+    const refused = await takeTurn(parts, 'propose', 'proposals', caller)
+    if (refused !== null) return refused
     const listed = findListed(release(), body.url)
     if (listed?.kind === 'listed') return (await correct(parts, body, listed.listing_id)) ?? listed
     if (listed !== null) return listed
@@ -68,7 +64,7 @@ async function addLooked(
   { ledger, clock }: ProposeParts,
   { url, note = '', email }: ProposalBody,
   { found, unreachable }: Looked,
-): Promise<ProposalAnswer> {
+): Promise<ProposalAnswer | Refused> {
   const words = toInertLine(note, MAX_NOTE_LENGTH)
   if (unreachable !== null)
     return refuse('url', 'nothing-found', `The address could not be reached: ${unreachable}.`)
@@ -86,7 +82,7 @@ async function correct(
   { ledger, clock, release }: ProposeParts,
   { note = '', email }: ProposalBody,
   listing_id: string,
-): Promise<ProposalAnswer | null> {
+): Promise<ProposalAnswer | Refused | null> {
   const words = toInertLine(note, MAX_NOTE_LENGTH)
   const listing = release().listings.get(listing_id)
   if (words === '' || listing === undefined) return null
@@ -103,7 +99,7 @@ async function add(
   { ledger, clock }: Pick<ProposeParts, 'ledger' | 'clock'>,
   { email, ...rest }: { url: string; note: string; email: string | undefined; listing_id?: string },
   found: FoundService,
-): Promise<ProposalAnswer> {
+): Promise<ProposalAnswer | Refused> {
   const row = {
     ...rest,
     id: `p${randomBytes(9).toString('hex')}`,
@@ -117,7 +113,7 @@ async function add(
     : { kind: 'proposal', proposal: toProposalView(there) }
 }
 
-function refuseFull(added: AddedProposal): ProposalAnswer {
+function refuseFull(added: AddedProposal): Refused {
   const reason =
     'full' in added && added.full === 'origin'
       ? 'Several proposals for this host wait already; one listing holds all operations of a service.'
@@ -125,7 +121,7 @@ function refuseFull(added: AddedProposal): ProposalAnswer {
   return { kind: 'refused', code: 'proposals-full', reason, headers: { 'Retry-After': '86400' } }
 }
 
-function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): ProposalAnswer | null {
+function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): Refused | null {
   const fault = findUrlFault(url, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
   if (fault !== null) return refuse('url', 'invalid-parameter', `${fault}.`)
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
@@ -140,7 +136,7 @@ function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): Prop
 function findListed(
   { listings, optedOut }: Pick<Release, 'listings' | 'optedOut'>,
   url: string,
-): ProposalAnswer | null {
+): ProposalAnswer | Refused | null {
   const plain = toPlain(url)
   for (const listing of listings.values())
     if (toPlain(listing.url) === plain) return { kind: 'listed', listing_id: listing.id }
@@ -159,6 +155,6 @@ function refuse(
   field: 'url' | 'email',
   code: 'invalid-parameter' | 'nothing-found',
   reason: string,
-): ProposalAnswer {
+): Refused {
   return { kind: 'refused', code, reason, field }
 }

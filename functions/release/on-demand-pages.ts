@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DisputePage } from '../../src/domain/disputes/dispute-page.ts'
-import type { CheckAnswer } from '../../src/domain/lint/check-answer.ts'
+import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
+import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
@@ -46,7 +46,7 @@ export function createOnDemandPages({
   check: (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer>
   compare: (target: string) => Promise<ChosenListings>
   propose: (req: IncomingMessage, res: ServerResponse) => Promise<ProposePage>
-  dispute: (req: IncomingMessage) => Promise<DisputePage>
+  dispute: (req: IncomingMessage, res: ServerResponse) => Promise<DisputePage>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
@@ -54,7 +54,7 @@ export function createOnDemandPages({
     // Other services take their time: it is not spent inside the gate, where other pages wait.
     const checked = path === CHECK_PATH ? await check(req, res) : undefined
     const proposed = path === PROPOSE_PATH ? await propose(req, res) : undefined
-    const disputed = path === DISPUTE_PATH ? await dispute(req) : undefined
+    const disputed = path === DISPUTE_PATH ? await dispute(req, res) : undefined
     await gate(req, res, async () => {
       const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined
       await render(req, res, next, { checked, chosen, proposed, disputed })
@@ -79,7 +79,7 @@ export function createOnDemandPages({
       answer(req, res, path, next).catch((error: unknown) => {
         const failure = report('pages.unavailable', error)
         if (res.headersSent) return void res.destroy()
-        return sendResponse(res, failure)
+        return sendResponse(req, res, failure)
       })
       return true
     },

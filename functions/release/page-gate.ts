@@ -60,11 +60,11 @@ async function refuse(
   refusal: Response,
 ): Promise<void> {
   if (res.destroyed) return
-  if (req.headers.accept?.includes('text/html') !== true) return sendResponse(res, refusal)
+  if (req.headers.accept?.includes('text/html') !== true) return sendResponse(req, res, refusal)
   for (const name of ['retry-after', 'ratelimit', 'ratelimit-policy']) {
     const value = refusal.headers.get(name)
     if (value !== null) res.setHeader(name, value)
   }
   if (!release().files.serveAs(req, res, LIMITED_PAGE, refusal.status))
-    await sendResponse(res, refusal)
+    await sendResponse(req, res, refusal)
 }

@@ -2,7 +2,11 @@ import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
-import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  NO_PAYMENT_FACTS,
+  type PaymentFacts,
+  type RotatingPayees,
+} from '../../src/domain/trust/ledger-facts.ts'
 import {
   HISTORY_MS,
   toOwnEvidence,
@@ -48,7 +52,9 @@ export async function readVerifiedSettlements(
   const paidTo = toPayees(settlements)
   const facts = { settlements: new Map<string, Measured>(), payments: new Map() }
   const metered = new Set<string>()
-  const deal = dealOut(settlements, standingsOf(), readPayouts)
+  const standings = standingsOf()
+  const rotating = findRotating(settlements, standings, asOf)
+  const deal = dealOut(settlements, standings, readPayouts)
   for (const [id, { own, wallets, isMetered }] of deal) {
     const ours = new Set(wallets.map(normalizeWallet))
     const hasPaidOthers = (wallet: string) =>
@@ -61,7 +67,7 @@ export async function readVerifiedSettlements(
     if (evidence.counted.length > 0) facts.payments.set(id, evidence.counted)
   }
   const windowStart = asOf - (TRUST.windowDays + WASH.hopDays) * DAY_MS
-  return { ...facts, metered, transfers: transfers.filter(({ at }) => at > windowStart) }
+  return { ...facts, metered, rotating, transfers: transfers.filter(({ at }) => at > windowStart) }
 }
 
 interface Share {
@@ -70,6 +76,33 @@ interface Share {
   wallets: string[]
   isMetered: boolean
 }
+
+/**
+ * Sellers whose payees change by design: three addresses or more in thirty days that they do not
+ * publish, each named by their 402 and paid.
+ */
+function findRotating(
+  settlements: readonly SeenSettlement[],
+  standings: ReadonlyMap<string, PayoutStanding>,
+  asOf: number,
+): Map<string, RotatingPayees> {
+  const recent = settlements.filter(
+    ({ seen_by, at }) => seen_by !== 'meter' && at > asOf - TRUST.windowDays * DAY_MS,
+  )
+  const found = new Map<string, RotatingPayees>()
+  for (const [id, own] of Map.groupBy(recent, ({ listing_id }) => listing_id)) {
+    const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
+    const published = new Set([...counts, ...contested].map(normalizePayout))
+    const named = own.filter((one) => !published.has(payoutOf(one)))
+    const payees = new Set(named.map(payoutOf)).size
+    const last = named.at(-1)
+    if (payees >= FEWEST_ROTATING && last !== undefined) found.set(id, { payees, at: last.at })
+  }
+  return found
+}
+
+/** Fewer may be a seller that moved. */
+const FEWEST_ROTATING = 3
 
 /**
  * Which settlements are whose: what a metered payout received is that of every listing the payout
@@ -86,6 +119,7 @@ function dealOut(
     ({ listing_id }) => listing_id,
   )
   const shares = new Map<string, Share>()
+  const holders = toHolders(standings)
   for (const id of [...new Set([...byListing.keys(), ...standings.keys()])].sort()) {
     const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
     const disputed = new Set(contested.map(normalizePayout))
@@ -93,7 +127,9 @@ function dealOut(
     const called = byListing.get(id) ?? []
     const own = [
       ...[...read].flatMap((payout) => byPayout.get(payout) ?? []),
-      ...called.filter((one) => !read.has(payoutOf(one)) && !disputed.has(payoutOf(one))),
+      ...called
+        .filter((one) => !read.has(payoutOf(one)) && !disputed.has(payoutOf(one)))
+        .filter((one) => (holders.get(payoutOf(one)) ?? new Set([id])).has(id)),
     ].filter(({ is_untraced }) => !is_untraced)
     if (called.length === 0 && read.size === 0) continue
     const published = [...counts, ...contested].map(toWallet)
@@ -101,6 +137,15 @@ function dealOut(
     shares.set(id, { own: own.map(toSettlement), wallets, isMetered: read.size > 0 })
   }
   return shares
+}
+
+/** Whose payouts count where: what a 402 names is not the shop's own when it is another's. */
+function toHolders(standings: ReadonlyMap<string, PayoutStanding>): Map<string, Set<string>> {
+  const holders = new Map<string, Set<string>>()
+  for (const [id, { counts, contested }] of standings)
+    for (const payout of [...counts, ...contested].map(normalizePayout))
+      holders.set(payout, (holders.get(payout) ?? new Set()).add(id))
+  return holders
 }
 
 /** Whom each payer paid, as `normalizeWallet` writes both. */

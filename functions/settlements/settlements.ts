@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import { insertCheck, leaseChecks } from './check-store.ts'
 import { type CreateJsonRpc, createJsonRpc, type JsonRpc } from './json-rpc.ts'
+import { createSeenPayees } from './seen-payees.ts'
 import { verifyCheck } from './verify-check.ts'
 
 /**
@@ -41,6 +42,7 @@ export function createSettlements(parts: SettlementsParts): Settlements {
   const { store, clock, log, config } = parts
   const nodes = createNodes(config.RPC_URLS, parts.createRpc ?? createJsonRpc)
   const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const seen = createSeenPayees()
   const writing = new Set<Promise<unknown>>()
   let verifying: Promise<void> | null = null
   let isPoked = false
@@ -77,8 +79,10 @@ export function createSettlements(parts: SettlementsParts): Settlements {
   return {
     note(listing, request, response, startedAt) {
       const claim = readSettlementClaim(request, response)
-      const payouts = claim === null ? [] : payoutsOn(claim.network, listing.payout)
-      // Without a published payout address there is nothing a chain could prove.
+      if (claim === null) seen.note(listing.id, response, clock.now())
+      const named = claim === null ? [] : seen.namedBefore(listing.id, claim.network, startedAt)
+      const payouts = claim === null ? [] : payoutsOn(claim.network, [...listing.payout, ...named])
+      // Without an address that was published, or named to the caller, a chain could prove nothing.
       if (claim === null || payouts.length === 0) return
       const write = insertCheck(store, listing.id, {
         claim,
@@ -106,10 +110,11 @@ export function createSettlements(parts: SettlementsParts): Settlements {
 
 /** @returns the addresses on one chain, without their chain. */
 function payoutsOn(network: string, payouts: readonly string[]): string[] {
-  return payouts
+  const addresses = payouts
     .filter((payout) => payout.startsWith(`${network}:`))
     .map((payout) => payout.slice(network.length + 1))
     .map((address) => (address.startsWith('0x') ? address.toLowerCase() : address))
+  return [...new Set(addresses)]
 }
 
 /** Clients of the configured nodes, made when first asked for. */

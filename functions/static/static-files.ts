@@ -138,7 +138,7 @@ async function send(
       .writeHead(status, { ...headers, ...coding, 'content-length': bytes.length })
       .end(req.method === 'HEAD' ? undefined : bytes)
   } catch (error) {
-    await sendResponse(res, report('file.damaged', error, { file: variant.name }))
+    await sendResponse(req, res, report('file.damaged', error, { file: variant.name }))
   }
 }
 

@@ -1,9 +1,15 @@
+import type { Kysely } from 'kysely'
 import type { Store } from './schema/store.ts'
+import type { Tables } from './schema/tables.ts'
 
 /** Work that one process at a time does, on whatever machine: held in the store, and let go in time. */
 export interface Lease {
-  /** Holds it for as long again. @returns false when it was lost meanwhile */
-  extend(now: number): Promise<boolean>
+  /**
+   * Holds it for as long again. Inside a transaction nobody can take it until that has ended.
+   *
+   * @returns false when it was lost meanwhile
+   */
+  extend(now: number, trx?: Kysely<Tables>): Promise<boolean>
   release(): Promise<void>
 }
 
@@ -14,27 +20,26 @@ export const LEASE_MS = 10 * 60_000
  * Takes a lease, or says that somebody else holds it (null).
  *
  * @param holder a name nobody else has, such as a UUID
+ * @param isAlone whoever held it before is dead, since this process has the lock on the state
  */
 export async function takeLease(
   { db }: Store,
-  { name, holder }: { name: string; holder: string },
+  { name, holder, isAlone = false }: { name: string; holder: string; isAlone?: boolean },
   now: number,
 ): Promise<Lease | null> {
   const taken = await db
     .insertInto('lease')
     .values({ name, holder, held_until: now + LEASE_MS })
-    .onConflict((conflict) =>
-      conflict
-        .column('name')
-        .doUpdateSet({ holder, held_until: now + LEASE_MS })
-        .where('lease.held_until', '<=', now),
-    )
+    .onConflict((conflict) => {
+      const taken = conflict.column('name').doUpdateSet({ holder, held_until: now + LEASE_MS })
+      return isAlone ? taken : taken.where('lease.held_until', '<=', now)
+    })
     .returning('holder')
     .execute()
   if (taken.length === 0) return null
   return {
-    async extend(later) {
-      const kept = await db
+    async extend(later, trx = db) {
+      const kept = await trx
         .updateTable('lease')
         .set({ held_until: later + LEASE_MS })
         .where('name', '=', name)

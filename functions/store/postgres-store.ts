@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../ports/log.ts'
 import type { Click } from './schema/click.ts'
-import type { Store } from './schema/store.ts'
+import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
 
 const POOL_SIZE = 10
@@ -33,7 +33,7 @@ export function openPostgresStore(url: string, log: Log): Store {
     // A single statement is its own transaction: one commit for the group.
     appendClicks: async (clicks) =>
       void (await pool.query({ name: 'clicks', text: INSERT_CLICKS, values: toColumns(clicks) })),
-    ping: async () => void (await pool.query('SELECT 1')),
+    ping: () => tryWriting({ db }, Date.now()),
     close: () => pool.end(),
   }
 }

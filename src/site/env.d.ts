@@ -13,8 +13,8 @@ declare namespace App {
     /** What became of a proposal, or the empty form; absent where no function serves the page. */
     proposed?: import('../domain/proposals/proposal-answer.ts').ProposePage | undefined
     /** What became of a dispute, or the empty form; absent where no function serves the page. */
-    disputed?: import('../domain/disputes/dispute-page.ts').DisputePage | undefined
+    disputed?: import('../domain/disputes/dispute.ts').DisputePage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */
-    checked?: import('../domain/lint/check-answer.ts').CheckAnswer | undefined
+    checked?: import('../domain/lint/lint-report.ts').CheckAnswer | undefined
   }
 }

@@ -113,6 +113,25 @@ describe('malformed requests are refused as such', () => {
   })
 })
 
+test.each([
+  ['GET', '/healthz'],
+  ['HEAD', '/readyz'],
+  ['GET', '/'],
+  ['GET', '/api/v1/search?q=weather'],
+  ['GET', '/api/v1/stats'],
+  ['GET', '/search?q=weather'],
+  ['GET', '/llms.txt'],
+])('HTTP/1.0 needs no Host: %s %s', async (method, path) => {
+  const answer = await sendRaw(`${method} ${path} HTTP/1.0\r\n\r\n`)
+  expect(answer.status).toBe(200)
+  expect(answer.head.toLowerCase()).not.toContain('transfer-encoding')
+})
+
+test('HTTP/1.0 may name a Host, but not a wrong one', async () => {
+  expect((await sendRaw('GET /healthz HTTP/1.0\r\nHost: a.example\r\n\r\n')).status).toBe(200)
+  expectProblem(await sendRaw('GET /healthz HTTP/1.0\r\nHost: a/b\r\n\r\n'), 'malformed-request')
+})
+
 describe('methods', () => {
   test.each([
     ['POST', '/api/v1/search', 'GET, HEAD, OPTIONS'],

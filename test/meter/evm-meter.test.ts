@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { DAY_MS, NOON, wallet } from '../settlements/samples.ts'
 import { describeStores } from '../support/stores.ts'
 import { type Chain, createChain, createNode, payment, transfer } from './chain-double.ts'
-import { createMeter, prove } from './meter-world.ts'
+import { createMeter, emptyMeter, prove } from './meter-world.ts'
 
 const SHOP = wallet(1)
 const OTHER = wallet(2)
@@ -176,5 +176,45 @@ describeStores('the meter', ({ newStore }) => {
       [null, 'another process took over'].sort(),
     )
     expect(await one?.rows()).toHaveLength(1)
+  })
+
+  test('a process that is suspended at any moment writes nothing beside what another one read since', async () => {
+    const store = await newStore()
+    const endings = new Set<string | null>()
+    for (let call = 1, isOver = false; !isOver; call += 1) {
+      await emptyMeter(store)
+      await prove(store, [SHOP])
+      const chain = aChain()
+      chain.mine(payment(buyer(1), SHOP, 1_000))
+      chain.mine(payment(buyer(2), SHOP, 2_000))
+      let now = chain.now()
+      const node = createNode(chain)
+      const { promise: suspended, resolve: suspend } = Promise.withResolvers<'suspended'>()
+      const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
+      let calls = 0
+      const rpc = {
+        call: async (...asked: Parameters<typeof node.rpc.call>) => {
+          const answer = await node.rpc.call(...asked)
+          calls += 1
+          if (calls === call) {
+            suspend('suspended')
+            await woken
+          }
+          return answer
+        },
+      } as typeof node.rpc
+      const first = createMeter(store, rpc, () => now)
+      const report = first.run()
+      isOver = (await Promise.race([suspended, report.then(() => 'done')])) === 'done'
+      now += 11 * 60_000
+      chain.reorganise(1)
+      chain.mine(payment(buyer(3), SHOP, 3_000))
+      await createMeter(store, node.rpc, () => now).run()
+      wake()
+      endings.add((await report).stopped)
+      const amounts = (await first.rows()).map(({ amount }) => amount)
+      expect(amounts, `suspended after call ${call}`).toEqual(['1000', '3000'])
+    }
+    expect([...endings]).toEqual(expect.arrayContaining(['another process took over', null]))
   })
 })

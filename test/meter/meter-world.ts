@@ -19,16 +19,18 @@ export async function openMeterStore() {
   const store = await openStore({ STATE_DIR: place, DATABASE_URL: undefined }, silentLog)
   return {
     store,
-    async empty() {
-      await store.db.transaction().execute(async (trx) => {
-        for (const table of METER_TABLES) await trx.deleteFrom(table).execute()
-      })
-    },
+    empty: () => emptyMeter(store),
     async close() {
       await store.close()
       await rm(place, { recursive: true })
     },
   }
+}
+
+export async function emptyMeter({ db }: Store): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const table of METER_TABLES) await trx.deleteFrom(table).execute()
+  })
 }
 
 const METER_TABLES = [
@@ -37,6 +39,7 @@ const METER_TABLES = [
   'meter_payer',
   'meter_cursor',
   'meter_block',
+  'channel_event',
   'payout_proof',
   'claim',
   'lease',

@@ -5,9 +5,14 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createClickWriter } from '../../functions/analytics/go-writer.ts'
+import { createReadyz } from '../../functions/app/health.ts'
+import { createProblems } from '../../functions/http/problem.ts'
+import { toDiskAdvice } from '../../functions/operations/run-main.ts'
 import { StateError } from '../../functions/operations/state-lock.ts'
+import type { Ledger } from '../../functions/parts/ledger.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { Click } from '../../functions/store/schema/click.ts'
+import { SqliteError } from '../../functions/store/schema/store-error.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { silentLog } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -54,6 +59,7 @@ describe.skipIf(small === null)('a disk that is full', () => {
       headers: { 'Content-Type': 'application/json' },
       body: '{"email":"a@b.example"}',
     })
+  const readyz = async (world: World) => (await fetch(`${world.url}/readyz`)).json()
   const countRows = async (world: World) => {
     const rows = await world.parts.ledger.store.db.selectFrom('click').selectAll().execute()
     return rows.length
@@ -67,7 +73,14 @@ describe.skipIf(small === null)('a disk that is full', () => {
     })
     for (let n = 0; n < 5; n += 1) expect((await go(world)).status).toBe(302)
     expect(await countRows(world)).toBe(5)
+    expect(await readyz(world)).toMatchObject({ status: 'ok' })
     fill(join(dir, 'filler'))
+    // A small write may still find room in the log: nothing has failed yet, and it is known already.
+    world.clock.move(1_000)
+    expect(await readyz(world)).toMatchObject({
+      code: 'store-unavailable',
+      detail: expect.stringContaining('disk of the store is full: make room'),
+    })
     let redirects = 0
     while (world.parts.ledger.clicks.tally().lost < 20 && redirects < 3_000) {
       expect((await go(world)).status).toBe(302)
@@ -81,6 +94,7 @@ describe.skipIf(small === null)('a disk that is full', () => {
     expect((await refused.json()).code).toBe('store-unavailable')
     expect(world.logLines.join('')).toContain('go.clicks_lost')
     rmSync(join(dir, 'filler'))
+    expect(await readyz(world)).toMatchObject({ status: 'ok' })
     const before = await countRows(world)
     expect(before).toBe(full.written)
     for (let n = 0; n < 5; n += 1) expect((await go(world)).status).toBe(302)
@@ -117,6 +131,65 @@ test('a database that is not there refuses the start without showing its passwor
   expect(refusal).toBeInstanceOf(StateError)
   expect(String(refusal)).toMatch(/DATABASE_URL cannot be used/)
   expect(String(refusal)).not.toContain('hunter2')
+})
+
+describe('readiness', () => {
+  const PARTS = {
+    problem: createProblems('https://waypost.example'),
+    log: silentLog,
+    clock: { now: () => 0 },
+  }
+  const ledgerOf = (ping: () => Promise<void>) =>
+    ({
+      store: { dialect: 'postgres', ping },
+      clicks: { tally: () => ({ written: 1, lost: 2, waiting: 3 }) },
+    }) as unknown as Ledger
+
+  test('is a write that the store takes, asked for once a second however many ask', async () => {
+    let now = 0
+    let writes = 0
+    let isBroken = false
+    const readyz = createReadyz({
+      ...PARTS,
+      clock: { now: () => now },
+      ledger: ledgerOf(async () => {
+        writes += 1
+        if (isBroken) throw new Error('cannot execute INSERT in a read-only transaction')
+      }),
+    })
+    const status = async () => (await readyz()).status
+    expect(await Promise.all([status(), status()])).toEqual([200, 200])
+    now = 999
+    isBroken = true
+    expect(await status()).toBe(200)
+    expect(writes).toBe(1)
+    now = 1_000
+    expect(await status()).toBe(503)
+    isBroken = false
+    expect(await status()).toBe(200)
+    expect(writes).toBe(3)
+  })
+
+  test('does not tell strangers what the driver says', async () => {
+    const lines: string[] = []
+    const readyz = createReadyz({
+      ...PARTS,
+      log: createLog((line) => lines.push(line), Date.now),
+      ledger: ledgerOf(() => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:5432'))),
+    })
+    for (let n = 0; n < 3; n += 1) expect(await (await readyz()).text()).not.toContain('10.0.0.7')
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('10.0.0.7')
+  })
+})
+
+test.each([
+  [Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })],
+  [new Error('Build failed: No space left on device (os error 28)')],
+  [new SqliteError('Error: database or disk is full', 13)],
+  [new Error('EDQUOT: disk quota exceeded, write')],
+])('%s ends a command with what to do', (error) => {
+  expect(toDiskAdvice(error)).toMatch(/The disk is full .* Make room where OUT_DIR and STATE_DIR/)
 })
 
 describe('a store that fails or hangs under the click writer', () => {

@@ -38,6 +38,7 @@ describe('a database that goes away and comes back', () => {
     wire.cut()
     expect((await go()).status).toBe(302)
     expect((await go()).status).toBe(302)
+    world.clock.move(1_000)
     expect(await readyz()).toBe(503)
     expect(await healthz()).toBe(200)
     const me = await visitor.get('/me')

@@ -22,6 +22,7 @@ import { backupState, restoreState } from '../../functions/operations/sqlite-bac
 import { lockState, StateError } from '../../functions/operations/state-lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { silentLog } from '../support/stores.ts'
 
 const TORN = Number(process.env.TORN ?? 150)
@@ -134,6 +135,24 @@ describe('the state of one machine', () => {
     empty.exec('CREATE TABLE other (x)')
     empty.close()
     await expect(restoreState(dir, folder('empty.sqlite'), 0)).rejects.toThrow('no Waypost state')
+    expect(await positions(dir)).toEqual([7])
+  })
+
+  test('a ledger that is damaged, or was emptied, says how to restore it and stays as it is', async () => {
+    const dir = folder('broken')
+    const store = await open(dir)
+    await store.appendClicks([click(7)])
+    await store.close()
+    const file = join(dir, SQLITE_FILE)
+    await backupState(dir, folder('whole.sqlite'))
+    for (const bytes of ['not a database at all, only text '.repeat(200), '']) {
+      await writeFile(file, bytes)
+      const refusal = await open(dir).catch((error: unknown) => error)
+      expect(refusal).toBeInstanceOf(OperatorError)
+      expect(String(refusal)).toMatch(/waypost\.sqlite .*npm run restore -- <backup>/)
+      expect(await readFile(file, 'utf8')).toBe(bytes)
+    }
+    await restoreState(dir, folder('whole.sqlite'), 0)
     expect(await positions(dir)).toEqual([7])
   })
 

@@ -55,19 +55,30 @@ const ABI = parseAbi([
   'function balanceOf(address) view returns (uint256)',
 ])
 
-/** A chain of its own with the token in place. */
-export async function startChain(): Promise<Chain> {
+/** A node of a chain of its own. */
+export async function startNode(
+  ...options: string[]
+): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await findFreePort()
   const binary = fileURLToPath(
     new URL('node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil', import.meta.url),
   )
-  const anvil = spawn(binary, ['--port', String(port), '--chain-id', '84532', '--quiet'], {
-    stdio: 'ignore',
-  })
+  const anvil = spawn(binary, ['--port', String(port), '--quiet', ...options], { stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}`
+  const reader = createPublicClient({ transport: http(url) })
+  await waitFor(() => reader.getBlockNumber())
+  const stop = async () => {
+    anvil.kill()
+    if (anvil.exitCode === null) await once(anvil, 'exit')
+  }
+  return { url, stop }
+}
+
+/** A chain of its own with the token in place. */
+export async function startChain(): Promise<Chain> {
+  const { url, stop } = await startNode('--chain-id', '84532')
   const transport = http(url)
   const reader = createPublicClient({ chain: baseSepolia, transport })
-  await waitFor(() => reader.getBlockNumber())
   const test = createTestClient({ mode: 'anvil', chain: baseSepolia, transport })
   const put = async (file: string, contracts: Record<string, Address>) => {
     const codes = compile(file)
@@ -114,10 +125,7 @@ export async function startChain(): Promise<Chain> {
       const id = await test.snapshot()
       return { revert: () => test.revert({ id }) }
     },
-    stop: async () => {
-      anvil.kill()
-      if (anvil.exitCode === null) await once(anvil, 'exit')
-    },
+    stop,
   }
 }
 

@@ -5,7 +5,8 @@ import { createSettlements } from '../../functions/settlements/settlements.ts'
 import { aListing } from '../call/relay-world.ts'
 import { createMeter, openMeterStore, prove } from '../meter/meter-world.ts'
 
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64')
+/** A header as x402 writes it. */
+export const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64')
 
 /** Relay and meter over a real node and an empty ledger of its own; nothing is served. */
 export async function openSchemeWorld(url: string, network: string) {
@@ -31,11 +32,9 @@ export async function openSchemeWorld(url: string, network: string) {
         payouts.map((one) => one.toLowerCase()),
         network,
       ),
-    /** One relayed call that paid by x402, as its headers tell it. */
-    async relay(payout: string, payment: object, settled: object) {
+    /** One relayed call that paid, as its headers tell it. */
+    async relay(payout: string, request: readonly string[], response: readonly string[]) {
       const listing = aListing('https://0.example/', { payout: [`${network}:${payout}`] })
-      const request = ['PAYMENT-SIGNATURE', encode(payment)]
-      const response = ['PAYMENT-RESPONSE', encode(settled)]
       settlements.note(listing, request, response, Date.now() - 60_000)
       await settlements.verify()
       const [check] = await store.db
@@ -51,6 +50,15 @@ export async function openSchemeWorld(url: string, network: string) {
     async counted() {
       const rows = await meter.rows()
       return rows.map(({ payer, amount, seen_by }) => `${payer} ${amount} ${seen_by}`)
+    },
+    /** Wallets the meter saw pay somebody it does not read. */
+    async paidOthers() {
+      const rows = await store.db
+        .selectFrom('meter_payer')
+        .select('payer')
+        .where('paid_others_block', 'is not', null)
+        .execute()
+      return rows.map(({ payer }) => payer)
     },
     empty: async () => {
       await store.db.deleteFrom('settlement_check').execute()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { markOfRealm } from '../../src/domain/settlement/schemes/tempo-charge.ts'
 import { preparePaymentPackages } from './prepare.ts'
 
 /**
@@ -14,13 +15,18 @@ const PROXIES = {
   TestExactProxy: '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
   TestUptoProxy: '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
 } as const
+const CHANNEL_SHOP = '0x976EA74026E726554dB657fA54763abd0C3a0aa9'
+const CHANNELS = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
+const COLLECTOR = '0x4020806089470a89826cB9fB1f4059150b550004'
+const OWN_COLLECTOR = `0x${'0d'.repeat(20)}` as const
 const OWN_PROXY = `0x${'0a'.repeat(20)}` as const
 const OWN_COIN = `0x${'0b'.repeat(20)}` as const
 const BUNDLE = `0x${'0c'.repeat(20)}` as const
 
-describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => {
+describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, () => {
   let lab: typeof import('./chain.ts')
   let chain: import('./chain.ts').Chain
+  let scheme: typeof import('./scheme-world.ts')
   let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
   let permit2: Awaited<ReturnType<typeof import('./permit2.ts').openPermit2>>
 
@@ -34,8 +40,14 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
       OwnCoin: OWN_COIN,
       Bundle: BUNDLE,
     })
+    await chain.put('channels.sol', {
+      TestChannels: CHANNELS,
+      TestCollector: COLLECTOR,
+      OwnCollector: OWN_COLLECTOR,
+    })
     permit2 = await (await import('./permit2.ts')).openPermit2(chain)
-    world = await (await import('./scheme-world.ts')).openSchemeWorld(chain.url, lab.NETWORK)
+    scheme = await import('./scheme-world.ts')
+    world = await scheme.openSchemeWorld(chain.url, lab.NETWORK)
     await world.prove([SHOP])
   }, 200_000)
 
@@ -45,8 +57,14 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
   })
 
   const buyer = () => lab.accountOf(1).address.toLowerCase()
+  const relay = (payment: object, settled: object = {}) =>
+    world.relay(
+      SHOP,
+      ['PAYMENT-SIGNATURE', scheme.encode(payment)],
+      ['PAYMENT-RESPONSE', scheme.encode(settled)],
+    )
 
-  test('exact and upto are counted once, by relay and by meter, and nothing beside them', async () => {
+  test('by Permit2: exact and upto are counted once, by relay and by meter, and nothing beside them', async () => {
     const exact = await permit2.sign('exact', SHOP, 2_000n)
     const upto = await permit2.sign('upto', SHOP, 5_000n)
     const settled = [await permit2.settle(exact, 2_000n), await permit2.settle(upto, 1_200n)]
@@ -54,17 +72,112 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
     await chain.mine(1)
     // The forgeries moved real money to the seller too.
     expect(await chain.balanceOf(SHOP)).toBe(3_200n + 18_000n)
-    expect(await world.relay(SHOP, exact, settled[0] ?? {})).toEqual({
+    expect(await relay(exact, settled[0])).toEqual({
       state: 'counted',
       reason: null,
     })
     expect(await world.counted()).toEqual([`${buyer()} 2000 relay`])
     expect(await world.meter.run()).toMatchObject({ payments: 2, stopped: null })
     expect(await world.counted()).toEqual([`${buyer()} 2000 both`, `${buyer()} 1200 meter`])
-    expect(await world.relay(SHOP, upto, settled[1] ?? {})).toEqual({
+    expect(await relay(upto, settled[1])).toEqual({
       state: 'counted',
       reason: null,
     })
     expect(await world.counted()).toEqual([`${buyer()} 2000 both`, `${buyer()} 1200 both`])
+  })
+
+  test('from channels: claims count up to what their payer was seen to put in', async () => {
+    await world.empty()
+    await world.prove([CHANNEL_SHOP])
+    const { openChannel } = await import('./channels.ts')
+    await chain.mint(lab.accountOf(0).address, 10_000_000n)
+    const [stranger, payer] = [2, 1].map((index) => lab.accountOf(index).address)
+    const own = openChannel(chain, payer ?? SHOP, CHANNEL_SHOP)
+    const forged = openChannel(chain, stranger ?? SHOP, CHANNEL_SHOP)
+    const mixed = openChannel(chain, payer ?? SHOP, CHANNEL_SHOP, `0x${'11'.repeat(32)}`)
+    const elsewhere = openChannel(chain, payer ?? SHOP, SHOP)
+    await own.deposit(1, 5_000n)
+    await elsewhere.deposit(1, 4_000n)
+    await chain.mine(1)
+    // A deposit alone is nothing, and nothing is asked about channels yet.
+    expect(await world.meter.run()).toMatchObject({ payments: 0 })
+    await own.claim(1_500n)
+    await forged.forgeDeposit(0, 2_000n)
+    await forged.claim(2_000n)
+    await mixed.deposit(1, 1_000n)
+    await mixed.forgeDeposit(0, 3_000n)
+    await mixed.claim(2_500n)
+    await elsewhere.claim(4_000n)
+    await own.settle()
+    await chain.mine(1)
+    expect(await world.meter.run()).toMatchObject({ payments: 2, stopped: null })
+    const counted = [`${buyer()} 1500 meter`, `${buyer()} 1000 meter`]
+    expect(await world.counted()).toEqual(counted)
+    // What goes back was never paid; what is claimed later is, up to what is left.
+    const before = await chain.snapshot()
+    await own.refund(2_000n)
+    await own.claim(3_000n)
+    await chain.mine(1)
+    await world.meter.run()
+    expect(await world.counted()).toEqual([...counted, `${buyer()} 1500 meter`])
+    expect(await world.paidOthers()).toEqual([])
+    // The chain takes it back, and another claim stands in its place.
+    await before.revert()
+    await own.claim(2_200n)
+    await chain.mine(2)
+    await world.meter.run()
+    expect(await world.counted()).toEqual([...counted, `${buyer()} 700 meter`])
+  })
+})
+
+describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () => {
+  let tempo: Awaited<ReturnType<typeof import('./tempo.ts').startTempo>>
+  let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
+  let buyer: (index: number) => string
+
+  beforeAll(async () => {
+    const { accountOf, startTempo, TEMPO } = await import('./tempo.ts')
+    buyer = (index) => accountOf(index).address.toLowerCase()
+    tempo = await startTempo(SHOP)
+    world = await (await import('./scheme-world.ts')).openSchemeWorld(tempo.url, TEMPO)
+    await world.prove([SHOP])
+  }, 60_000)
+
+  afterAll(async () => {
+    await world?.close()
+    await tempo?.stop()
+  })
+
+  test('pulled, pushed, sponsored and split charges are counted once, and nothing beside them', async () => {
+    const paid = [
+      await tempo.charge({ buyer: 3, amount: '0.001' }),
+      await tempo.charge({ buyer: 4, amount: '0.002', mode: 'push' }),
+      await tempo.charge({ buyer: 5, amount: '0.003', isSponsored: true }),
+      await tempo.charge({ buyer: 6, amount: '0.001', split: `0x${'5e'.repeat(20)}` }),
+    ]
+    const free = await tempo.charge({ buyer: 7, amount: '0' })
+    const elsewhere = await tempo.charge({ buyer: 8, amount: '0.009', realm: 'another.example' })
+    await tempo.forge(`0xef1ed71201${markOfRealm('0.example')}${'00'.repeat(17)}`)
+    const relay = ({ authorization, receipt }: (typeof paid)[number]) =>
+      world.relay(SHOP, ['Authorization', authorization], ['Payment-Receipt', receipt])
+    expect(await relay(paid[0] ?? free)).toEqual({ state: 'counted', reason: null })
+    expect(await world.meter.run()).toMatchObject({ payments: 4, stopped: null })
+    expect(await world.counted()).toEqual([
+      `${buyer(3)} 1000 both`,
+      `${buyer(4)} 2000 meter`,
+      `${buyer(5)} 3000 meter`,
+      `${buyer(6)} 600 meter`,
+    ])
+    for (const call of paid.slice(1)) expect(await relay(call)).toMatchObject({ state: 'counted' })
+    // Of another realm it is this call's all the same: the seller may name himself as he likes.
+    expect(await relay(elsewhere)).toMatchObject({ state: 'counted' })
+    expect(await relay({ ...elsewhere, authorization: paid[0]?.authorization ?? '' })).toEqual({
+      state: 'refused',
+      reason: 'memo_differs',
+    })
+    const known = await world.counted()
+    expect(known).toHaveLength(5)
+    await relay(free)
+    expect(await world.counted()).toEqual(known)
   })
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createCheck } from '../../functions/lint/check-page.ts'
+import { createCheck } from '../../functions/lint/check-form.ts'
 import { findPlanAt, lintPlan } from '../../functions/lint/lint-listed.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'

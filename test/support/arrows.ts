@@ -114,6 +114,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ],
   },
   'functions/lint': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
+  'functions/forms': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/limits': { ours: LIVE, packages: ['node:*'] },
   'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
   'functions/metrics': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'prom-client'] },

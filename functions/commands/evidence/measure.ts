@@ -49,7 +49,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
     const store = await openStore(config, log)
     try {
       return await measure(
-        { store, config, clock: systemClock, log },
+        { store, config, clock: systemClock, log, isAlone: lock !== null },
         { since, signal: stop.signal },
       )
     } finally {

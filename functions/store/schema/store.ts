@@ -14,7 +14,16 @@ export interface Store {
   readonly db: Kysely<Tables>
   /** Appends the clicks in one commit; resolves once they would survive a crash. */
   appendClicks(clicks: readonly Click[]): Promise<void>
-  /** Rejects when the store cannot answer a read right now. */
+  /** Rejects when the store takes no write right now, or its disk is about to be full. */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/** @throws what the store says when it takes no write: `ping` of both stores */
+export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
+  await db
+    .insertInto('lease')
+    .values({ name: 'ready', holder: '', held_until: now })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ held_until: now }))
+    .execute()
 }

@@ -83,7 +83,7 @@ function settle(waiting: Map<number, Waiter>, answer: Answer): void {
   else waiter?.reject(new SqliteError(answer.message, answer.errcode))
 }
 
-function readErrcode(error: unknown): number {
+export function readErrcode(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
 }
 

@@ -1,13 +1,28 @@
-import { existsSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
+import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import type { Click } from '../schema/click.ts'
-import type { Store } from '../schema/store.ts'
+import { type Store, tryWriting } from '../schema/store.ts'
+import { SqliteError } from '../schema/store-error.ts'
 import type { Tables } from '../schema/tables.ts'
-import { openSqliteThread } from './connection.ts'
+import { openSqliteThread, readErrcode } from './connection.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { ClickCells } from './orders.ts'
 import { makePrivateFile, makePrivateFolder } from './private-files.ts'
+
+/** A small write still fits into the log of a full disk: with less room than this the next may not (bytes). */
+const LEAST_ROOM = 256 * 1024
+/** SQLITE_FULL, SQLITE_CANTOPEN */
+const [FULL, CANNOT_OPEN] = [13, 14]
+
+/** Low byte of SQLite's codes for a file whose bytes are wrong: CORRUPT and NOTADB. */
+const DAMAGED = new Set([11, 26])
+
+const RESTORE = 'Stop the server and put a backup in its place: npm run restore -- <backup>.'
 
 /** The database's file inside `STATE_DIR`. */
 export const SQLITE_FILE = 'waypost.sqlite'
@@ -16,6 +31,8 @@ export const SQLITE_FILE = 'waypost.sqlite'
 export async function openSqliteStore(stateDir: string): Promise<Store> {
   const file = join(stateDir, SQLITE_FILE)
   makePrivateFolder(stateDir)
+  if (!existsSync(file)) createLedgerFile(file)
+  if (statSync(file).size === 0) throw emptied(file)
   makePrivateFile(file)
   for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
   const connection = await openSqliteThread(file)
@@ -28,10 +45,50 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
       const release = await connection.acquire()
       await connection.insertClicks(cells).finally(release)
     },
-    ping: async () => void (await connection.query({ sql: 'SELECT 1', parameters: [] })),
+    ping: async () => {
+      await findRoom(stateDir)
+      await tryWriting({ db }, Date.now())
+    },
     // Kysely closes the driver only once it has run a query; close the thread either way.
     close: () => connection.close(),
   }
+}
+
+/** What to do about a ledger whose bytes are wrong; null for every other error. */
+export function toDamage(file: string, error: unknown): OperatorError | null {
+  if (!(error instanceof SqliteError) || !DAMAGED.has(error.errcode & 0xff)) return null
+  return new OperatorError(
+    `The ledger ${file} is damaged (${error.message}). ${RESTORE} What is there now is kept beside it.`,
+  )
+}
+
+/** A new ledger gets its name with its first bytes: one without any was emptied by something else. */
+function createLedgerFile(file: string): void {
+  const born = `${file}.${randomUUID()}.new`
+  makePrivateFile(born)
+  try {
+    const database = new DatabaseSync(born)
+    database.exec('PRAGMA journal_mode = WAL')
+    database.close()
+    linkSync(born, file)
+  } catch (error) {
+    // Another process was faster: its ledger is the one.
+    if (!existsSync(file)) throw new SqliteError(String(error), readErrcode(error) || CANNOT_OPEN)
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(born + suffix, { force: true })
+  }
+}
+
+/** SQLite would take it for a new one, and delete the log that may still hold what was in it. */
+function emptied(file: string): OperatorError {
+  return new OperatorError(
+    `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Where there is none, move the file away: a new ledger begins.`,
+  )
+}
+
+async function findRoom(stateDir: string): Promise<void> {
+  const { bavail, bsize } = await statfs(stateDir)
+  if (bavail * bsize < LEAST_ROOM) throw new SqliteError('database or disk is full', FULL)
 }
 
 function toCells(clicks: readonly Click[]): ClickCells {

@@ -8,13 +8,20 @@ import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
+import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-comparisons.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { readGivenAway } from './given-away.ts'
 import { readGoneServers } from './gone-servers.ts'
-import { hostAt, isOptedOut, readPayoutStandings, toPayoutNotices } from './payout-standings.ts'
+import {
+  hostAt,
+  isOptedOut,
+  readPayoutStandings,
+  toPayoutNotices,
+  toRotatingNotice,
+} from './payout-standings.ts'
 
 /** The content with everything that follows from it; what every output is written from. */
 export interface Catalogue {
@@ -50,7 +57,11 @@ export function createCatalogue(
   const givenAway = readGivenAway(files, payouts, { tables, ledger, baseUrl })
   const listings = files.map((file) => {
     const { id, facts, description } = file
-    const evidence = combineEvidence(content.evidence.get(id) ?? {}, ledger.probed.get(id))
+    const rotating = ledger.rotating.get(id)
+    const evidence = withoutPayoutChange(
+      combineEvidence(content.evidence.get(id) ?? {}, ledger.probed.get(id)),
+      rotating !== undefined,
+    )
     const standing = payouts.get(id) ?? NO_PAYOUTS
     return deriveListing(
       {
@@ -64,6 +75,7 @@ export function createCatalogue(
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
         notices: [
           ...toPayoutNotices(file, evidence, standing),
+          ...toRotatingNotice(rotating),
           ...toDisputeNotice(ledger.disputes.get(id) ?? []),
         ],
         payouts: standing,
@@ -88,6 +100,12 @@ export function createCatalogue(
     gone,
     goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),
   }
+}
+
+/** Who names another address each time has not changed it. */
+function withoutPayoutChange(evidence: Evidence, isRotating: boolean): Evidence {
+  if (!isRotating || evidence.notices === undefined) return evidence
+  return { ...evidence, notices: evidence.notices.filter(({ id }) => id !== 'payout_changed') }
 }
 
 /** What is gone by its tombstone, and what owners took out themselves. */

@@ -8,7 +8,7 @@ import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/sha
 import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
-import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import type { LedgerFacts, RotatingPayees } from '../../domain/trust/ledger-facts.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 
@@ -50,6 +50,14 @@ export function readPayoutStandings(
       }
     })
   return judgePayouts(facts)
+}
+
+/** Says that a seller's payees change by design, in the place of every "another payout". */
+export function toRotatingNotice(rotating: RotatingPayees | undefined): Notice[] {
+  if (rotating === undefined) return []
+  const at = new Date(rotating.at).toISOString()
+  const note = `The seller names another address for each payment: ${rotating.payees} of them were paid in thirty days. Payments count where the seller's 402 came through this directory.`
+  return [{ id: 'payout_rotating', note, at }]
 }
 
 /**

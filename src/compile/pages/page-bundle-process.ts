@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type AstroIntegration, build } from 'astro'
 import * as v from 'valibot'
+import { isDiskFull } from '../../domain/wire/operator-error.ts'
 import { PROJECT } from '../files/code-digest.ts'
-import { type BundleOptions, BundleOptionsSchema } from './page-bundle.ts'
+import { type BundleOptions, BundleOptionsSchema, DISK_FULL } from './page-bundle.ts'
 
 /** The program that `preparePageBundle` runs; its only argument is the options as JSON. */
 
@@ -20,7 +21,16 @@ const ONE_CHUNK = {
 
 const ENTRY = fileURLToPath(new URL('./prerender-entry.ts', import.meta.url))
 
-await bundle(v.parse(BundleOptionsSchema, JSON.parse(process.argv[2] ?? 'null')))
+// Tools that watch the project fail outside of every promise of ours.
+process.on('uncaughtException', end)
+await bundle(v.parse(BundleOptionsSchema, JSON.parse(process.argv[2] ?? 'null'))).catch(end)
+
+/** A full disk is told by the exit code alone: whoever runs the build gets a sentence, not a stack. */
+function end(error: unknown): never {
+  if (isDiskFull(error)) process.exit(DISK_FULL)
+  console.error(error)
+  process.exit(1)
+}
 
 /** Leaves `client/`, `server/` and `prerender/` in `outDir`. */
 async function bundle({ outDir, cacheDir }: BundleOptions): Promise<void> {

@@ -75,6 +75,9 @@ function listFiles(dir: string): [string, string][] {
     .map((path) => [path.slice(dir.length + 1), digestOf(readFileSync(path))])
 }
 
+/** Exit code of the bundling process: the number of ENOSPC. */
+export const DISK_FULL = 28
+
 /** Of the variables a bundler has use for; WAYPOST_DESIGN adds the page of components. */
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'WAYPOST_DESIGN']
 
@@ -99,5 +102,6 @@ async function bundle(options: BundleOptions, baseUrl: string): Promise<void> {
     child.once('error', reject)
     child.once('exit', resolve)
   })
+  if (code === DISK_FULL) throw new Error('ENOSPC: the pages could not be bundled')
   if (code !== 0) throw new Error('the pages could not be bundled (see the messages above)')
 }

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { existsSync, statfsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
 import type { CompiledListing } from '../../compiled.ts'
@@ -63,6 +64,9 @@ function filesBelow(folder: string, carried: readonly CarriedFile[]): string[] {
   return carried.map(({ entry }) => entry.file).filter((file) => file.startsWith(`${folder}/`))
 }
 
+/** With less room than this its files do not fit (bytes). */
+const LEAST_ROOM = 1024 * 1024
+
 /** An index for the search in the browser, and the folder it goes to. */
 interface IndexJob {
   outputPath: string
@@ -83,8 +87,15 @@ export function indexPages(jobs: readonly IndexJob[]): Promise<void> {
     const worker = new Worker(url, { workerData: jobs })
     worker.once('message', () => resolve())
     worker.once('error', reject)
-    worker.once('exit', () =>
-      reject(new Error('the thread of the page search ended before its work')),
-    )
+    worker.once('exit', () => reject(new Error(`${whyEnded(jobs)}the page search was not made`)))
   })
+}
+
+/** Pagefind is another process, and gives up without a word to us where it cannot write. */
+function whyEnded([first]: readonly IndexJob[]): string {
+  const work = dirname(dirname(first?.outputPath ?? ''))
+  // Gone once the release is published, or given up for another reason.
+  if (!existsSync(work)) return ''
+  const { bavail, bsize } = statfsSync(work)
+  return bavail * bsize < LEAST_ROOM ? 'ENOSPC: ' : ''
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Notice } from '../trust/interface.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
+import type { FormPage } from '../wire/form-page.ts'
 
 export const REASON_LENGTH = { least: 32, most: 1000 } as const
 export const MAX_EVIDENCE_URLS = 5
@@ -50,6 +51,17 @@ export const DisputeBodySchema = v.strictObject({
 })
 export const DisputeTakenSchema = v.object({ id: v.string() })
 export type DisputeBody = v.InferOutput<typeof DisputeBodySchema>
+
+/** What `/dispute?listing=` shows. */
+export type DisputePage = FormPage<
+  { kind: 'taken'; id: string },
+  { listing: string; reason: string; evidence: string }
+>
+
+/** Form where anybody says what is wrong about a listing. */
+export function disputePath(listingId: string): string {
+  return `/dispute?listing=${listingId}`
+}
 
 const MAX_NOTE_LENGTH = 300
 

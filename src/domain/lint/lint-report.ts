@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { toAnswers } from '../probe/keep/merge-operations.ts'
 import { toOperationName } from '../probe/keep/operation-name.ts'
 import type { Finding } from '../probe/read/finding.ts'
+import type { Refused } from '../wire/form-page.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { type Advice, type LintProblem, toAdvice } from './advice.ts'
 
@@ -84,3 +85,6 @@ export function chooseFinding(findings: readonly Finding[]): Finding | undefined
     findings[0]
   )
 }
+
+/** What the page that checks an address has to show. */
+export type CheckAnswer = { kind: 'empty' } | Refused | { kind: 'report'; report: LintReport }

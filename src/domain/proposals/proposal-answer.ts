@@ -1,17 +1,8 @@
-import type { ProblemCode } from '../wire/problems.ts'
+import type { FormPage } from '../wire/form-page.ts'
 import type { ProposalView } from './proposal-views.ts'
 
-/** What becomes of a proposal, or of a look at one: for the endpoint and for the page. */
+/** What becomes of a proposal that is taken. */
 export type ProposalAnswer =
-  | { kind: 'empty' }
-  /** `field` names the part of the proposal that is wrong, where one is. */
-  | {
-      kind: 'refused'
-      code: ProblemCode
-      reason: string
-      field?: 'url' | 'kind' | 'note' | 'email'
-      headers?: Record<string, string>
-    }
   | { kind: 'listed'; listing_id: string }
   | { kind: 'proposal'; proposal: ProposalView }
 
@@ -25,15 +16,12 @@ export function correctionPath(listingId: string): string {
   return `/propose?listing=${listingId}`
 }
 
-/** What `/propose` shows: the form, what became of one that was sent, or of an earlier one by its id. */
-export interface ProposePage {
-  answer: ProposalAnswer
-  /** What was sent, to be shown in the form again; never the address to ask back at. */
-  sent: {
-    url: string
-    kind: string
-    note: string
-    /** Id of the listing to correct; empty where one is proposed. */
-    listing: string
-  }
-}
+/**
+ * What `/propose` shows: the form, what became of one that was sent, or of an earlier one by its id.
+ * The address to ask back at is never shown again; `listing` is the id of the listing to correct, or
+ * empty where one is proposed.
+ */
+export type ProposePage = FormPage<
+  ProposalAnswer,
+  { url: string; kind: string; note: string; listing: string }
+>

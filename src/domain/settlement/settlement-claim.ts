@@ -63,8 +63,13 @@ const CredentialSchema = v.union([
     payload: v.object({ type: v.picklist(['transaction', 'hash']) }),
   }),
 ])
-const chain = v.object({ chainId: v.pipe(v.number(), v.integer(), v.minValue(1)) })
-const ChargeSchema = v.object({ amount: v.optional(units), methodDetails: chain })
+const chainId = v.pipe(v.number(), v.integer(), v.minValue(1))
+const ChargeSchema = v.object({
+  amount: v.optional(units),
+  methodDetails: v.optional(v.object({ chainId: v.optional(chainId) })),
+})
+/** The chain of method `tempo` where a challenge names none. */
+const TEMPO_CHAIN_ID = 4217
 
 /**
  * Reads a seller's settlement header against the payment the caller sent. The network is the
@@ -117,8 +122,10 @@ function readMpp(request: RawHeaders, response: RawHeaders): SettlementClaim | n
   const credential = decodeAs(CredentialSchema, authorization?.replace(/^payment\s+/i, ''))
   if (receipt === null || receipt.method !== credential?.challenge.method) return null
   const charge = decodeAs(ChargeSchema, credential.challenge.request)
-  if (charge === null) return null
-  const network = `eip155:${charge.methodDetails.chainId}`
+  const chain =
+    charge?.methodDetails?.chainId ?? (receipt.method === 'tempo' ? TEMPO_CHAIN_ID : undefined)
+  if (charge === null || chain === undefined) return null
+  const network = `eip155:${chain}`
   const where = { family: 'evm', network, transaction: receipt.reference } as const
   if ('from' in credential.payload) return { ...where, ...toEip3009(credential.payload) }
   const { challenge } = credential

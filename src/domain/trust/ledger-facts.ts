@@ -31,6 +31,13 @@ export interface OwnerFacts {
   demand: ReadonlyMap<string, Demand>
 }
 
+/** Addresses of a seller that were named by its 402, and paid, in thirty days. */
+export interface RotatingPayees {
+  payees: number
+  /** When the last of them was paid, milliseconds. */
+  at: number
+}
+
 /** What was paid, as far as this service saw it on chains itself. */
 export interface PaymentFacts {
   /** Settlements this service verified itself, as aggregates by listing id. */
@@ -47,6 +54,8 @@ export interface PaymentFacts {
    * received before they first paid.
    */
   transfers: readonly Transfer[]
+  /** Sellers whose payees change by design, by listing id. */
+  rotating: ReadonlyMap<string, RotatingPayees>
 }
 
 /** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
@@ -57,6 +66,7 @@ export const NO_PAYMENT_FACTS: PaymentFacts = {
   metered: new Set(),
   payments: new Map(),
   transfers: [],
+  rotating: new Map(),
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {

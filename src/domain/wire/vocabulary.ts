@@ -67,6 +67,7 @@ export const NOTICES = [
   'network_changed',
   'price_changed',
   'payout_changed',
+  'payout_rotating',
   'payout_contested',
   'disputed',
 ] as const

@@ -10,7 +10,8 @@ export interface CallRow {
   text: string
   price: string | null
   tag: CallTag | null
-  params: CallParam[]
+  /** Null where the page has no room for them: kit.json has them all. */
+  params: CallParam[] | null
   /** What is a guess. */
   assumed: readonly string[]
 }
@@ -26,25 +27,58 @@ export interface CallParam {
 export interface CallRows {
   title: 'Operations' | 'Tools' | 'Skills'
   rows: CallRow[]
+  /** How many there are in all; the page has room for `rows`. */
+  total: number
 }
+
+/** Bytes of HTML for a list's rows, and for what stands behind them: a page weighs 60 KB in all. */
+const ROOM_FOR_ROWS = 11_000
+const ROOM_FOR_PARAMS = 8_000
+/** Tags around one row and around one parameter (bytes). */
+const ROW_TAGS = 90
+const PARAM_TAGS = 70
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
 
 /** Known limit: of a nested schema only the outer fields are listed; kit.json has it whole. */
 export function toCallRows(kit: Kit): CallRows | null {
-  if (kit.tools.length > 0) return { title: 'Tools', rows: kit.tools.map(toToolRow) }
-  if (kit.skills.length > 0)
-    return {
-      title: 'Skills',
-      rows: kit.skills.map(({ name, description, examples = [] }) => ({
-        ...PLAIN,
-        name,
-        text: description,
-        params: examples.map((text) => ({ name: 'Example', type: '', text, isRequired: false })),
-      })),
-    }
+  if (kit.tools.length > 0) return fitRows('Tools', kit.tools.map(toToolRow))
+  if (kit.skills.length > 0) return fitRows('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
-  return { title: 'Operations', rows: kit.operations.map((one) => toOperationRow(one, kit.url)) }
+  return fitRows(
+    'Operations',
+    kit.operations.map((one) => toOperationRow(one, kit.url)),
+  )
+}
+
+/** As many rows as there is room for; parameters of the first ones, for as long as they fit. */
+function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
+  let [roomForRows, roomForParams] = [ROOM_FOR_ROWS, ROOM_FOR_PARAMS]
+  const rows: CallRow[] = []
+  for (const row of all) {
+    roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text)
+    if (roomForRows < 0 && rows.length > 0) break
+    const params = row.params ?? []
+    roomForParams -= params.reduce(
+      (sum, { name, type, text }) => sum + PARAM_TAGS + sizeOf(name) + sizeOf(type) + sizeOf(text),
+      0,
+    )
+    rows.push(roomForParams < 0 && params.length > 0 ? { ...row, params: null } : row)
+  }
+  return { title, rows, total: all.length }
+}
+
+function sizeOf(text: string): number {
+  return new TextEncoder().encode(text).length
+}
+
+function toSkillRow({ name, description, examples = [] }: Kit['skills'][number]): CallRow {
+  return {
+    ...PLAIN,
+    name,
+    text: description,
+    params: examples.map((text) => ({ name: 'Example', type: '', text, isRequired: false })),
+  }
 }
 
 const PLAIN = { verb: null, price: null, tag: null, params: [], assumed: [] } as const

@@ -6,6 +6,7 @@ export const NOTICE_TITLES: Record<Notice['id'], string> = {
   network_changed: 'Another network',
   price_changed: 'Another price',
   payout_changed: 'Another payout',
+  payout_rotating: 'Payouts rotate',
   payout_contested: 'Payout contested',
   disputed: 'Disputed',
 }

@@ -11,7 +11,7 @@ export interface KnownFact {
 interface Seen {
   /** Oldest first. */
   probes: readonly Pick<Probe, 'at' | 'outcome' | 'protocol'>[]
-  calls: { title: string; rows: readonly unknown[] } | null
+  calls: { title: string; total: number } | null
 }
 
 /** For listings without a score: a page that is complete without one. */
@@ -24,7 +24,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     toHeard(probes),
     known(
       calls !== null,
-      `${toCount(calls?.rows.length ?? 0, (calls?.title ?? '').toLowerCase())} described`,
+      `${toCount(calls?.total ?? 0, (calls?.title ?? '').toLowerCase())} described`,
       'Operations, tools or skills: not described yet',
     ),
     known(

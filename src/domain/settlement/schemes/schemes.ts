@@ -7,7 +7,7 @@ export interface Scheme {
   id: string
   /** As its packages call it. */
   name: string
-  /** Counted on calls that went through us, and on the chain for proven payouts. */
+  /** Counted on the chain for proven payouts, and on calls that went through us where they name a transaction. */
   counted: boolean
   /** Why it is safe to count, or why it is not counted. One or two sentences for people. */
   reason: string
@@ -44,15 +44,16 @@ export const SCHEMES = [
   {
     id: 'tempo_charge',
     name: 'MPP charge on Tempo',
-    counted: false,
-    reason: 'We do not read its memo yet.',
+    counted: true,
+    reason:
+      'The coin writes a memo beside the transfer, which names the seller’s host and the challenge, and the payer is who signed. Anybody can write a memo, but only with money of his own that the seller keeps. The coin there is bridged USD Coin.',
   },
   {
     id: 'batch_settlement',
     name: 'x402 batch-settlement',
-    counted: false,
+    counted: true,
     reason:
-      'Many calls become one claim against a deposit, and anybody can deposit in another’s name.',
+      'Claims count, never deposits, and only up to the money the named buyer was seen to put in. Anybody can deposit in another’s name, but then no transfer of that buyer stands before it. We see claims on the chain only: one stands for many calls.',
   },
   {
     id: 'auth_capture',
@@ -78,6 +79,12 @@ export const SCHEMES = [
     name: 'MPP session on Tempo',
     counted: false,
     reason: 'The payment comes out of a channel that we could not play on a chain of our own.',
+  },
+  {
+    id: 'tempo_machine_token',
+    name: 'MPP charge on Tempo, in machine tokens or as a share',
+    counted: false,
+    reason: 'The seller is paid by a swap contract, or by a transfer that carries no memo.',
   },
   {
     id: 'erc7710',

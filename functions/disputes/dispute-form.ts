@@ -1,0 +1,78 @@
+import {
+  type DisputeBody,
+  DisputeBodySchema,
+  type DisputePage,
+} from '../../src/domain/disputes/dispute.ts'
+import type { Refused } from '../../src/domain/wire/form-page.ts'
+import { createFormPage, createFormRoute, type Form, takeTurn } from '../forms/form.ts'
+import type { Parts } from '../parts/parts.ts'
+import type { Caller } from '../probe/stranger-runs.ts'
+import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
+import { addDispute } from './dispute-store.ts'
+
+type Taken = Extract<DisputePage['answer'], { kind: 'taken' }>
+type FormParts = Pick<Parts, 'limits' | 'ledger' | 'clock' | 'release'>
+
+const FULL = {
+  listing: 'Many disputes about this listing already wait for a person.',
+  queue: 'Many disputes already wait for a person. Try again in a few days.',
+} as const
+
+/** A dispute is kept for a person to look at; by itself it changes nothing. */
+function createDisputeForm(
+  parts: FormParts,
+): Form<typeof DisputeBodySchema, DisputePage['sent'], Taken> {
+  return {
+    schema: DisputeBodySchema,
+    subject: 'Disputes',
+    labels: {
+      listing_id: 'Listing',
+      reason: 'What is wrong',
+      evidence_urls: 'Pages that show it',
+    },
+    toSent: (fields) => {
+      const read = (name: string) => fields.get(name) ?? ''
+      return { listing: read('listing'), reason: read('reason'), evidence: read('evidence') }
+    },
+    toBody: (fields) => ({
+      listing_id: fields.get('listing') ?? '',
+      // A text area ends its lines as mail does.
+      reason: (fields.get('reason') ?? '').replaceAll('\r\n', '\n'),
+      evidence_urls: (fields.get('evidence') ?? '').split(/\s+/).filter((line) => line !== ''),
+    }),
+    take: (body, caller) => takeDispute(parts, body, caller),
+  }
+}
+
+async function takeDispute(
+  parts: FormParts,
+  body: DisputeBody,
+  caller: Caller,
+): Promise<Taken | Refused> {
+  const refused = await takeTurn(parts, 'dispute', 'disputes', caller)
+  if (refused !== null) return refused
+  const { ledger, clock, release } = parts
+  if (!release().listings.has(body.listing_id))
+    return { kind: 'refused', code: 'listing-not-found', reason: 'No listing has this id.' }
+  const added = await addDispute(ledger.store, body, clock.now())
+  if ('id' in added) return { kind: 'taken', id: added.id }
+  const headers = { 'Retry-After': '86400' }
+  return { kind: 'refused', code: 'rate-limited', reason: FULL[added.full], headers }
+}
+
+/** `POST /api/v1/trust/disputes {listing_id, reason, evidence_urls?}`: 202 with its id. */
+export function createDisputeRoute(parts: Parts): SellerRoute {
+  return createFormRoute(parts, createDisputeForm(parts), ({ id }) => ({
+    status: 202,
+    body: { id },
+  }))
+}
+
+/** `/dispute?listing=`: the same for people. */
+export function createDisputePage(parts: FormParts & Pick<Parts, 'config' | 'log'>) {
+  const form = createDisputeForm(parts)
+  return createFormPage(parts, form, (query) => ({
+    answer: { kind: 'empty' },
+    sent: form.toSent(query),
+  }))
+}

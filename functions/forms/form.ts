@@ -1,0 +1,135 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import * as v from 'valibot'
+import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
+import { readForm, toSiteHeaders } from '../http/form-body.ts'
+import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
+import type { MakeProblem } from '../http/problem.ts'
+import type { LimitName } from '../limits/counter.ts'
+import type { Parts } from '../parts/parts.ts'
+import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
+import { isCrossSite } from '../sellers/sessions/cross-site.ts'
+import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
+import { isStoreUnavailable } from '../store/schema/store-error.ts'
+
+/**
+ * Something that anybody may send, as JSON or with a form that needs no JavaScript. The body, the
+ * limit, the rule about other sites and the outcome are one; only the rendering differs.
+ */
+export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: string }> {
+  schema: Schema
+  /** What is sent, as the subject of a sentence: `Disputes`. */
+  subject: string
+  /** Labels of the page's fields, by the body's names. */
+  labels: Readonly<Record<string, string>>
+  /** The page's fields as they are shown again. */
+  toSent(fields: URLSearchParams): Sent
+  /** The page's fields as the JSON body that says the same. */
+  toBody(fields: URLSearchParams): Record<string, unknown>
+  /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
+  take(body: v.InferOutput<Schema>, caller: Caller): Promise<Answer | Refused>
+}
+
+const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
+
+/** The endpoint of a form. @param render the JSON of what became of it */
+export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: string }>(
+  parts: Parts,
+  form: Form<S, Sent, A>,
+  render: (answer: A) => { status: number; body: unknown },
+): SellerRoute {
+  return createSellerRoute(parts, async (event) => {
+    const body = await parseBody(event.req, form.schema, parts.problem)
+    if ('refusal' in body) return body.refusal
+    const answer = await form.take(body.output, toCaller(event, parts.config))
+    if (isRefused(answer)) return toProblem(answer, parts.problem)
+    const { status, body: shown } = render(answer)
+    return Response.json(shown, { status, headers: HEADERS })
+  })
+}
+
+/** The page of a form. @param show what a GET shows, from its query */
+export function createFormPage<S extends ObjectSchema, Sent, A extends { kind: string }>(
+  parts: Pick<Parts, 'config' | 'log'>,
+  form: Form<S, Sent, A>,
+  show: (query: URLSearchParams) => Promise<FormPage<A, Sent>> | FormPage<A, Sent>,
+): (req: IncomingMessage, res: ServerResponse) => Promise<FormPage<A, Sent>> {
+  const blank = () => form.toSent(new URLSearchParams())
+  return async (req, res) => {
+    try {
+      if (req.method !== 'POST') return await show(new URL(req.url ?? '', 'http://x').searchParams)
+      const fields = await readFields(req, parts.config.BASE_URL)
+      if ('kind' in fields) return { answer: fields, sent: blank() }
+      const caller = toPageCaller(req, res, parts.config)
+      return { answer: await takeFields(form, fields, caller), sent: form.toSent(fields) }
+    } catch (error) {
+      if (!isStoreUnavailable(error)) throw error
+      parts.log.error('store.unavailable', { reason: String(error) })
+      const reason = `${form.subject} cannot be stored right now. Try again in a few minutes.`
+      return { answer: { kind: 'refused', code: 'store-unavailable', reason }, sent: blank() }
+    }
+  }
+}
+
+/** Counts one form of a client. @returns null where it may go on */
+export async function takeTurn(
+  { limits }: { limits: Pick<Parts['limits'], 'take'> },
+  name: LimitName,
+  subject: string,
+  { client }: Caller,
+): Promise<Refused | null> {
+  const { allowed, headers } = await limits.take(name, client)
+  if (allowed) return null
+  const reason = `Too many ${subject} from here. Try again in ${headers['Retry-After']} s.`
+  return { kind: 'refused', code: 'rate-limited', reason, headers }
+}
+
+async function readFields(
+  req: IncomingMessage,
+  baseUrl: string,
+): Promise<URLSearchParams | Refused> {
+  if (isCrossSite(toSiteHeaders(req), baseUrl)) {
+    const reason = 'Another site sent this form. Fill it in here.'
+    return { kind: 'refused', code: 'cross-site', reason }
+  }
+  const text = await readForm(req)
+  return text === null
+    ? { kind: 'refused', code: 'payload-too-large', reason: 'The form is too long.' }
+    : new URLSearchParams(text)
+}
+
+async function takeFields<S extends ObjectSchema, A extends { kind: string }>(
+  form: Pick<Form<S, unknown, A>, 'schema' | 'labels' | 'toBody' | 'take'>,
+  fields: URLSearchParams,
+  caller: Caller,
+): Promise<A | Refused> {
+  const parsed = v.safeParse(form.schema, form.toBody(fields))
+  const answer = parsed.success
+    ? await form.take(parsed.output, caller)
+    : toRefused(parsed.issues[0])
+  const label = isRefused(answer) ? form.labels[answer.field ?? ''] : undefined
+  return isRefused(answer) && label !== undefined
+    ? { ...answer, reason: `${label}: ${answer.reason}` }
+    : answer
+}
+
+function toRefused(issue: v.BaseIssue<unknown>): Refused {
+  const field = v.getDotPath(issue)?.split('.')[0]
+  return {
+    kind: 'refused',
+    code: 'invalid-parameter',
+    reason: `${issue.message}.`,
+    ...(field !== undefined && { field }),
+  }
+}
+
+function isRefused(answer: { kind: string } | Refused): answer is Refused {
+  return answer.kind === 'refused'
+}
+
+function toProblem({ code, reason, field, headers }: Refused, problem: MakeProblem): Response {
+  return problem(code, {
+    detail: field === undefined ? reason : `${field}: ${reason}`,
+    ...(field !== undefined && { errors: [{ in: 'body', name: field, detail: reason }] }),
+    ...(headers !== undefined && { headers }),
+  })
+}

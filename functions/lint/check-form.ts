@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { H3Event } from 'h3'
+import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
+import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
+import { isOwnHost } from '../call/own-address.ts'
+import { takeTurn } from '../forms/form.ts'
+import type { InputError } from '../http/problem.ts'
+import type { Handler } from '../parts/handler.ts'
+import type { Parts } from '../parts/parts.ts'
+import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
+import { findPlanAt, lintListed } from './lint-listed.ts'
+import { lintUrl } from './lint-url.ts'
+
+const HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  // What a service answers changes with every repair of its seller.
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+const NAMES = ['url', 'as']
+
+export interface CheckRequest {
+  url: string
+  as: ProbeProtocol | undefined
+  caller: Caller
+}
+
+export type Check = (request: CheckRequest) => Promise<CheckAnswer>
+
+type CheckParts = Pick<Parts, 'config' | 'clock'> & {
+  limits: Pick<Parts['limits'], 'take'>
+  runs: StrangerRuns
+  /** How the listings of the release are asked. */
+  plans: () => Promise<readonly ProbePlan[]>
+}
+
+/**
+ * The linter's report on an address for whoever asks, over HTTP or on a page: one limit for both. An
+ * address of a listing is asked as the listing says, operation by operation.
+ */
+export function createCheck({ config, limits, clock, runs, plans }: CheckParts): Check {
+  const own = new URL(config.BASE_URL)
+  return async ({ url, as, caller }) => {
+    if (url === '') return { kind: 'empty' }
+    const fault = findUrlFault(url, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
+    if (fault !== null) return refuse(`${fault}.`)
+    if (isOwnHost(new URL(url), own))
+      return refuse('expected a service elsewhere: this is our own host.')
+    const answer = await runs.run<CheckAnswer>(url, caller, async (asker) => {
+      const refused = await takeTurn({ limits }, 'check', 'checks', caller)
+      if (refused !== null) return refused
+      const now = () => clock.now()
+      const plan = as === undefined ? findPlanAt(await plans(), url) : null
+      const report =
+        plan === null ? await lintUrl(url, as, asker, now) : await lintListed(url, plan, asker, now)
+      return { kind: 'report', report }
+    })
+    return answer.kind === 'busy' ? { ...answer, kind: 'refused', code: 'rate-limited' } : answer
+  }
+}
+
+function refuse(reason: string): CheckAnswer {
+  return { kind: 'refused', code: 'invalid-parameter', reason }
+}
+
+/** What `/sellers/check?url=&as=` shows. */
+export function createCheckPage(
+  { config }: Pick<Parts, 'config'>,
+  check: Check,
+): (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer> {
+  return async (req, res) => {
+    const query = new URL(req.url ?? '', 'http://x').searchParams
+    return check({
+      url: query.get('url')?.trim() ?? '',
+      as: PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as')),
+      caller: toPageCaller(req, res, config),
+    })
+  }
+}
+
+/** `GET /api/v1/lint?url=&as=`: the report of `/sellers/check` for programs. */
+export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'>, check: Check) {
+  const refuse = (errors: readonly InputError[]) =>
+    problem('invalid-parameter', {
+      detail: errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '),
+      errors,
+    })
+  const lint: Handler = async (event: H3Event) => {
+    const asked = readAsked(event.url.searchParams)
+    if ('errors' in asked) return refuse(asked.errors)
+    const answer = await check({ ...asked, caller: toCaller(event, config) })
+    if (answer.kind === 'report') return Response.json(answer.report, { headers: HEADERS })
+    if (answer.kind === 'empty' || answer.code === 'invalid-parameter')
+      return refuse([
+        {
+          in: 'query',
+          name: 'url',
+          detail: answer.kind === 'empty' ? 'expected the address of a service.' : answer.reason,
+        },
+      ])
+    return problem(answer.code, {
+      detail: answer.reason,
+      ...(answer.headers !== undefined && { headers: answer.headers }),
+    })
+  }
+  return lint
+}
+
+function readAsked(
+  query: URLSearchParams,
+): Omit<CheckRequest, 'caller'> | { errors: InputError[] } {
+  const wrong = (name: string, detail: string, allowed?: readonly string[]): InputError => ({
+    in: 'query',
+    name,
+    detail,
+    ...(allowed !== undefined && { allowed }),
+  })
+  const errors = [...new Set(query.keys())].flatMap((name) => {
+    if (!NAMES.includes(name)) return [wrong(name, 'there is no such parameter.', NAMES)]
+    return query.getAll(name).length > 1 ? [wrong(name, 'is given more than once.')] : []
+  })
+  const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
+  if (query.has('as') && as === undefined)
+    errors.push(wrong('as', 'expected one of these.', PROBE_PROTOCOLS))
+  return errors.length > 0 ? { errors } : { url: query.get('url')?.trim() ?? '', as }
+}

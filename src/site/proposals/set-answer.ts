@@ -1,0 +1,16 @@
+import type { Refused } from '../../domain/wire/form-page.ts'
+import { PROBLEMS } from '../../domain/wire/problems.ts'
+
+/** Status and headers of the page that shows what became of a form; no cache keeps it. */
+export function setAnswer(
+  response: { status?: number; headers: Headers },
+  answer: { kind: string } | Refused | null,
+  taken = 200,
+): void {
+  response.headers.set('cache-control', 'no-store')
+  response.status = taken
+  if (answer === null || !('code' in answer)) return
+  response.status = PROBLEMS[answer.code].status
+  for (const [name, value] of Object.entries(answer.headers ?? {}))
+    response.headers.set(name, value)
+}

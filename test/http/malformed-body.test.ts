@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createWaypostServer } from '../../functions/app/server.ts'
+import { createRelay } from '../../functions/call/relay.ts'
+import type { Parts } from '../../functions/parts/parts.ts'
+import type { Release } from '../../functions/release/release.ts'
+import { aListing, listen, startRawSeller, startRelay } from '../call/relay-world.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let waypost: RunningService
+let close: (() => unknown)[] = []
+beforeAll(async () => {
+  waypost = await startService()
+})
+afterAll(() => waypost.close())
+afterEach(async () => {
+  for (const end of close.reverse()) await end()
+  close = []
+})
+
+interface Told {
+  socket: Socket
+  /** What came until the connection ended. */
+  text: Promise<string>
+}
+
+/** Sends bytes and leaves its own side open: whoever ends the connection is the server. */
+function tell(port: number, text: string): Told {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  close.push(() => socket.destroy())
+  socket.on('error', () => {})
+  socket.write(text)
+  const read = new Promise<string>((resolve) => {
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1')
+    })
+    socket.on('end', () => resolve(answer))
+    socket.on('close', () => resolve(`${answer}<torn>`))
+  })
+  return { socket, text: read }
+}
+
+const post = (path: string, body: string, type = 'application/json') =>
+  `POST ${path} HTTP/1.1\r\nHost: waypost.example\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
+
+const BROKEN = '5\r\n{"a":\r\nZZ\r\nnonsense\r\n'
+const FORM = 'application/x-www-form-urlencoded'
+
+test.each([
+  ['/api/v1/sellers/login', 'application/json'],
+  ['/api/v1/listings/propose', 'application/json'],
+  ['/mcp', 'application/json'],
+  ['/a2a', 'application/json'],
+  ['/sellers/propose', FORM],
+  ['/search', FORM],
+])('a body at %s that is no chunks is 400 at once, and the connection ends', async (path, type) => {
+  const { port } = new URL(waypost.url)
+  const answer = await tell(Number(port), post(path, BROKEN, type)).text
+  expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+  expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+  expect(answer).not.toContain('<torn>')
+})
+
+test.each(['/api/v1/sellers/login', '/api/v1/proposals', '/mcp', '/a2a'])(
+  'a caller that leaves in the middle of its body at %s is no failure of ours',
+  async (path) => {
+    const { port } = new URL(waypost.url)
+    const { server } = waypost.service
+    const asked = once(server, 'request')
+    const { socket } = tell(Number(port), post(path, '5\r\n{"a":\r\n'))
+    const [, res]: ServerResponse[] = await asked
+    socket.destroy()
+    if (res !== undefined && !res.closed) await once(res, 'close')
+  },
+)
+
+test('nothing is logged as a failure of ours for it', () => {
+  expect(waypost.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
+})
+
+test('what breaks later is answered as soon as it breaks', async () => {
+  const { port } = new URL(waypost.url)
+  const told = tell(Number(port), post('/api/v1/sellers/login', '5\r\n{"a":\r\n'))
+  await new Promise((resolve) => setImmediate(resolve))
+  told.socket.write('ZZ\r\n')
+  expect(await told.text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
+})
+
+test('the answer to the request before it comes first', async () => {
+  const { port } = new URL(waypost.url)
+  const first = 'GET /api/v1/stats HTTP/1.1\r\nHost: waypost.example\r\n\r\n'
+  const answer = await tell(Number(port), first + post('/api/v1/sellers/login', BROKEN)).text
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+})
+
+async function startCalls() {
+  const asked: Socket[] = []
+  const seller = await startRawSeller((socket) => asked.push(socket))
+  const world = await startRelay({ listings: [aListing(seller.origin)] })
+  const server = createWaypostServer({
+    // The relay's path is answered before the server looks at anything else of the parts.
+    parts: world.parts as unknown as Parts & { release: () => Release },
+    handlers: {},
+    relay: createRelay(world.parts),
+  })
+  const port = await listen(server)
+  close.push(seller.close, world.close, () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port, asked, seller }
+}
+
+test('at the relay the seller is let go at once, too', async () => {
+  const { port, asked } = await startCalls()
+  const told = tell(port, post('/api/v1/call/x402.seller', '5\r\nhello\r\n'))
+  await expect.poll(() => asked.length).toBe(1)
+  const [seller] = asked
+  const isLetGo = new Promise((resolve) => seller?.once('close', () => resolve('let go')))
+  told.socket.write('ZZ\r\n')
+  expect(await isLetGo).toBe('let go')
+  const answer = await told.text
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
+  expect(answer.toLowerCase()).toContain('proxy-status: waypost; error=http_request_error')
+})
+
+test('a call whose body is broken from the start is never sent', async () => {
+  const { port, seller } = await startCalls()
+  const answer = await tell(port, post('/api/v1/call/x402.seller', 'ZZ\r\n')).text
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(seller.connections()).toBe(0)
+})
