@@ -41,11 +41,7 @@ export function createApp(
     if (handler !== undefined)
       for (const method of route.methods) app.on(method, route.path, handler)
     // Node sends no body after HEAD; a click's HEAD is flagged by its own handler.
-    if (
-      handler !== undefined &&
-      route.answer === 'live' &&
-      route.methods.some((method) => method === 'GET')
-    )
+    if (handler !== undefined && route.methods.some((method) => method === 'GET'))
       app.on('HEAD', route.path, handler)
   }
   // A door answers wrong methods too, in its own protocol.

@@ -1,11 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Fault, formatFault } from '../../src/compile/content/fault.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import { type ContentReport, readContent } from '../../src/compile/content/read-content.ts'
-import { findUnusedWords } from '../../src/compile/derive/unused-words.ts'
 import { runMain } from '../operations/run-main.ts'
 import { parseConfig } from '../ports/config.ts'
 
@@ -49,7 +46,7 @@ function report(
 ): void {
   const today = new Date().toISOString().slice(0, 10)
   const stale = findStale(read.seen.listings, read.seen.evidence, today)
-  const all = [...read.faults, ...stale, ...unusedWords(read, root)]
+  const all = [...read.faults, ...stale]
   const faults = changes === null ? all : all.filter(({ file }) => changes.files.has(file))
   for (const fault of faults) console.log(formatFault(fault, root))
   if (changes !== null) for (const line of toChangeLines(changes)) console.log(line)
@@ -63,12 +60,6 @@ function report(
   if (all.some(isError)) process.exitCode = 1
   const elsewhere = all.filter(isError).length - errors
   if (elsewhere > 0) console.log(`${elsewhere} errors in files that did not change: npm run check`)
-}
-
-/** Of a content folder's own table: the product's stands in where there is none. */
-function unusedWords({ content }: ContentReport, root: string): Fault[] {
-  if (content === null || !existsSync(join(root, 'tables/search-words.yaml'))) return []
-  return findUnusedWords(content.listings, content.tables.searchWords)
 }
 
 function isError({ severity }: Fault): boolean {

@@ -12,6 +12,7 @@ import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { createService } from '../app/service.ts'
 import { createComparePage } from '../compare/compare-page.ts'
+import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 import { createPageSearch } from '../search/search-doors.ts'
@@ -26,6 +27,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ASTRO_LOCALS = Symbol.for('astro.locals')
 /** An editor writes a file in several steps (milliseconds). */
 const SAVING = 100
+/** To close what is open, when it is asked to end (milliseconds). */
+const PATIENCE = 2000
 /** Not the folder of `npm start`: its release has pages. */
 const OUT_DIR = '.cache/dev'
 
@@ -40,7 +43,7 @@ const service = await createService({
 })
 const search = createPageSearch(service.parts)
 const compare = createComparePage(service.parts)
-await dev({
+const pages = await dev({
   root: ROOT,
   server: { host: config.HOST, port: config.PORT },
   integrations: [
@@ -54,6 +57,12 @@ await dev({
       },
     },
   ],
+})
+
+onStop(async () => {
+  // Open browsers hold a connection each; nobody waits for them.
+  setTimeout(() => process.exit(0), PATIENCE).unref()
+  await Promise.all([pages.stop(), service.close()])
 })
 
 /** @returns false when the content has errors: they are printed, and what was there before stays. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createService } from '../app/service.ts'
+import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 
@@ -21,9 +22,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
   service.server.listen(config.PORT, config.HOST)
   await once(service.server, 'listening')
   console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
-  const stop = () => void service.close().then(() => process.exit(0))
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  onStop(service.close)
   try {
     await service.verify()
   } catch (error) {

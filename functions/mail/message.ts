@@ -1,4 +1,4 @@
-import type { SendMailOptions } from 'nodemailer'
+import type { SendMailOptions, Transporter } from 'nodemailer'
 import type { Mail } from '../ports/mailer.ts'
 
 /** `MAIL_FROM`, or an address on our own host. */
@@ -22,4 +22,22 @@ export function toMessage(from: string, { to, subject, text }: Mail): SendMailOp
     disableFileAccess: true,
     disableUrlAccess: true,
   }
+}
+
+/** RFC 5322 §2.1.1: characters of a line. */
+const LONGEST_LINE = 998
+
+/**
+ * Plain ASCII goes out as it is written. nodemailer would encode it for one line of more than 76
+ * characters, and the link would be cut in two for whoever reads the file.
+ */
+export function keepLinesWhole(transport: Transporter): void {
+  transport.use('stream', ({ data, message }, done) => {
+    const lines = String(data.text).split('\n')
+    const isPlain = lines.every(
+      (line) => line.length <= LONGEST_LINE && /^[\t\x20-\x7e]*$/.test(line),
+    )
+    if (isPlain) message.getTransferEncoding = () => '7bit'
+    done()
+  })
 }

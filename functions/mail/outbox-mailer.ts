@@ -3,7 +3,7 @@ import { chmod, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import type { Mailer } from '../ports/mailer.ts'
-import { toMessage } from './message.ts'
+import { keepLinesWhole, toMessage } from './message.ts'
 
 /**
  * For a machine without SMTP: each mail becomes `<folder>/<time>-<random>.eml`, and a sign-in link
@@ -15,6 +15,7 @@ export function createOutboxMailer(
   print: (line: string) => void,
 ): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true })
+  keepLinesWhole(transport)
   return {
     send: async (mail) => {
       const { message } = await transport.sendMail(toMessage(from, mail))

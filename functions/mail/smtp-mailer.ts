@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { type Mailer, MailRefused } from '../ports/mailer.ts'
-import { toMessage } from './message.ts'
+import { keepLinesWhole, toMessage } from './message.ts'
 
 /** A slow server costs a queue worker this long at most (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -17,6 +17,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: ANSWER_TIMEOUT_MS,
   })
+  keepLinesWhole(transport)
   return {
     send: async (mail) => {
       try {

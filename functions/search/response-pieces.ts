@@ -68,6 +68,7 @@ export function fullPieces(input: SearchResponseInput): Piece[] {
     { ...own, rows: outcome.firstParty.rows, more: more.firstParty },
     { bytes: texts.beforeNotes, isPrepared: true },
     { bytes: notesOf(outcome) },
+    { bytes: suggestedOf(outcome) },
     { bytes: facetsOf(outcome) },
     { bytes: texts.afterNotes, isPrepared: true },
   ]
@@ -81,7 +82,7 @@ export function compactFrame(input: SearchResponseInput) {
     start: echoOf(input),
     more: explanationsOf(outcome).organic,
     end: toBytes(
-      `${COMPACT_ENDING}${JSON.stringify(notes)}${facetsText(outcome)}${ownText(input)}}`,
+      `${COMPACT_ENDING}${JSON.stringify(notes)}${suggestedText(outcome)}${facetsText(outcome)}${ownText(input)}}`,
     ),
   }
 }
@@ -117,6 +118,14 @@ function sourceOf(source: ClickSource): Uint8Array {
 
 function notesOf({ notes }: SearchOutcome): Uint8Array {
   return notes.length === 0 ? NO_NOTES : toBytes(JSON.stringify(notes))
+}
+
+function suggestedOf(outcome: SearchOutcome): Uint8Array {
+  return outcome.suggested.length === 0 ? NOTHING : toBytes(suggestedText(outcome))
+}
+
+function suggestedText({ suggested }: SearchOutcome): string {
+  return suggested.length === 0 ? '' : `,"suggested":${JSON.stringify(suggested)}`
 }
 
 function facetsOf(outcome: SearchOutcome): Uint8Array {

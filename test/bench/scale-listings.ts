@@ -66,6 +66,8 @@ function toDocument(
       row.remotes.length > 0 || row.kind !== 'mcp_server'
         ? ['remote' as const]
         : ['local' as const],
+    networks: [],
+    isFree: false,
     call: row.rails.includes('x402'),
     added: null,
     trustScore: trusted ? random.below(101) : null,

@@ -51,6 +51,8 @@ export function readCorpus(sharedDir: string): SearchDocument[] {
       maxUsd: null,
       auth: 'unknown',
       runs: ['remote'],
+      networks: [],
+      isFree: false,
       call: false,
       added: null,
       trustScore: null,

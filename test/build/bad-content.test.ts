@@ -120,6 +120,14 @@ describe('YAML with a second meaning', () => {
     ['pricing: { "__proto__": 1 }', 'content/listings/x402/foo.md:2: expected no key __proto__'],
     ['name: a\nname: b', 'content/listings/x402/foo.md:3: expected each key once'],
     [
+      'tags: [a, "]", b\nname: x\nsummary: y',
+      'content/listings/x402/foo.md:2: expected ] that closes the [',
+    ],
+    [
+      "name: x # {\nhttp:\n  - { method: GET, url: 'a}'\nsummary: y",
+      'content/listings/x402/foo.md:4: expected } that closes the {',
+    ],
+    [
       `name: ${'['.repeat(2000)}`,
       'content/listings/x402/foo.md:2: expected at most 20 nested brackets',
     ],

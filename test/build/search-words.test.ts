@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
-import { findUnusedWords } from '../../src/compile/derive/unused-words.ts'
-import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 const OWN = readFileSync(
@@ -85,17 +83,4 @@ test('a build stops at it, and says where', () => {
   expect(`${stdout}${stderr}`).toContain(
     `tables/search-words.yaml:${LINES} related.rainy: “rainy” cannot be related to itself`,
   )
-})
-
-test('related words that no listing has are named in one warning', () => {
-  const { content } = readContent(contentWith(OWN), { allowPrivate: false })
-  const related = [
-    { asked: ['rain'], meant: ['weather', 'umbrella'] },
-    { asked: ['place'], meant: ['coordinate', 'geo'] },
-  ]
-  const found = findUnusedWords(content?.listings ?? [], { ...NO_SEARCH_WORDS, related })
-  expect(found.map((fault) => formatFault(fault, 'content'))).toEqual([
-    'content/tables/search-words.yaml related: warning, no listing has 1 of the 4 words it leads to: umbrella',
-  ])
-  expect(findUnusedWords(content?.listings ?? [], NO_SEARCH_WORDS)).toEqual([])
 })

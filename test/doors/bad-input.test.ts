@@ -79,6 +79,22 @@ describe('the current revision of MCP refuses in its own words', () => {
     }
   })
 
+  test('a cursor that was never given out, at every list', async () => {
+    for (const method of [
+      'tools/list',
+      'prompts/list',
+      'resources/list',
+      'resources/templates/list',
+    ]) {
+      const params = { cursor: 'garbage' }
+      for (const { status, text } of [
+        await current(method, params),
+        await post('/mcp', former(method, params)),
+      ])
+        expect([status, JSON.parse(text)]).toMatchObject([200, { id: 1, error: { code: -32602 } }])
+    }
+  })
+
   test('no subscription holds a connection: each is acknowledged, and over', async () => {
     const notifications = {
       toolsListChanged: true,

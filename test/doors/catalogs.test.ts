@@ -72,6 +72,8 @@ describe('ARD', () => {
     ).toEqual(api.results.map(({ id }: { id: string }) => id))
     expect(json.results[0].score).toBeGreaterThan(json.results[1].score)
     const next = await ard({ query: { text: 'weather' }, pageSize: 2, pageToken: json.pageToken })
+    const elsewhere = await ard({ query: { text: 'tides' }, pageToken: json.pageToken })
+    expect(elsewhere.json).toMatchObject({ errorCode: 'INVALID_ARGUMENT' })
     expect(next.json.results).toHaveLength(1)
     expect(next.json.pageToken).toBeUndefined()
   })
@@ -96,6 +98,7 @@ describe('ARD', () => {
     ['an unknown filter', { query: { text: 'x', filter: { price: '1' } } }, /price/],
     ['no query', {}, /query/],
     ['a token we never gave', { query: { text: 'x' }, pageToken: 'abc' }, /token/],
+    ['a place of a page', { query: { text: 'x' }, pageToken: '10' }, /token/],
   ])('%s is named in its own form of error', async (_, body, expected) => {
     const { status, json } = await ard(body)
     expect(status).toBe(400)

@@ -62,6 +62,8 @@ describe('filters judge what was published', () => {
     ['/discovery/resources?maxUsdPrice=cheap', /US dollars/],
     ['/discovery/search?query=a&query=b', /more than once/],
     ['/discovery/search?cursor=abc', /cursor/],
+    ['/discovery/search?cursor=20', /cursor/],
+    ['/discovery/resources?offset=2147483648', /offset/],
   ])('%s is refused in its own form', async (path, error) => {
     const answer = await read(path)
     expect(answer.status).toBe(400)

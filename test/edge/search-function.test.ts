@@ -1,4 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
@@ -65,6 +67,18 @@ const QUERIES = [
   'q=free+weather',
   'q=%00',
 ]
+
+test('is a module wherever its folder is copied to', async () => {
+  const away = mkdtempSync(join(tmpdir(), 'waypost-function-'))
+  cpSync(DIR, away, { recursive: true })
+  const command = ["import('./search.js').then((m) => console.log(typeof m.default.fetch))"]
+  const run = spawnSync(process.execPath, ['--no-experimental-detect-module', '-e', ...command], {
+    cwd: away,
+    encoding: 'utf8',
+  })
+  rmSync(away, { recursive: true })
+  expect(run).toMatchObject({ stdout: 'function\n', stderr: '' })
+})
 
 describe('the search function of a release', () => {
   let waypost: RunningService

@@ -12,7 +12,7 @@ const ask = async (query: string) => {
   return { status: answer.status, body: await answer.json() }
 }
 
-test.each(['1000', '2147483647', '2147483648', '4294967296', '9007199254740991'])(
+test.each(['1000', '1000000000', '2147483647'])(
   'past the end, offset %s gives no results and the true total',
   async (offset) => {
     for (const query of ['', 'q=weather&']) {
@@ -26,10 +26,19 @@ test.each(['1000', '2147483647', '2147483648', '4294967296', '9007199254740991']
   },
 )
 
-test('an offset that no number holds exactly counts as the largest one', async () => {
-  const { status, body } = await ask('offset=123456789012345678901234567890')
-  expect([status, body.results]).toEqual([200, []])
-  expect(body.query.offset).toBe(Number.MAX_SAFE_INTEGER)
+test.each(['2147483648', '4294967296', '9007199254740991', '123456789012345678901234567890'])(
+  'offset %s is refused with what is allowed',
+  async (offset) => {
+    const { status, body } = await ask(`offset=${offset}`)
+    expect([status, body.errors[0].name]).toEqual([400, 'offset'])
+    expect(body.errors[0].detail).toContain('from 0 to 2147483647')
+  },
+)
+
+test.each(['%20', '+++', '%09%0A', '%E3%80%80', ''])('q=%s is no q', async (q) => {
+  const { status, body } = await ask(`q=${q}`)
+  const { query, total } = (await ask('')).body
+  expect([status, body.query, body.total]).toEqual([200, query, total])
 })
 
 test.each(['-1', '1.5', '1e3', ' 1', ''])('offset %j is no offset', async (offset) => {

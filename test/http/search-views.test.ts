@@ -75,12 +75,12 @@ const idsOf = (rawQuery: string) => answer(rawQuery).results.map(({ id }: { id: 
 
 describe('sort', () => {
   test.each([
-    ['q=weather&sort=price', ['api.sun', 'x402.rain', 'mcp.wind', 'mcp.fog']],
-    ['q=weather&sort=trust', ['x402.rain', 'api.sun', 'mcp.wind', 'mcp.fog']],
-    ['q=weather&sort=newest', ['api.sun', 'mcp.wind', 'x402.rain', 'mcp.fog']],
+    ['q=weather&sort=price', ['x402.rain', 'mcp.wind', 'api.sun', 'mcp.fog']],
+    ['q=weather&sort=trust', ['x402.rain', 'mcp.wind', 'api.sun', 'mcp.fog']],
+    ['q=weather&sort=newest', ['mcp.wind', 'x402.rain', 'api.sun', 'mcp.fog']],
     ['sort=price', ['api.sun', 'x402.rain', 'mcp.wind', 'api.cake', 'mcp.fog']],
     ['sort=newest', ['api.sun', 'mcp.wind', 'x402.rain', 'api.cake', 'mcp.fog']],
-    ['q=weather&sort=price&limit=2&offset=1', ['x402.rain', 'mcp.wind']],
+    ['q=weather&sort=price&limit=2&offset=1', ['mcp.wind', 'api.sun']],
     ['q=weather&sort=price&kind=mcp_server', ['mcp.wind', 'mcp.fog']],
   ])('%s', (rawQuery, ids) => {
     expect(idsOf(rawQuery)).toEqual(ids)
@@ -111,6 +111,7 @@ describe('facets', () => {
         { id: 'unknown', count: 1 },
       ],
       auth: [
+        { id: 'no_account', count: 2 },
         { id: 'unknown', count: 2 },
         { id: 'none', count: 1 },
         { id: 'payment', count: 1 },
@@ -194,7 +195,7 @@ describe('explain', () => {
 
 describe('the compact view', () => {
   test('has short rows with what an agent chooses by', () => {
-    const { results } = answer('q=weather&view=compact&sort=price')
+    const { results } = answer('view=compact&sort=price')
     expect(results.slice(0, 2)).toEqual([
       {
         id: 'api.sun',

@@ -9,9 +9,20 @@ import { parseSearchForm, toApiQuery } from '../../src/site/search/search-form.t
 import { toSearchView } from '../../src/site/search/search-view.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
-const KNOWN = { categories: ['data_weather', 'web_search'], sources: ['mcp_registry', 'x402_list'] }
+const KNOWN = {
+  categories: ['data_weather', 'web_search'],
+  sources: ['mcp_registry', 'x402_list'],
+  networks: ['eip155:8453', 'eip155:4217'],
+}
 const FACTS: Partial<SearchDocument>[] = [
-  { kind: 'http_api', rails: ['x402'], minUsd: 0.01, trustScore: 70, auth: 'payment' },
+  {
+    kind: 'http_api',
+    rails: ['x402'],
+    minUsd: 0.01,
+    trustScore: 70,
+    auth: 'payment',
+    networks: ['eip155:8453'],
+  },
   { kind: 'http_api', rails: ['mpp', 'x402'], minUsd: 2, has: ['openapi', 'llms_txt'] },
   { kind: 'mcp_server', runs: ['local'], auth: 'none', sources: ['mcp_registry'] },
   { kind: 'mcp_server', runs: ['local', 'remote'], auth: 'oauth', categories: ['web_search'] },
@@ -43,7 +54,7 @@ describe.each(FILTER_ROWS)('filter %s', (name, filter) => {
 
   test('takes its example and no other thing', () => {
     const text = String(filter.example)
-    const known = { categories: [text], sources: [text] }
+    const known = { categories: [text], sources: [text], networks: [text] }
     expect(parseSearchParameters(`${name}=${text}`, known)).toMatchObject({
       query: { [name]: filter.example },
     })
@@ -71,6 +82,18 @@ describe.each(FILTER_ROWS)('filter %s', (name, filter) => {
 test('several values of one parameter must all hold', () => {
   expect(find('has=llms_txt')).toEqual(['x402.s1', 'x402.s4'])
   expect(find('has=openapi,llms_txt')).toEqual(['x402.s1'])
+})
+
+test('a network is also known by its name', () => {
+  expect(find('network=base')).toEqual(['x402.s0'])
+  expect(find('network=solana')).toEqual([])
+})
+
+test('what is declared free costs nothing', () => {
+  const free = sampleDocument({ id: 'api.free', name: 'sample', isFree: true })
+  const parsed = { max_price_usd: 0, limit: 5, offset: 0 }
+  const { organic } = searchIndex(indexOf([free]), parsed)
+  expect(organic.total).toBe(1)
 })
 
 test('numbers leave out what has none', () => {

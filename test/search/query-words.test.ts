@@ -91,18 +91,22 @@ describe('words that are left out', () => {
   })
 
   test.each([
-    ['free weather', 'Left out “free”: to filter, use max_price_usd=0.'],
-    ['weather that is not free', 'Left out “free”: to filter, use max_price_usd=0.'],
-    ['cheap flights', 'Left out “cheap”: to filter, use sort=price.'],
-    ['paid weather', 'Left out “paid”: to filter, use paid_only=true.'],
-    ['x402 weather', 'Left out “x402”: to filter, use rail=x402.'],
-    ['mpp weather', 'Left out “mpp”: to filter, use rail=mpp.'],
-    ['local postgres', 'Left out “local”: to filter, use runs=local.'],
-    ['remote postgres', 'Left out “remote”: to filter, use runs=remote.'],
-    ['search without login', 'Left out “without login”: to filter, use auth=none.'],
+    ['free weather', '“free”: max_price_usd=0'],
+    ['weather that is not free', '“free”: max_price_usd=0'],
+    ['cheap flights', '“cheap”: sort=price'],
+    ['paid weather', '“paid”: paid_only=true'],
+    ['x402 weather', '“x402”: rail=x402'],
+    ['mpp weather', '“mpp”: rail=mpp'],
+    ['local postgres', '“local”: runs=local'],
+    ['remote postgres', '“remote”: runs=remote'],
+    ['search without login', '“without login”: auth=no_account'],
     ['weather api', 'Left out “api”: too common to tell listings apart.'],
   ])('%s: the answer says so', (q, note) => {
-    expect(told(q).notes).toContain(note)
+    const { notes, phrases } = told(q)
+    const filters = phrases.map(
+      ({ written, parameter, value }) => `“${written}”: ${parameter}=${value}`,
+    )
+    expect([...notes, ...filters]).toContain(note)
   })
 
   test('what is kept is not spoken of', () => {

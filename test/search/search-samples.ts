@@ -33,6 +33,8 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     maxUsd: given.minUsd ?? null,
     auth: 'unknown',
     runs: ['remote'],
+    networks: [],
+    isFree: false,
     call: false,
     added: null,
     trustScore: null,

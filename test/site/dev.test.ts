@@ -15,7 +15,8 @@ beforeAll(async () => {
   cpSync('test/fixtures/content', contentDir, { recursive: true })
   const port = await findFreePort()
   url = `http://127.0.0.1:${port}`
-  server = spawn(process.execPath, ['functions/commands/dev.ts'], {
+  // As npm runs a script: it hands a signal to the shell alone.
+  server = spawn('sh', ['-c', `${process.execPath} functions/commands/dev.ts & wait`], {
     env: {
       // Nothing of the test runner's own: Vite looks at its variables.
       PATH: process.env.PATH,
@@ -28,13 +29,14 @@ beforeAll(async () => {
       STATE_DIR: join(folder, 'state'),
       RATE_LIMITS: '{"search":"off"}',
       ASTRO_TELEMETRY_DISABLED: '1',
+      npm_lifecycle_script: 'node functions/commands/dev.ts',
     },
     stdio: 'ignore',
   })
   await vi.waitFor(async () => expect(await read('/healthz')).toContain('ok'), { timeout: 150_000 })
 })
 afterAll(async () => {
-  if (server?.exitCode === null) {
+  if (server?.exitCode === null && server.signalCode === null) {
     server.kill()
     await once(server, 'exit')
   }
@@ -66,6 +68,11 @@ test('a new listing has a page, and a changed table its new words', async () => 
   writeFileSync(table, readFileSync(table, 'utf8').replace(/name: .*/, 'name: Wombats'))
   await expect.poll(() => read('/api/v1/categories')).toContain('Wombats')
   await expect.poll(() => read('/')).toContain('Wombats')
+})
+
+test('ends with the shell that npm stopped, and lets go of its port', async () => {
+  server?.kill('SIGTERM')
+  await expect.poll(() => read('/healthz'), { timeout: 20_000 }).toBe('')
 })
 
 async function read(path: string): Promise<string> {

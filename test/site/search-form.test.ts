@@ -24,7 +24,7 @@ describe('the form in the address', () => {
     expect(new URLSearchParams(toApiQuery(parse('q=a+b&utm=1&min_trust=40')))).toEqual(
       new URLSearchParams({
         limit: '20',
-        facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source',
+        facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source,network',
         q: 'a b',
         min_trust: '40',
       }),

@@ -32,7 +32,8 @@ function answer(directory: Directory, { parts }: Message): Record<string, unknow
   const found = directory.search({ limit: RESULTS, ...asked })
   if ('problems' in found)
     return { error: 'These parameters cannot be used.', errors: [...found.problems] }
-  return { total: found.total, results: found.rows, notes: found.notes }
+  const { rows: results, ...rest } = found
+  return { ...rest, results }
 }
 
 /** @returns the parameters of a search, or a sentence about what cannot be read. */

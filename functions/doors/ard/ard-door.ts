@@ -4,6 +4,7 @@ import { parseUrn, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
 import { ArdSearchSchema, fitsArdFilter, scoreOfRank } from '../../../src/domain/doors/ard-query.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { readPageToken, toPageToken } from '../entry/page-token.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 import { toArdAnswer, toArdError } from './ard-answer.ts'
 
@@ -30,13 +31,16 @@ export function createArdSearchDoor(parts: DirectoryParts & DoorLimits & DoorBod
     const { taken } = body
     const parsed = v.safeParse(ArdSearchSchema, body.json)
     if (!parsed.success) return toArdError('INVALID_ARGUMENT', toSentence(parsed.issues), taken)
-    return toArdAnswer(await findPage(directory, parsed.output, baseUrl), taken)
+    const { pageToken, query } = parsed.output
+    const start = pageToken === undefined ? '0' : readPageToken(pageToken, JSON.stringify(query))
+    if (start === null)
+      return toArdError('INVALID_ARGUMENT', 'pageToken: expected a token we gave.', taken)
+    return toArdAnswer(await findPage(directory, parsed.output, baseUrl, Number(start)), taken)
   }
 }
 
-async function findPage(directory: Directory, asked: ArdSearch, baseUrl: string) {
+async function findPage(directory: Directory, asked: ArdSearch, baseUrl: string, start: number) {
   const { text, filter } = asked.query
-  const start = Number(asked.pageToken)
   const results: object[] = []
   let offset = start
   let total = Number.POSITIVE_INFINITY
@@ -57,7 +61,8 @@ async function findPage(directory: Directory, asked: ArdSearch, baseUrl: string)
     }
     if (found.rows.length === 0) break
   }
-  return { results, ...(offset < total && { pageToken: String(offset) }) }
+  const pageToken = toPageToken(String(offset), JSON.stringify(asked.query))
+  return { results, ...(offset < total && { pageToken }) }
 }
 
 /** `GET /ard/agents/{urn}`: one entry, whole. */

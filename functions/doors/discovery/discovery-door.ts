@@ -1,8 +1,9 @@
 import type { H3Event } from 'h3'
 import type { ResourceRow } from '../../../src/domain/doors/discovery-resource.ts'
-import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
+import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { readPageToken, toPageToken } from '../entry/page-token.ts'
 import { toPlainAnswer, toPlainError } from '../entry/plain-error.ts'
 import { QueryFault, type QueryReader, readQuery } from '../entry/read-page.ts'
 
@@ -46,7 +47,7 @@ const FILTERS = ['type', 'payTo', 'scheme', 'network', 'extensions', 'maxUsdPric
 function listResources(rows: readonly ResourceRow[], search: string): unknown {
   const query = readQuery(search, [...FILTERS, 'limit', 'offset'])
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const offset = query.whole('offset', 0, Number.MAX_SAFE_INTEGER) ?? 0
+  const offset = query.whole('offset', 0, MAX_OFFSET) ?? 0
   const fits = readFilters(query)
   const fitting = rows.filter(fits)
   return {
@@ -65,7 +66,7 @@ function findResources(
   const query = readQuery(search, ['query', ...FILTERS, 'limit', 'cursor'])
   const text = query.text('query', MAX_QUERY_CHARACTERS) ?? ''
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const start = query.whole('cursor', 0, 1_000_000) ?? 0
+  const start = readCursor(query.text('cursor'), text)
   const fits = readFilters(query)
   const byListing = Map.groupBy(rows.filter(fits), ({ id }) => id)
   const found = findIds(directory, text).flatMap((id) => byListing.get(id) ?? [])
@@ -73,8 +74,15 @@ function findResources(
   return {
     x402Version: 2,
     resources: found.slice(start, next).map(({ entry }) => entry),
-    pagination: { limit, cursor: next < found.length ? String(next) : null },
+    pagination: { limit, cursor: next < found.length ? toPageToken(String(next), text) : null },
   }
+}
+
+function readCursor(token: string | undefined, text: string): number {
+  if (token === undefined) return 0
+  const start = readPageToken(token, text)
+  if (start === null) throw new QueryFault('cursor: expected the cursor of a page before.')
+  return Number(start)
 }
 
 function findIds(directory: Directory, text: string): string[] {

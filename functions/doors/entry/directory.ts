@@ -42,6 +42,7 @@ export interface FoundListings {
   total: number
   rows: CompactRow[]
   notes: string[]
+  suggested?: CompactResponse['suggested']
 }
 
 export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
@@ -59,7 +60,8 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
       if (reply.status !== 200) return { problems: reply.problems }
       // JSON.parse is typed `any`: our own search wrote these bytes.
       const answer: CompactResponse = JSON.parse(reply.body.toString('utf8'))
-      return { total: answer.total, rows: answer.results, notes: answer.notes }
+      const { total, results: rows, notes, suggested } = answer
+      return { total, rows, notes, ...(suggested !== undefined && { suggested }) }
     },
     // Only ids of the release reach its files: an id is never part of another address.
     listing: async (id) => (parts.release().listings.has(id) ? readJson(listingPath(id)) : null),

@@ -26,7 +26,7 @@ export interface BodyFault {
 }
 
 /** A megabyte of `{}` becomes thirty of objects. */
-const MOST_VALUES = 100_000
+const MOST_VALUES = 20_000
 /** A body counts as one request for so many bytes: reading a large one is the work of many. */
 const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32

@@ -3,14 +3,19 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-rows.ts'
 import { SearchToolInput, TOOL_RESULTS } from '../../../src/domain/doors/tool-inputs.ts'
-import { CompactRowSchema } from '../../../src/domain/search/search-response.ts'
+import { CompactRowSchema, SuggestedSchema } from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'
 import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
 import { answerWith, failWith } from './tool-answer.ts'
 
 const input = toStandardJsonSchema(SearchToolInput)
 const output = toStandardJsonSchema(
-  v.object({ total: v.number(), results: v.array(CompactRowSchema), notes: v.array(v.string()) }),
+  v.object({
+    total: v.number(),
+    results: v.array(CompactRowSchema),
+    notes: v.array(v.string()),
+    suggested: SuggestedSchema,
+  }),
 )
 
 /** `search_listings`: the same rows in the same order as `GET /api/v1/search`, compact. */
@@ -33,7 +38,7 @@ export function registerSearchTool(server: McpServer, directory: Directory): voi
           )
           .join('; '),
       )
-    const rest = { total: found.total, notes: found.notes }
-    return answerWith({ ...rest, results: fitRows(found.rows, sizeOf(rest)) })
+    const { rows, ...rest } = found
+    return answerWith({ ...rest, results: fitRows(rows, sizeOf(rest)) })
   })
 }

@@ -5,6 +5,7 @@ import {
   originValidationResponse,
 } from '@modelcontextprotocol/server'
 import type { H3Event } from 'h3'
+import * as v from 'valibot'
 import type { Relay } from '../../call/relay.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
@@ -57,6 +58,8 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
         `A batch holds at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
+    const foreignCursor = findCursor(json)
+    if (foreignCursor !== null) return toRpcError(200, -32602, NO_CURSOR, taken, foreignCursor.id)
     const answer = await callers.run({ ...toCaller(req), holdUntil }, () =>
       handler.fetch(req, { parsedBody: json }),
     )
@@ -70,14 +73,27 @@ function isLoopback(host: string): boolean {
   return ['127.0.0.1', '::1', 'localhost'].includes(host)
 }
 
+const CursorSchema = v.object({
+  id: v.union([v.string(), v.number()]),
+  params: v.object({ cursor: v.unknown() }),
+})
+const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever given out.'
+
+/** The message that brings a cursor; the package would answer with the first page. */
+function findCursor(json: unknown): v.InferOutput<typeof CursorSchema> | null {
+  const messages: unknown[] = Array.isArray(json) ? json : [json]
+  return messages.find((message) => v.is(CursorSchema, message)) ?? null
+}
+
 function toRpcError(
   status: number,
   code: number,
   message: string,
   headers: Record<string, string> = {},
+  id: string | number | null = null,
 ): Response {
   return Response.json(
-    { jsonrpc: '2.0', id: null, error: { code, message } },
+    { jsonrpc: '2.0', id, error: { code, message } },
     { status, headers: { 'Cache-Control': 'no-store', ...headers } },
   )
 }

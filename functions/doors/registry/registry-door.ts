@@ -6,11 +6,14 @@ import { type ChangeDates, createChangeDates } from '../../changes/change-dates.
 import { createChangeLog } from '../../changes/change-log.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import { readPageToken, toPageToken } from '../entry/page-token.ts'
 import { toPlainAnswer, toPlainError } from '../entry/plain-error.ts'
 import { QueryFault, readQuery } from '../entry/read-page.ts'
 
 const DEFAULT_PAGE = 30
 const MOST_PAGE = 100
+/** A page may be asked for with other filters than the one before: names keep their order. */
+const CURSOR_OF = 'servers'
 const NOT_FOUND = 'Server not found'
 
 type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
@@ -51,7 +54,7 @@ function createDoor(parts: RegistryParts, answer: Answer) {
 
 const LIST_PARAMETERS = ['cursor', 'limit', 'search', 'updated_since', 'version', 'include_deleted']
 
-/** `GET /v0.1/servers`, by name; the cursor is the last name of the page before. */
+/** `GET /v0.1/servers`, by name; the cursor holds the last name of the page before. */
 async function listServers(
   servers: readonly RegistryRow[],
   { search }: URL,
@@ -59,7 +62,7 @@ async function listServers(
 ): Promise<Answered> {
   const query = readQuery(search, LIST_PARAMETERS)
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const after = query.text('cursor')
+  const after = readCursor(query.text('cursor'))
   const since = readInstant(query.text('updated_since'))
   // Who asks what changed has copies, and must hear of those that left.
   const withDeleted = query.flag('include_deleted') ?? since !== undefined
@@ -81,10 +84,20 @@ async function listServers(
       servers: page.map(({ entry }) => entry),
       metadata: {
         count: page.length,
-        ...(fitting.length > limit && last !== undefined && { nextCursor: last.name }),
+        ...(fitting.length > limit &&
+          last !== undefined && {
+            nextCursor: toPageToken(last.name, CURSOR_OF),
+          }),
       },
     },
   }
+}
+
+function readCursor(token: string | undefined): string | undefined {
+  if (token === undefined) return undefined
+  const name = readPageToken(token, CURSOR_OF)
+  if (name === null) throw new QueryFault('cursor: expected the nextCursor of a page before.')
+  return name
 }
 
 /** The day it was added or left, or a later change; whose time nobody knows may have changed just now. */

@@ -29,6 +29,16 @@ export function parseEmailAddress(text: string): string | null {
   return /^\d+$/.test(top) ? null : lower
 }
 
+/**
+ * The mailbox an address leads to, to be counted: what follows a plus is its owner's own tag, and
+ * everybody has as many of them as they like.
+ *
+ * @example mailboxOf('ann+shop@mail.example') → 'ann@mail.example'
+ */
+export function mailboxOf(address: string): string {
+  return address.replace(/(?<=.)\+[^@]*(?=@)/, '')
+}
+
 export function domainOf(address: string): string {
   return address.slice(address.indexOf('@') + 1)
 }

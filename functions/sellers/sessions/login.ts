@@ -2,7 +2,7 @@ import { LoginBodySchema } from '../../../src/domain/views/seller-views.ts'
 import { parseBody } from '../../http/parse-body.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { parseEmailAddress } from './email-address.ts'
+import { mailboxOf, parseEmailAddress } from './email-address.ts'
 import {
   clientOf,
   createSellerRoute,
@@ -24,7 +24,8 @@ export function createLogin(parts: Parts): SellerRoute {
     if ('refusal' in body) return body.refusal
     const email = parseEmailAddress(body.output.email)
     if (email === null) return problem('invalid-parameter', BAD_ADDRESS)
-    const asker = `${clientOf(parts, event)} ${email}`
+    const mailbox = mailboxOf(email)
+    const asker = `${clientOf(parts, event)} ${mailbox}`
     const tooMany = refusalOf(await limits.take('login_address', asker), problem)
     if (tooMany !== null) return tooMany
     if (await ledger.mail.isOverfull()) {
@@ -33,7 +34,7 @@ export function createLogin(parts: Parts): SellerRoute {
         headers: { 'Retry-After': '300' },
       })
     }
-    const crowded = await refuseCrowded(parts, email, asker)
+    const crowded = await refuseCrowded(parts, mailbox, asker)
     if (crowded !== null) return crowded
     await ledger.mail.add(ledger.store.db, email, { kind: 'sign_in' })
     ledger.mail.deliver().catch((error) => {
@@ -44,20 +45,20 @@ export function createLogin(parts: Parts): SellerRoute {
 }
 
 /**
- * Past its mails of the hour an address gets a spare one now and then, and only for a client that
+ * Past its mails of the hour a mailbox gets a spare one now and then, and only for a client that
  * sent it none: strangers cannot flood it, and cannot lock its owner out either.
  *
- * @param asker the client and the address
+ * @param asker the client and the mailbox
  */
 async function refuseCrowded(
   { limits, problem }: Parts,
-  email: string,
+  mailbox: string,
   asker: string,
 ): Promise<Response | null> {
-  const mails = await limits.take('login_mails', email)
+  const mails = await limits.take('login_mails', mailbox)
   if (!mails.allowed) {
     const hadOne = await limits.isUsedUp('login_sent', asker)
-    const refused = refusalOf(hadOne ? mails : await limits.take('login_spare', email), problem)
+    const refused = refusalOf(hadOne ? mails : await limits.take('login_spare', mailbox), problem)
     if (refused !== null) return refused
   }
   await limits.take('login_sent', asker)

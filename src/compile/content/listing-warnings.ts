@@ -116,13 +116,16 @@ export function checkPayouts(listings: readonly PartialListing[], shared: Shared
     .filter((rows) => new Set(rows.map(({ listing }) => ownerOf(listing, shared))).size > 1)
     .flatMap((rows) =>
       rows.map(({ listing, payout, index }): Fault => {
-        const domains = new Set(rows.map((row) => ownerOf(row.listing, shared)))
-        domains.delete(ownerOf(listing, shared))
+        // A package has no host of its own: its file says which listing it is.
+        const others = rows.filter(
+          (row) => ownerOf(row.listing, shared) !== ownerOf(listing, shared),
+        )
+        const names = new Set(others.map((row) => ownerOf(row.listing, shared) || row.listing.file))
         return {
           file: listing.file,
           line: findYamlLine(listing.yaml, ['payout', index]),
           field: `payout.${index}`,
-          message: `${payout} is also published by a listing on ${[...domains].sort().join(', ')}: payments to it count for none of them until one proves it`,
+          message: `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of them until one proves it`,
           severity: 'warning',
         }
       }),

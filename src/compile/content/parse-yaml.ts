@@ -33,10 +33,13 @@ export function parseYaml(text: string): YamlResult {
   if (issues.length > 0)
     return {
       ok: false,
-      faults: issues.map((issue) => ({
-        line: lines.linePos(issue.pos[0]).line,
-        message: toMessage(issue.code, issue.message),
-      })),
+      faults: issues.map(
+        (issue) =>
+          findUnclosed(issue.message, text.slice(0, issue.pos[0])) ?? {
+            line: lines.linePos(issue.pos[0]).line,
+            message: toMessage(issue.code, issue.message),
+          },
+      ),
     }
   const forbidden = findForbidden(text) ?? findOddNumber(document, lines)
   if (forbidden !== null) return { ok: false, faults: [forbidden] }
@@ -82,6 +85,26 @@ function toMessage(code: string, message: string): string {
   if (code === 'DUPLICATE_KEY') return 'expected each key once'
   if (code === 'TAG_RESOLVE_FAILED') return 'expected no tags (!…): plain values only'
   return `expected valid YAML: ${message.split('\n')[0] ?? message}`
+}
+
+/** The parser names the place where it gave up, which may be the end of the file. */
+function findUnclosed(message: string, before: string): YamlFault | null {
+  const [, closing] = /end with an? ([\]}])/.exec(message) ?? []
+  if (closing === undefined) return null
+  const open: { bracket: string; line: number }[] = []
+  let line = 1
+  // Texts in quotes and comments hide their brackets.
+  for (const [piece] of before.matchAll(
+    /"(?:[^"\\]|\\.)*"|(?<=[\s,[{:])'[^']*'|(?<=\s)#.*|[\s\S]/g,
+  )) {
+    if (piece === '[' || piece === '{') open.push({ bracket: piece, line })
+    else if (piece === ']' || piece === '}') open.pop()
+    line += piece.split('\n').length - 1
+  }
+  const unclosed = open.at(-1)
+  return unclosed === undefined
+    ? null
+    : { line: unclosed.line, message: `expected ${closing} that closes the ${unclosed.bracket}` }
 }
 
 /** `<<` and `__proto__` are keys with a side meaning somewhere; anchors have no use without aliases. */

@@ -7,7 +7,9 @@ import { type StaticFile, toUrlPath } from '../../domain/wire/static-file.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 
 /** What a host finds out by itself, or says only where an answer depends on the request. */
-const LEFT_TO_HOST = new Set(['content-type', 'vary', 'link'])
+const LEFT_TO_HOST = new Set(['content-type', 'vary'])
+/** Each listing's own: a block for each would be a file of megabytes. */
+const TWIN_LINK = 'rel="alternate"'
 
 /** A folder of the release, with what lies right in it. */
 interface Folder {
@@ -84,7 +86,7 @@ function place(root: Folder, file: StaticFile, transport: Readonly<Record<string
     folder = inner
   }
   const headers = Object.entries({ ...fileHeaders(file), ...transport })
-    .filter(([header]) => !LEFT_TO_HOST.has(header))
+    .filter(([header, value]) => !LEFT_TO_HOST.has(header) && !value.includes(TWIN_LINK))
     .map(([header, value]) => `  ${header}: ${value}`)
   folder.files.set(`${folder.path}/${name}`, headers.join('\n'))
 }

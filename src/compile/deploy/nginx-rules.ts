@@ -1,4 +1,4 @@
-import { fileHeaders } from '../../domain/delivery/file-headers.ts'
+import { fileHeaders, HOME_LINK } from '../../domain/delivery/file-headers.ts'
 import { findTypeByExtension } from '../../domain/wire/content-type.ts'
 import { PAGES_WITH_TWIN } from '../../domain/wire/door-table.ts'
 import { FUNCTION_WITH_QUERY } from '../../domain/wire/route-table.ts'
@@ -72,6 +72,7 @@ map $request_uri $waypost_odd {
 /** Ids contain dots: the folder of an address holds its page or its JSON. */
 function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): string {
   const page = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS })
+  const home = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS, link: HOME_LINK })
   const data = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS })
   const hashed = headers({ 'cache-control': LONG_CACHE, ...DATA_HEADERS })
   const badge = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS, ...BADGE_HEADERS })
@@ -81,7 +82,7 @@ function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): stri
     return `location = ${path} { try_files ${path}/$waypost_whole.${extension} @functions; ${own} }`
   })
   const locations = [
-    `location = / { try_files /index.html @functions; ${page} }`,
+    `location = / { try_files /index.html @functions; ${home} }`,
     `location / { try_files $uri/index.html @files; ${page} }`,
     `location ~ ^/[^/]+\\.html$ { try_files $uri @functions; ${page} }`,
     `location ~ ^(?<address>/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+)$ { try_files $uri/$waypost_page @functions; ${page} ${twin} }`,
@@ -151,6 +152,9 @@ const FUNCTIONS = `  # Live answers.
 
 function addHeaders(values: Record<string, string>): string {
   return Object.entries(values)
-    .map(([name, value]) => `add_header ${name} "${value}";`)
+    .map(([name, value]) => {
+      const quote = value.includes('"') ? "'" : '"'
+      return `add_header ${name} ${quote}${value}${quote};`
+    })
     .join(' ')
 }

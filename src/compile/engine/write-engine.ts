@@ -7,7 +7,13 @@ import {
 } from '../../domain/derived/derived-listing.ts'
 import type { SearchWords } from '../../domain/derived/query-words.ts'
 import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
-import { highestPriceOf, lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import {
+  costOf,
+  highestPriceOf,
+  lowestPriceOf,
+  networksOf,
+  railsOf,
+} from '../../domain/listing/pricing.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'
@@ -76,6 +82,8 @@ export function toSearchDocument(listing: DerivedListing, baseUrl: string): Sear
     maxUsd: highestPriceOf(facts.pricing),
     auth: facts.auth.type,
     runs: runsOf(facts),
+    networks: [...networksOf(facts.pricing)],
+    isFree: costOf(facts) === 'free',
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
     trustScore: trustScoreOf(trust),

@@ -34,7 +34,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
       'Everything known about a listing: prices, discovery files, measured trust with its evidence, signals, tiers and how to claim it.',
     tag: 'Listings',
     answer: 'Listing',
-    problems: ['listing-not-found'],
+    problems: ['listing-not-found', 'listing-gone'],
   },
   kit: {
     summary: 'The kit manifest: how to invoke a listing.',
@@ -42,7 +42,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
       'Addresses, payment headers and ready snippets, so that a client can call the listing without reading its documentation first.',
     tag: 'Listings',
     answer: 'Kit',
-    problems: ['listing-not-found'],
+    problems: ['listing-not-found', 'listing-gone'],
   },
   listings_dump: {
     summary: 'Every listing, a line each.',
@@ -76,7 +76,9 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     answer: null,
     problems: [
       'invalid-parameter',
+      'malformed-request',
       'listing-not-found',
+      'listing-gone',
       'method-not-allowed',
       'payload-too-large',
       'not-relayable',
@@ -95,7 +97,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
       'Only hour, listing, search, position, source and whether a bot asked are kept; a wrong value among them never costs the redirect.',
     tag: 'Listings',
     answer: null,
-    problems: ['listing-not-found'],
+    problems: ['listing-not-found', 'listing-gone'],
   },
   categories: service(
     'Categories with their counts.',
@@ -132,11 +134,14 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     'MarketReports',
     'Median prices by category and rail, and measured volume; the paid tier is a stub.',
   ),
-  compare_list: service(
-    'Comparison pages, or a comparison of your own.',
-    'CompareList',
-    'Addresses of all comparison pages, with whether each is thick enough to be indexed; with ids one comparison record of the listings you chose.',
-  ),
+  compare_list: {
+    ...service(
+      'Comparison pages, or a comparison of your own.',
+      'CompareList',
+      'Addresses of all comparison pages, with whether each is thick enough to be indexed; with ids one comparison record of the listings you chose.',
+    ),
+    problems: ['invalid-parameter', 'rate-limited'],
+  },
   lint: {
     summary: 'What a service answers, and what to change.',
     description:

@@ -1,4 +1,4 @@
-import { linkSync } from 'node:fs'
+import { linkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { PublishedFile } from '../../domain/derived/release-file.ts'
 import { bundleSearch } from '../deploy/bundle-edge-function.ts'
@@ -6,6 +6,8 @@ import type { Catalogue } from '../derive/catalogue.ts'
 import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
 import { type BegunRelease, SEARCH_CODE } from './begin-release.ts'
 import { describe } from './page-code.ts'
+
+const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
 /** The search for a function host: one file of code, and the index beside it. */
 export interface SearchFunction {
@@ -31,6 +33,8 @@ export async function writeSearchFunction(
   const code = isSame ? searchCode : await bundleSearch(input)
   createReleaseWriter(releaseDir).write(SEARCH_CODE, code)
   const folder = join(releaseDir, dirname(SEARCH_CODE))
+  // Without it Node takes a file of modules for CommonJS, wherever the folder is copied to.
+  writeFileSync(join(folder, 'package.json'), PACKAGE)
   linkSync(join(releaseDir, 'data/search.index'), join(folder, 'search.index'))
   return { madeFrom, files: { [SEARCH_CODE]: describe(code) } }
 }

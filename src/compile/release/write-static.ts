@@ -72,14 +72,13 @@ function writeDoors(
   writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
   writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl))
   const { total } = stats.listings
-  writer.write('llms.txt', toLlmsText({ baseUrl, total, categories: categories.categories }))
+  const views = listings.map(({ view }) => view)
+  const example = (views.find(({ buy }) => buy === 'relay_x402') ?? views[0])?.id
   writer.write(
-    'llms-full.txt',
-    toLlmsFullText(
-      baseUrl,
-      listings.map(({ view }) => view),
-    ),
+    'llms.txt',
+    toLlmsText({ baseUrl, total, categories: categories.categories, example }),
   )
+  writer.write('llms-full.txt', toLlmsFullText(baseUrl, views))
 }
 
 /** RFC 9116: where to report a weakness. Its date is the content's: a build's own would change the bytes. */

@@ -121,7 +121,10 @@ export function toChosenComparison(
   rows: readonly CompareRow[],
   { baseUrl, site, updated, isFirstParty }: ChosenContext,
 ): ChosenComparison {
-  const others = rows.filter(({ id }) => !isFirstParty(id)).map((row) => ({ ...row }))
+  // Nobody said that one of them is made for the job.
+  const others = rows
+    .filter(({ id }) => !isFirstParty(id))
+    .map((row) => ({ ...row, focus: 'broad' as const }))
   return {
     slug: null,
     type: 'compare',

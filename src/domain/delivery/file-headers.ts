@@ -8,6 +8,21 @@ import {
 } from '../wire/site-headers.ts'
 import { type StaticFile, toUrlPath } from '../wire/static-file.ts'
 
+const API_CATALOG = '</.well-known/api-catalog>; rel="api-catalog"'
+
+/** Where a machine that comes to the door goes on (RFC 9727 §3, RFC 8631). */
+export const HOME_LINK = [
+  API_CATALOG,
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+  '</llms.txt>; rel="describedby"; type="text/plain"',
+].join(', ')
+
+const LINKS: Readonly<Record<string, { link: string }>> = {
+  'index.html': { link: HOME_LINK },
+  '.well-known/api-catalog': { link: API_CATALOG },
+}
+
 /** Headers a static file always carries, whatever is asked of it. */
 export function fileHeaders({ file, type }: StaticFile): Record<string, string> {
   const isHashed =
@@ -15,6 +30,7 @@ export function fileHeaders({ file, type }: StaticFile): Record<string, string> 
   return {
     'content-type': type,
     'cache-control': isHashed ? LONG_CACHE : SHORT_CACHE,
+    ...LINKS[file],
     ...(type.startsWith('text/html')
       ? { ...PAGE_HEADERS, ...twinHeaders(toUrlPath(file)) }
       : file.startsWith('badge/')

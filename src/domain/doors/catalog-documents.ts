@@ -1,4 +1,5 @@
 import type { ListingView } from '../views/listing-view.ts'
+import { kitPath } from '../wire/links.ts'
 import { toOwnEntries } from './ard-entry.ts'
 
 /** `/.well-known/ard.json`. */
@@ -44,10 +45,12 @@ interface LlmsInput {
   baseUrl: string
   categories: readonly { id: string; name: string; description: string; listings: number }[]
   total: number
+  /** A listing whose kit shows what kits are. */
+  example: string | undefined
 }
 
 /** `/llms.txt`: what this is, and where to go on, for a model that reads. */
-export function toLlmsText({ baseUrl, categories, total }: LlmsInput): string {
+export function toLlmsText({ baseUrl, categories, total, example }: LlmsInput): string {
   const link = (name: string, path: string, note: string) =>
     `- [${name}](${baseUrl}${path}): ${note}`
   return `${[
@@ -64,11 +67,9 @@ export function toLlmsText({ baseUrl, categories, total }: LlmsInput): string {
       '/api/v1/search?q=web+search&view=compact&limit=5',
       'JSON; add kind, category, rail, max_price_usd',
     ),
-    link(
-      'Kit',
-      '/api/v1/listings/{listing_id}/kit.json',
-      'all that the first call to a listing needs',
-    ),
+    ...(example === undefined
+      ? []
+      : [link('Kit', kitPath(example), 'all that the first call to a listing needs, by its id')]),
     link('MCP', '/mcp', 'streamable HTTP; tools search_listings, get_kit, call_listing'),
     link('A2A', '/.well-known/agent-card.json', 'a message is a search'),
     link('OpenAPI', '/openapi.json', 'every endpoint'),

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
-import { MAX_TRUST } from '../search/search-filters.ts'
+import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
-import { AUTH_TYPES, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
+import { HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
 export const TOOL_RESULTS = 5
@@ -30,7 +30,11 @@ export const SearchToolInput = v.strictObject({
     'Only listings with at least this score of payment-verified trust.',
   ),
   paid_only: optional(v.boolean(), 'Only listings that name a payment rail.'),
-  auth: optional(v.picklist(AUTH_TYPES), 'Only listings whose callers sign in this way.'),
+  auth: optional(
+    v.picklist(FILTERS.auth.values),
+    'Only listings whose callers sign in this way; no_account: nobody signs up.',
+  ),
+  network: optional(v.string(), 'Only listings paid on this network: base, solana, eip155:4217.'),
   runs: optional(v.picklist(RUNS), 'remote at the seller, or local from a package.'),
   sort: optional(v.picklist(SEARCH_SORTS), 'relevance unless said otherwise.'),
   limit: optional(

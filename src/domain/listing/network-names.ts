@@ -35,6 +35,22 @@ export function toNetworkName(id: string): string {
   return NETWORK_NAMES[id] ?? id
 }
 
+/** By each name people write, without spaces: `base`, `arbitrum`, `solana-devnet`. */
+const NETWORK_IDS = new Map(
+  Object.entries(NETWORK_NAMES).flatMap(([id, name]) => {
+    const plain = name.toLowerCase().replace(' testnet', '')
+    const short = plain.replace(/ (?:one|chain|era)$/, '')
+    return [...new Set([plain.replaceAll(' ', '-'), plain.replaceAll(' ', ''), short])].map(
+      (text) => [text, id] as const,
+    )
+  }),
+)
+
+/** @example toNetworkId('Base') → 'eip155:8453'; null for a name that nobody knows */
+export function toNetworkId(name: string): string | null {
+  return NETWORK_IDS.get(name.toLowerCase()) ?? null
+}
+
 /** Whether the name says more than the id does. */
 export function isNamedNetwork(id: string): boolean {
   return Object.hasOwn(NETWORK_NAMES, id)

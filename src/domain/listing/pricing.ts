@@ -77,6 +77,11 @@ export function lowestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.min_usd : null
 }
 
+/** Networks it takes payment on. */
+export function networksOf(pricing: Pricing): readonly string[] {
+  return pricing.model === 'per_call' ? pricing.networks : []
+}
+
 /** What was declared, else what a price on a rail says. */
 export function costOf({ cost, pricing }: { cost?: Cost | undefined; pricing: Pricing }): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')

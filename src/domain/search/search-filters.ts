@@ -1,3 +1,4 @@
+import { toNetworkId, toNetworkName } from '../listing/network-names.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { AUTH_TYPES, DISCOVERY_FILES, KIND_LABELS, KINDS, RAILS, RUNS } from '../wire/vocabulary.ts'
 
@@ -12,12 +13,15 @@ export interface FilterFacts {
   sources: readonly string[]
   auth: string
   runs: readonly string[]
+  /** CAIP-2 ids. */
+  networks: readonly string[]
 }
 
 /** Filter values that come from the content, not from the specification. */
 export interface KnownValues {
   categories: readonly string[]
   sources: readonly string[]
+  networks: readonly string[]
 }
 
 /** Its list on the search page, and where it stands among the others. */
@@ -41,6 +45,8 @@ interface FilterRow {
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
+  /** Another name for a value as that value; null where it is none. */
+  named?: (text: string) => string | null
   /** The values that hold for a listing. */
   of: (facts: FilterFacts) => readonly string[]
 }
@@ -101,7 +107,7 @@ export const FILTERS = {
   max_price_usd: {
     takes: 'most',
     max: Number.MAX_SAFE_INTEGER,
-    text: 'Only listings whose lowest price is at most this many US dollars; those without a known price are left out.',
+    text: 'Only listings whose lowest price is at most this many US dollars. What is declared free costs 0; any other without a known price is left out.',
     example: 0.05,
     words: toPriceWords,
     list: { label: 'Price of a call', place: 3 },
@@ -132,9 +138,9 @@ export const FILTERS = {
   },
   auth: {
     takes: 'one',
-    values: AUTH_TYPES,
-    of: ({ auth }) => [auth],
-    text: 'Only listings whose callers prove themselves this way; unknown where the listing does not say.',
+    values: [...AUTH_TYPES, 'no_account'],
+    of: ({ auth }) => (auth === 'none' || auth === 'payment' ? [auth, 'no_account'] : [auth]),
+    text: 'Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up: none or payment.',
     example: 'payment',
     words: {
       none: 'open',
@@ -144,6 +150,7 @@ export const FILTERS = {
       oauth: 'OAuth',
       other: 'its own way',
       unknown: 'not declared',
+      no_account: 'no account needed',
     },
     list: { label: 'Access', place: 5 },
   },
@@ -155,6 +162,16 @@ export const FILTERS = {
     example: 'remote',
     words: { remote: 'hosted', local: 'on your machine' },
     list: { label: 'Runs', place: 6 },
+  },
+  network: {
+    takes: 'one',
+    values: 'networks',
+    named: toNetworkId,
+    of: ({ networks }) => networks,
+    text: 'Only listings that take payment on this network: its CAIP-2 id, or its common name (base, solana, tempo, polygon).',
+    example: 'eip155:8453',
+    words: toNetworkName,
+    list: { label: 'Network', place: 9 },
   },
 } as const satisfies Record<string, Filter>
 

@@ -1,6 +1,12 @@
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type KnownValues, SEARCH_FACETS } from './search-filters.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, type SearchQuery } from './search-query.ts'
+import {
+  DEFAULT_LIMIT,
+  MAX_LIMIT,
+  MAX_OFFSET,
+  MAX_QUERY_CHARACTERS,
+  type SearchQuery,
+} from './search-query.ts'
 
 /** One wrong query parameter, as `errors` of a problem document lists it. */
 export interface ParameterProblem {
@@ -42,13 +48,13 @@ const READERS: Record<string, Reader> = {
   view: (text) => ({ view: oneOf(text, SEARCH_VIEWS) }),
   explain: (text) => ({ explain: readBoolean(text) }),
   limit: (text) => ({ limit: readWhole(text, 1, MAX_LIMIT) }),
-  offset: (text) => ({ offset: readOffset(text) }),
+  offset: (text) => ({ offset: readWhole(text, 0, MAX_OFFSET) }),
 }
 const PARAMETERS = Object.keys(READERS)
 
 /**
  * Parses the raw text behind `?`. Strict: an unknown parameter, an unknown value, a
- * repeated one or a number in another spelling is named, never ignored. An empty `q` is no `q`.
+ * repeated one or a number in another spelling is named, never ignored. A `q` of blanks is no `q`.
  */
 export function parseSearchParameters(rawQuery: string, known: KnownValues): ParsedSearch {
   const seen = new Set<string>()
@@ -107,16 +113,18 @@ function readFilter(text: string, filter: Filter, known: KnownValues) {
   if ('max' in filter) return readDecimal(text, filter.max)
   if (filter.takes === 'flag') return readBoolean(text)
   const allowed = typeof filter.values === 'string' ? known[filter.values] : filter.values
+  const named = filter.named?.(text)
+  if (typeof named === 'string') return named
   return filter.takes === 'one' ? oneOf(text, allowed) : someOf(text, allowed)
 }
 
 function readText(text: string): Partial<SearchQuery> {
-  if (text === '') return {}
   // Code points, not UTF-16 units: an emoji is one character to whoever typed it.
   if (text.length > MAX_QUERY_CHARACTERS && [...text].length > MAX_QUERY_CHARACTERS) {
     throw new Refusal(`it has more than ${MAX_QUERY_CHARACTERS} characters; send at most that many`)
   }
-  return { q: text.toWellFormed().trim() }
+  const q = text.toWellFormed().trim()
+  return q === '' ? {} : { q }
 }
 
 function oneOf<const T extends string>(text: string, allowed: readonly T[]): T {
@@ -141,12 +149,6 @@ function readWhole(text: string, min: number, max: number): number {
   const number = Number(text)
   if (WHOLE_NUMBER.test(text) && number >= min && number <= max) return number
   throw new Refusal(`got ${quote(text)}, expected a whole number from ${min} to ${max}`)
-}
-
-/** Any offset: one past what a number holds exactly is past every end all the same. */
-function readOffset(text: string): number {
-  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
-  throw new Refusal(`got ${quote(text)}, expected a whole number from 0 on`)
 }
 
 function readDecimal(text: string, max: number): number {

@@ -6,6 +6,8 @@ import { FILTER_ROWS, type Filter, type FilterValues, SEARCH_FACETS } from './se
 export const MAX_QUERY_CHARACTERS = 1000
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 50
+/** Largest 32-bit number: no directory is as long, and every client can say it. */
+export const MAX_OFFSET = 2_147_483_647
 
 /**
  * The parameters of a search, parsed. On the wire this object is the `query` echo. The OpenAPI
@@ -42,8 +44,9 @@ export const SearchQuerySchema = v.object({
   ),
   offset: v.pipe(
     v.number(),
-    v.safeInteger(),
+    v.integer(),
     v.minValue(0),
+    v.maxValue(MAX_OFFSET),
     v.description('How many results to skip, for the pages after the first.'),
   ),
 })

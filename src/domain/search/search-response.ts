@@ -36,6 +36,22 @@ const FacetSchema = v.optional(
 
 export const FacetsSchema = v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))
 
+/** Searches that do what words of the question sound like, each with how many results it has. */
+export const SuggestedSchema = v.optional(
+  v.pipe(
+    v.array(
+      v.object({
+        parameters: v.record(
+          v.string(),
+          v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]),
+        ),
+        total: v.pipe(v.number(), v.integer(), v.minValue(1)),
+      }),
+    ),
+    v.minLength(1),
+  ),
+)
+
 /** With `view=compact`, an element of `results`. */
 export const CompactRowSchema = v.object({
   id: v.string(),
@@ -68,6 +84,7 @@ export const SearchResponseSchema = v.object({
   ranking: v.string(),
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
+  suggested: SuggestedSchema,
   /** For each facet asked for, its values with the number of matches, the most frequent first. */
   facets: v.optional(FacetsSchema),
   attribution: v.array(v.string()),
@@ -82,6 +99,7 @@ export const CompactResponseSchema = v.object({
   sponsored: SearchResponseSchema.entries.sponsored,
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
+  suggested: SuggestedSchema,
   facets: SearchResponseSchema.entries.facets,
 })
 export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>

@@ -25,8 +25,8 @@ export function buildColumns(documents: readonly SearchDocument[], values: reado
     browseOrder: rows.sort((a, b) => compareRows(documents, a, b)),
     standings,
     highestMultiplier: largestOf(new Set(Array.from(standings, multiplierOf)), 1),
-    minUsd: column(({ minUsd }) => minUsd),
-    maxUsd: column(({ maxUsd }) => maxUsd),
+    minUsd: column(lowestOf),
+    maxUsd: column((document) => document.maxUsd ?? lowestOf(document)),
     added: column(({ added }) => (added === null ? null : Date.parse(added) / MILLISECONDS_A_DAY)),
     filterBits: filterBits(documents, values),
   }
@@ -70,9 +70,14 @@ export function valuesOf(document: SearchDocument): string[] {
     ...FILTER_ROWS.flatMap(([name, filter]) =>
       'of' in filter ? filter.of(document).map((value) => `${name}:${value}`) : [],
     ),
-    `price:${priceBucket(document.minUsd)}`,
+    `price:${priceBucket(lowestOf(document))}`,
     ...(document.call ? ['call'] : []),
   ]
+}
+
+/** What is declared free costs 0. */
+function lowestOf({ minUsd, isFree }: SearchDocument): number | null {
+  return minUsd ?? (isFree ? 0 : null)
 }
 
 function priceBucket(minUsd: number | null): PriceBucket {

@@ -23,6 +23,7 @@ export interface IndexOptions extends FilterVocabulary {
 const DEFAULTS: IndexOptions = {
   categories: [],
   sources: [],
+  networks: [],
   words: NO_SEARCH_WORDS,
   deflate: storedBlocks,
 }
@@ -47,6 +48,7 @@ export function buildSearchIndex(
   const filters = {
     categories: sorted([...known.categories, ...all.flatMap(({ categories }) => categories)]),
     sources: sorted([...known.sources, ...all.flatMap(({ sources }) => sources)]),
+    networks: sorted([...known.networks, ...all.flatMap(({ networks }) => networks)]),
   }
   const terms = createTermNumbers()
   const reader = createListingReader(createWordSets(searchWords), terms)

@@ -11,6 +11,7 @@ export type PartName = 'organic' | 'firstParty'
 export interface FilterVocabulary {
   categories: readonly string[]
   sources: readonly string[]
+  networks: readonly string[]
 }
 
 /** What the file holds; nothing in it changes. */

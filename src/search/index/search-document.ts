@@ -31,6 +31,10 @@ export const SearchDocumentSchema = v.object({
   maxUsd: v.nullable(v.number()),
   auth: v.picklist(AUTH_TYPES),
   runs: v.array(v.picklist(RUNS)),
+  /** Networks it takes payment on, as CAIP-2 ids. */
+  networks: v.array(v.string()),
+  /** Declared to cost nothing, though no price is listed. */
+  isFree: v.boolean(),
   /** Whether the relay calls it. */
   call: v.boolean(),
   /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */

@@ -1,5 +1,6 @@
 import type { Word } from '../words/split-text.ts'
-import type { FilterPhrase, WordSets } from '../words/word-sets.ts'
+import type { WordSets } from '../words/word-sets.ts'
+import { type FilterPhrase, findPhrases } from './filter-phrases.ts'
 
 /** Words that say enough for those of manner to be left out; for a stretch of time one is enough. */
 const MIN_NAMED = 2
@@ -8,6 +9,8 @@ export interface ToldWords {
   kept: readonly Word[]
   /** What was left out, for whoever asked. Stop words go without saying. */
   notes: readonly string[]
+  /** What was left out because it sounds like a filter, each phrase once. */
+  phrases: readonly FilterPhrase[]
 }
 
 /**
@@ -29,21 +32,12 @@ export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
   }
   const named = kept.filter((word) => !asides.words.has(word))
   if (named.length >= asides.enough) kept = named
-  return { kept, notes: notesOf(words, kept, { sets, phrases }) }
-}
-
-function findPhrases(words: readonly Word[], { filters }: WordSets): Map<Word, FilterPhrase> {
-  const found = new Map<Word, FilterPhrase>()
-  for (let at = 0; at < words.length; ) {
-    const phrase = filters.find(({ words: texts }) =>
-      texts.every((text, offset) => words[at + offset]?.whole === text),
-    )
-    const length = phrase?.words.length ?? 1
-    if (phrase !== undefined)
-      for (const word of words.slice(at, at + length)) found.set(word, phrase)
-    at += length
+  const out = words.filter((word) => !kept.includes(word))
+  return {
+    kept,
+    notes: notesOf(out, { sets, phrases }),
+    phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
   }
-  return found
 }
 
 /** Words of time, degree and manner; a stretch of time is one behind a word such as `next`. */
@@ -55,18 +49,10 @@ function findAsides(words: readonly Word[], { aside, spans, spanStarts }: WordSe
 }
 
 function notesOf(
-  words: readonly Word[],
-  kept: readonly Word[],
+  out: readonly Word[],
   { sets, phrases }: { sets: WordSets; phrases: ReadonlyMap<Word, FilterPhrase> },
 ): string[] {
-  const out = words.filter((word) => !kept.includes(word))
   const plain = out.filter((word) => !phrases.has(word) && !sets.stop.has(word.whole))
   const said = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
-  const used = new Set(out.flatMap((word) => phrases.get(word) ?? []))
-  return [
-    ...[...used].map(
-      ({ words: texts, use }) => `Left out “${texts.join(' ')}”: to filter, use ${use}.`,
-    ),
-    ...(said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell listings apart.`] : []),
-  ]
+  return said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell listings apart.`] : []
 }

@@ -173,9 +173,13 @@ function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorte
       if (work.asked !== null || sort === 'relevance') return scores
       const placeOf = placesFor(index[name], sort)
       const row = (id: string | number) => Number(id) - 1
+      const half = scores.reduce((best, [, score]) => Math.max(best, score), 0) / 2
       return scores.sort(
         ([a, left], [b, right]) =>
-          placeOf(row(a)) - placeOf(row(b)) || right - left || row(a) - row(b),
+          Number(right >= half) - Number(left >= half) ||
+          placeOf(row(a)) - placeOf(row(b)) ||
+          right - left ||
+          row(a) - row(b),
       )
     },
     getSortableProperties: () => [...SEARCH_SORTS],

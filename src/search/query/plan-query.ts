@@ -3,6 +3,7 @@ import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { belongingWords } from './belonging-words.ts'
+import { type FilterPhrase, writeOutPrices } from './filter-phrases.ts'
 import { readForeign } from './foreign-words.ts'
 import { type KnownTerm, lookUpPair, lookUpWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
@@ -13,6 +14,10 @@ import { closestWords } from './repair-word.ts'
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
+  /** Words that sound like a filter. */
+  phrases: readonly FilterPhrase[]
+  /** Whether no listing has one of the words. */
+  isMissing: boolean
   /** For a note where nothing is found. */
   closest: () => readonly string[]
 }
@@ -40,8 +45,8 @@ const MIN_JOINED_ROWS = 2
  * chooses terms; how terms are scored is the formula's.
  */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
-  const read = readForeign(index, splitText(firstCharacters(query)))
-  const { kept: named, notes } = leaveOut(joinWords(index, read.words), index.words)
+  const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
+  const { kept: named, notes, phrases } = leaveOut(joinWords(index, read.words), index.words)
   const taken = named.slice(0, MAX_QUERY_WORDS)
   const kept = belongingWords(index, taken)
   const units = readUnits(index, kept, !read.isForeign)
@@ -64,6 +69,8 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...joinNotes(read.words, kept),
       ...unitNotes(units, related),
     ],
+    phrases,
+    isMissing: units.some(({ unknown }, at) => unknown === true && related[at]?.length === 0),
     closest: () =>
       units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
   }

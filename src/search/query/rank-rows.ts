@@ -2,6 +2,7 @@ import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
+import { firstPlace } from '../numbers/first-place.ts'
 import { createTopKeys } from '../numbers/top-keys.ts'
 import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
@@ -149,7 +150,10 @@ function rankAmong(
   return { total, rows: Array.from(best.take(), toRow) }
 }
 
-/** By price, trust or date, and by rank where those are the same. */
+/**
+ * By price, trust or date, and by rank where those are the same: first the rows that are at least
+ * half as relevant as the best, then the others.
+ */
 function rankSorted(
   part: IndexPart,
   cursors: readonly PostingCursor[],
@@ -161,7 +165,14 @@ function rankSorted(
     for (let at = 0; at < BLOCK.candidates; at += 1)
       keys.push(toKey(BLOCK.start + (BLOCK.places[at] ?? 0), BLOCK.scores[at] ?? 0))
   const ranked = new Float64Array(keys).sort().reverse()
-  const places = sortPlaces(part, ranked.map(rowOf), { sort, start: 0, end: most })
-  const rows = places.map((place) => toRow(ranked[place] ?? 0))
-  return { total: keys.length, rows }
+  const half = toRow(ranked[0] ?? 0).relevance / 2
+  const near = firstPlace(0, ranked.length, (place) => toRow(ranked[place] ?? 0).relevance < half)
+  const sorted = (start: number, end: number, wanted: number) => {
+    const rows = ranked.subarray(start, end)
+    const places = sortPlaces(part, rows.map(rowOf), { sort, start: 0, end: wanted })
+    return places.map((place) => toRow(rows[place] ?? 0))
+  }
+  const first = sorted(0, near, most)
+  const others = first.length < most ? sorted(near, ranked.length, most - first.length) : []
+  return { total: keys.length, rows: [...first, ...others] }
 }

@@ -24,11 +24,14 @@ import {
 import { listOf, NO_WORD, planQuery, type QueryPlan } from './plan-query.ts'
 import { matchBits, type RankedRows } from './rank-rows.ts'
 import { sortPlaces } from './sort-places.ts'
+import { type Advice, type Suggestion, suggestCategory, suggestFilters } from './suggest-filters.ts'
 
 export interface SearchOutcome {
   organic: RankedRows
   firstParty: RankedRows
   notes: readonly string[]
+  /** Searches to follow; none where there is nothing to suggest. */
+  suggested: readonly Suggestion[]
   facets?: FacetCounts
   /** For each organic row, and each of our own. */
   explained?: Record<PartName, readonly RowExplanation[]>
@@ -37,7 +40,10 @@ export interface SearchOutcome {
 /** Our own kits are few; more than a page of them would be no showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
-const NO_PLAN: QueryPlan = { terms: [], notes: [], closest: () => [] }
+const NO_PLAN: QueryPlan = {
+  ...{ terms: [], notes: [], phrases: [], isMissing: false, closest: () => [] },
+}
+const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
 /** Made when the first query comes: a start needn't wait for them. */
 const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>()
@@ -49,7 +55,8 @@ const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>(
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
   const { q: text, limit, offset, sort = 'relevance', facets, explain } = query
   // Orama takes a text without characters for none, and answers everything.
-  if (text?.trim() === '') return { organic: NONE, firstParty: NONE, notes: [NO_WORD] }
+  if (text?.trim() === '')
+    return { organic: NONE, firstParty: NONE, notes: [NO_WORD], suggested: [] }
   const asked = { where: toRowFilter(query), sort }
   const search = (name: PartName, page: { limit: number; offset: number }) =>
     text === undefined
@@ -58,12 +65,19 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
   const organic = search('organic', { limit, offset })
   const firstParty = index.firstParty.rows === 0 ? NONE : search('firstParty', FIRST_PARTY_PAGE)
   const plan = text === undefined ? NO_PLAN : listingDatabases(index).organic.plan(text)
+  const advice =
+    text === undefined ? NO_ADVICE : adviceFor(index, query, { text, plan, rows: organic.rows })
   const explainPart = (name: PartName, { rows }: RankedRows) =>
     explainRows(index, index[name], { text: text ?? '', plan, rows })
   return {
     organic,
     firstParty,
-    notes: organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan),
+    notes: [
+      ...(organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan)),
+      ...advice.notes,
+      ...sortNotes(query, organic.total),
+    ],
+    suggested: advice.suggested,
     ...(facets !== undefined && {
       facets: countFacets(index, query, text === undefined ? null : matchesOf(index, text, plan)),
     }),
@@ -89,6 +103,32 @@ export function listingDatabases(index: SearchIndex): Record<PartName, ListingDa
   return made
 }
 
+/** What words of the question would filter, and where to look for what no listing has. */
+function adviceFor(
+  index: SearchIndex,
+  query: SearchQuery,
+  { text, plan, rows }: { text: string; plan: QueryPlan; rows: RankedRows['rows'] },
+): Advice {
+  const { phrases, isMissing } = plan
+  const isNear = isMissing && query.category === undefined && query.offset === 0
+  const nearest = isNear ? suggestCategory(index, rows) : NO_ADVICE
+  if (phrases.length === 0) return nearest
+  const matched = matchesOf(index, text, plan)
+  const filters = suggestFilters(index, query, { phrases, matched })
+  return {
+    suggested: [...filters.suggested, ...nearest.suggested],
+    notes: [...filters.notes, ...nearest.notes],
+  }
+}
+
+/** A question's answer is sorted in two parts, see `rankRows`. */
+function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
+  if (q === undefined || sort === 'relevance' || total === 0) return []
+  return [
+    `Sorted by ${sort}: first what is at least half as relevant as the best match, then the others.`,
+  ]
+}
+
 /** All that match the words, whatever the filters. */
 function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Array {
   const bits = matchBits(index, index.organic, plan)
@@ -109,7 +149,7 @@ function notesOnNone(
   const near = closest()
   if (near.length > 0)
     return [...notes, `Nothing was found. The closest words that listings have: ${listOf(near)}.`]
-  return notes.length === 0 && terms.length > 0 ? ['No listing has a word of the query.'] : notes
+  return notes.length === 0 && terms.length > 0 ? ['No listing matches any of these words.'] : notes
 }
 
 /** Without words: the order of the contract, `relevance` is the multiplier alone. */

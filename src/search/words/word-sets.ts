@@ -12,18 +12,12 @@ export interface WordSets {
   spanStarts: ReadonlySet<string>
   /** Whether a word is no slip, whether or not a listing has it. */
   isEveryday(word: string): boolean
-  /** Phrases that sound like a filter, longest first. */
-  filters: readonly FilterPhrase[]
+  /** Phrases that sound like a filter, longest first, and the parameter each means: `runs=local`. */
+  filters: readonly { words: readonly string[]; use: string }[]
   /** What listings may write where a query has this word. */
   relatedTo(word: string): readonly string[]
   /** Words of other languages. */
   foreign(): Lexicons
-}
-
-export interface FilterPhrase {
-  words: readonly string[]
-  /** The parameter that does what the phrase sounds like: `runs=local`. */
-  use: string
 }
 
 const NONE: readonly Related[] = []

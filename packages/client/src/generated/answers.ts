@@ -33,7 +33,7 @@ export interface SearchParameters {
   rail?: "x402" | "mpp" | undefined
   /** Only listings known from this source; /api/v1/sources has the identifiers. */
   source?: string | undefined
-  /** Only listings whose lowest price is at most this many US dollars; those without a known price are left out. */
+  /** Only listings whose lowest price is at most this many US dollars. What is declared free costs 0; any other without a known price is left out. */
   max_price_usd?: number | undefined
   /** Only listings whose trust score, from 0 to 100, is at least this; those without a score are left out. */
   min_trust?: number | undefined
@@ -41,14 +41,16 @@ export interface SearchParameters {
   paid_only?: boolean | undefined
   /** Only listings whose seller publishes all of these discovery files, separated by commas. */
   has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[] | undefined
-  /** Only listings whose callers prove themselves this way; unknown where the listing does not say. */
-  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | undefined
+  /** Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up: none or payment. */
+  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account" | undefined
   /** Only listings that run remote, at the seller, or that come as a package to run in a local process. */
   runs?: "remote" | "local" | undefined
+  /** Only listings that take payment on this network: its CAIP-2 id, or its common name (base, solana, tempo, polygon). */
+  network?: string | undefined
   /** Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance. */
   sort?: "relevance" | "price" | "trust" | "newest" | undefined
   /** Count the matches by these, separated by commas; each is counted with every filter but its own. */
-  facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "price")[] | undefined
+  facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "network" | "price")[] | undefined
   /** How results are written: full summaries (the default), or compact rows. */
   view?: "full" | "compact" | undefined
   /** If true, each result says which words matched where, and how its relevance is made up. */
@@ -91,6 +93,7 @@ export interface CompactSearchResponse {
   sponsored: []
   payments_enabled: false
   notes: string[]
+  suggested?: ({ parameters: { [name: string]: string | number | boolean | string[] }; total: number })[]
   facets?: Facets
 }
 
@@ -210,6 +213,7 @@ export interface SearchResponse {
   ranking: string
   payments_enabled: false
   notes: string[]
+  suggested?: ({ parameters: { [name: string]: string | number | boolean | string[] }; total: number })[]
   facets?: Facets
   attribution: string[]
 }

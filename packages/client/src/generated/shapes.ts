@@ -55,6 +55,7 @@ export interface Facets {
   min_trust?: { id: string; count: number }[]
   auth?: { id: string; count: number }[]
   runs?: { id: string; count: number }[]
+  network?: { id: string; count: number }[]
   price?: { id: string; count: number }[]
 }
 
@@ -139,10 +140,11 @@ export interface SearchQuery {
   min_trust?: number
   paid_only?: boolean
   has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[]
-  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"
+  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account"
   runs?: "remote" | "local"
+  network?: string
   sort?: "relevance" | "price" | "trust" | "newest"
-  facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "price")[]
+  facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "network" | "price")[]
   view?: "full" | "compact"
   explain?: boolean
   limit: number

@@ -1,0 +1,25 @@
+/** How often a process that npm started looks whether its shell is still there (milliseconds). */
+const LOOK_EVERY = 500
+
+/**
+ * Ends the process in good order once it is asked to. npm hands a signal to the shell between it and
+ * us, and most shells die of it without a word to their child: whoever was started by a script of
+ * npm's ends when that shell is gone.
+ *
+ * @param stop called once; the process exits with 0 when it is done
+ */
+export function onStop(stop: () => Promise<void>): void {
+  let isStopping = false
+  const end = () => {
+    if (isStopping) return
+    isStopping = true
+    void stop().then(() => process.exit(0))
+  }
+  process.once('SIGTERM', end)
+  process.once('SIGINT', end)
+  if (process.env.npm_lifecycle_script?.includes('functions/commands/') !== true) return
+  const shell = process.ppid
+  setInterval(() => {
+    if (process.ppid !== shell) end()
+  }, LOOK_EVERY).unref()
+}

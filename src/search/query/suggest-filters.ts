@@ -1,0 +1,96 @@
+import type { SearchQuery } from '../../domain/search/search-query.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
+import type { FilterPhrase } from './filter-phrases.ts'
+import {
+  allRows,
+  bitsFor,
+  countRows,
+  filterRows,
+  keepBoth,
+  passes,
+  toRowFilter,
+} from './filter-rows.ts'
+import type { RankedRow } from './rank-rows.ts'
+
+/** A search to follow, and how many results it has. */
+export interface Suggestion {
+  parameters: Partial<SearchQuery>
+  total: number
+}
+
+export interface Advice {
+  suggested: readonly Suggestion[]
+  notes: readonly string[]
+}
+
+/**
+ * What the phrases of a query would filter, each with what it leaves of the matches, and all of them
+ * together. None is offered that leaves nothing.
+ * @param matched what matches the words, whatever the filters
+ */
+export function suggestFilters(
+  { organic, filterPlaces }: SearchIndex,
+  query: SearchQuery,
+  { phrases, matched }: { phrases: readonly FilterPhrase[]; matched: Uint32Array },
+): Advice {
+  const { q, limit: _l, offset: _o, facets: _f, explain: _e, view: _v, ...filters } = query
+  const count = (asked: Partial<SearchQuery>) => {
+    const passing = filterRows(organic, toRowFilter(asked), filterPlaces) ?? allRows(organic)
+    return countRows(keepBoth(passing, matched), organic.rows)
+  }
+  const read = phrases.map((phrase) => ({ phrase, parameters: toParameters(phrase) }))
+  const own = read.filter(({ phrase }) => !Object.hasOwn(filters, phrase.parameter))
+  const told = own.map(({ phrase, parameters }) => ({
+    phrase,
+    parameters: { ...(q !== undefined && { q }), ...filters, ...parameters },
+    total: count({ ...filters, ...parameters }),
+  }))
+  const all = told.reduce<Partial<SearchQuery>>(
+    (sum, { parameters }) => ({ ...sum, ...parameters }),
+    {},
+  )
+  const together = told.length > 1 ? count(all) : 0
+  return {
+    suggested: [
+      ...(together > 0 ? [{ parameters: all, total: together }] : []),
+      ...told
+        .filter(({ total }) => total > 0)
+        .map(({ parameters, total }) => ({ parameters, total })),
+    ],
+    notes: told.map(({ phrase: { written, parameter, value }, total }) =>
+      total > 0
+        ? `Left out “${written}”: ${parameter}=${value} leaves ${total} of these results.`
+        : `Left out “${written}”: no match is known to be so.`,
+    ),
+  }
+}
+
+function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> {
+  if (parameter === 'max_price_usd') return { max_price_usd: Number(value) }
+  return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
+}
+
+/**
+ * Where no listing has a word: the category that most of the best rows are in, with all of its
+ * listings.
+ */
+export function suggestCategory(
+  { organic, filters, filterPlaces }: SearchIndex,
+  rows: readonly RankedRow[],
+): Advice {
+  let best: { id: string; points: number; total: number } | undefined
+  for (const id of filters.categories) {
+    const bits = bitsFor(organic, filterPlaces.get(`category:${id}`))
+    const points = rows.reduce(
+      (sum, { row }, at) => sum + (passes(bits, row) ? 1 / (at + 1) : 0),
+      0,
+    )
+    if (points > (best?.points ?? 0)) best = { id, points, total: countRows(bits, organic.rows) }
+  }
+  if (best === undefined) return { suggested: [], notes: [] }
+  const { id, total } = best
+  return {
+    suggested: [{ parameters: { category: id }, total }],
+    notes: [`The nearest category is ${id}, with ${total} listings.`],
+  }
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+let waypost: RunningService
+beforeAll(async () => {
+  waypost = await startService()
+})
+afterAll(() => waypost.close())
+
+const ask = (path: string, method = 'GET') =>
+  fetch(`${waypost.url}${path}`, { method, redirect: 'manual' })
+
+const SAMPLES: Record<string, string> = {
+  ':listing_id': 'x402.weather',
+  ':slug': 'weather-and-tides',
+}
+const GETS = Object.values(ROUTES).filter(({ methods }) => methods.some((each) => each === 'GET'))
+/** At the relay a seller may take HEAD for an unpaid GET. */
+const READS = GETS.filter(({ path }) => path !== ROUTES.call.path).map(({ path }) =>
+  path.replace(/:\w+/g, (name) => SAMPLES[name] ?? name),
+)
+
+test.each(READS)('HEAD answers as GET does at %s', async (path) => {
+  const [get, head] = [await ask(path), await ask(path, 'HEAD')]
+  expect(head.status).toBe(get.status)
+  expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+  expect(await head.text()).toBe('')
+})
+
+describe('the OpenAPI document lists what is answered', () => {
+  const { paths } = createOpenApi('https://waypost.example')
+  const GONE = 'x402.former-tides'
+  const of = ['listing', 'kit', 'call', 'go'] as const
+  const answered: [keyof typeof ROUTES, string, number][] = [
+    ...of.map((id): [typeof id, string, number] => [id, GONE, 410]),
+    ...of.map((id): [typeof id, string, number] => [id, 'x402.nobody', 404]),
+    ['compare_list', '?ids=x402.weather', 400],
+    ['compare_list', '?nope=1', 400],
+    ['call', 'x402.weather?endpoint=//evil.example', 400],
+    ['search', '?offset=2147483648', 400],
+  ]
+  test.each(answered)('%s %s: %i', async (id, sample, status) => {
+    const route = ROUTES[id]
+    const path = route.path.includes(':listing_id')
+      ? route.path.replace(':listing_id', sample)
+      : `${route.path}${sample}`
+    expect((await ask(path)).status).toBe(status)
+    const { get } = Reflect.get(Object(paths), route.path.replace(/:(\w+)/g, '{$1}'))
+    expect(Object.keys(get.responses)).toContain(String(status))
+  })
+})
+
+describe('a machine finds its way', () => {
+  test.each([
+    ['/', ['rel="api-catalog"', 'rel="service-desc"', 'rel="service-doc"', 'rel="describedby"']],
+    ['/.well-known/api-catalog', ['rel="api-catalog"']],
+  ])('from the Link header of %s, by GET and HEAD', async (path, relations) => {
+    for (const method of ['GET', 'HEAD']) {
+      const link = (await ask(path, method)).headers.get('link') ?? ''
+      for (const relation of relations) expect(link).toContain(relation)
+      for (const [, address = ''] of link.matchAll(/<([^>]+)>/g))
+        expect((await ask(address)).status, address).toBe(200)
+    }
+  })
+
+  test('from llms.txt, where every link leads somewhere', async () => {
+    const text = await (await ask('/llms.txt')).text()
+    const links = [...text.matchAll(/\]\(https:\/\/waypost\.example([^)]+)\)/g)]
+    expect(links.length).toBeGreaterThan(8)
+    for (const [, path = ''] of links) {
+      expect(path).not.toMatch(/[{}]/)
+      // The MCP door speaks POST alone.
+      if (path !== '/mcp') expect((await ask(path)).status, path).toBe(200)
+    }
+  })
+})
+
+test('every section row of a comparison has a focus, chosen ones too', async () => {
+  for (const path of [
+    '/api/v1/compare?ids=x402.weather,mcp.tenki',
+    '/api/v1/compare/weather-and-tides',
+  ]) {
+    const { sections } = await (await ask(path)).json()
+    const rows = sections.flatMap(({ rows }: { rows: object[] }) => rows)
+    expect(rows.length).toBeGreaterThan(1)
+    for (const { focus } of rows) expect(['dedicated', 'broad']).toContain(focus)
+  }
+})
