@@ -3,7 +3,7 @@ import type { Auth } from '../listing/auth.ts'
 import { fillPlaceholders, type Operation, type Param } from '../listing/operation.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
 
-/** One request that a caller may send as it stands, but for what stands in `<ANGLE_BRACKETS>`. */
+/** One request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */
 export interface ExampleRequest {
   method: HttpMethod
   url: string
@@ -88,7 +88,7 @@ function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A placeholder stays visible: whoever fills it in must find it. */
+/** A placeholder stays visible, so that the user finds it. */
 function encodeValue(value: string): string {
   return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
 }
