@@ -42,7 +42,7 @@ export interface RotatingPayees {
 export interface PaymentFacts {
   /** End of the window, milliseconds. */
   asOf: number
-  /** By listing id; a payment to a payout that listings share stands with each of them. */
+  /** By listing id; a payment to a payout that listings share counts with each of them. */
   sales: ReadonlyMap<string, Sales>
   /** Listings with a payout that the meter reads: for them our own figures alone count. */
   metered: ReadonlySet<string>

@@ -111,7 +111,7 @@ function withinWindow(settlements: readonly Settlement[], end: number): Settleme
   return settlements.filter(({ at }) => at > end - WINDOW_MS && at <= end)
 }
 
-/** What stands beside the counted numbers, so that nobody has to believe the exclusions. */
+/** Shown beside the counted numbers, so that nobody has to believe the exclusions. */
 function toRaw(settlements: readonly Settlement[]): NonNullable<Measured['raw']> {
   return {
     payers: countPayers(settlements),
