@@ -1,9 +1,13 @@
-import type { ListingView } from '../../domain/views/listing-view.ts'
-import type { ClaimCheckResult, ClaimView, KnownPayout } from '../../domain/views/seller-views.ts'
-import { CLAIM_METHODS, CLAIM_STATES } from '../../domain/wire/vocabulary.ts'
-import { createOwnedListing } from '../sellers/claims/owned-listing.ts'
-import { createClaimCard, showInstructions } from '../sellers/claims/show-claim.ts'
-import { make, partOf } from '../sellers/controls/elements.ts'
+import type { ListingView } from '../../../src/domain/views/listing-view.ts'
+import type {
+  ClaimCheckResult,
+  ClaimView,
+  KnownPayout,
+} from '../../../src/domain/views/seller-views.ts'
+import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
+import { createOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
+import { createClaimCard, showInstructions } from '../../../src/site/sellers/claims/show-claim.ts'
+import { make, partOf } from '../../../src/site/sellers/controls/elements.ts'
 
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */
 const AT = '2026-01-02T03:04:05.000Z'

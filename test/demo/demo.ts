@@ -1,5 +1,5 @@
-import { parseConfig } from '../ports/config.ts'
-import { createLog } from '../ports/log.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
 import { resetDemoLedger } from './demo-ledger.ts'
 
 /**
@@ -24,4 +24,4 @@ await resetDemoLedger(parseConfig(process.env), log, Date.now())
 console.log(
   'A seller to sign in as at /sellers: ana@brightwell.example. The link of the mail is printed here.',
 )
-await import('./start.ts')
+await import('../../functions/commands/start.ts')

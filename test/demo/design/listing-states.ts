@@ -1,4 +1,4 @@
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 
 type Subject = Pick<
   ListingView,
