@@ -4,6 +4,7 @@ import { MCP_CLIENTS } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import type { CompactRow } from '../search/search-response.ts'
 import type { ListingView } from '../views/listing-view.ts'
+import { toWorth } from '../views/trust-view.ts'
 import { largestOf } from '../wire/extremes.ts'
 import { kitPath, listingPath, pagePath } from '../wire/links.ts'
 import { inert } from './catalog-documents.ts'
@@ -26,7 +27,7 @@ export function toListingMarkdown(view: ListingView, kit: KitView, baseUrl: stri
       `- Kind: ${view.kind}`,
       `- Address: <${view.url}>`,
       `- Price: ${price}`,
-      `- Trust: ${trust.score === null ? `no score (${trust.evidence}); that is not a bad sign` : `${trust.score} of 100 (${trust.evidence})`}`,
+      `- Trust: ${trust.score === null ? `no score (${trust.evidence}); that is not a bad sign` : `${trust.score} of 100. ${toWorth(trust)}`}`,
       `- Status: ${view.status}`,
       ...view.sources.map(({ source, ref }) => `- Source: ${source}, <${ref}>`),
     ].join('\n'),
