@@ -125,7 +125,7 @@ interface Changes {
   removed: string[]
 }
 
-/** @returns an error with git's own words where the ref or the repository is none. */
+/** @returns an error with git's own words where the ref or the repository does not exist. */
 function readChanges(contentDir: string, ref: string): Changes | Error {
   if (ref.startsWith('-')) return new Error(`expected a git ref such as origin/main, got ${ref}`)
   try {
