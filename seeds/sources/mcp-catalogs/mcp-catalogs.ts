@@ -1,4 +1,4 @@
-import { parseYaml } from '../../../src/compile/content/parse-yaml.ts'
+import { parse } from 'yaml'
 import { toToolFacts } from '../../../src/domain/probe/keep/tool-facts.ts'
 import { readTools } from '../../../src/domain/probe/read/mcp-tools.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
@@ -67,9 +67,7 @@ function toRows(text: string): unknown[] {
   const lines = text.trim().split('\n')
   const isLines = lines.length > 1 && lines.every((line) => line.startsWith('{'))
   if (isLines) return lines.map((line) => parseJson(line))
-  const json = parseJson(text)
-  const yaml = json === undefined || json === null ? parseYaml(text) : null
-  const value = yaml === null ? json : yaml.ok ? yaml.value : null
+  const value = parseJson(text) ?? readYaml(text)
   if (Array.isArray(value)) return value
   if (!isJsonObject(value)) throw new Error('expected a catalogue of MCP servers, as YAML or JSON')
   const named = [value.registry, value.servers, value.remote_servers].filter(isJsonObject)
@@ -77,6 +75,16 @@ function toRows(text: string): unknown[] {
   return named.flatMap((rows) =>
     Object.entries(rows).map(([name, row]) => (isJsonObject(row) ? { ...row, name } : row)),
   )
+}
+
+/** Without aliases: a catalogue of a few lines could else fill the memory. */
+function readYaml(text: string): unknown {
+  try {
+    const value: unknown = parse(text, { maxAliasCount: 0, merge: false })
+    return value
+  } catch {
+    return null
+  }
 }
 
 function mapRow(row: CatalogRow, { source, entryUrl }: Catalog, rules: MapRules): MappedSeed {

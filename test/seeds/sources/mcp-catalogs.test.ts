@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { docker } from '../../../seeds/sources/mcp-catalogs/mcp-catalogs.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
 const DOCKER = {
@@ -76,4 +77,12 @@ test.each([[['docker', 'toolhive']], [['toolhive', 'docker']]] as const)(
 test('a row that is none is refused by name', async () => {
   const result = await seed('toolhive', [TOOLHIVE, { name: 7 }])
   expect(result.refused).toMatchObject([{ reason: 'invalid_row' }])
+})
+
+test('a catalogue in YAML is read by its names, and an error page is no catalogue', () => {
+  const yaml = 'registry:\n  harbour:\n    image: mcp/harbour\n    tools: [{ name: find_ship }]\n'
+  expect(docker.parse(yaml, null).values).toEqual([
+    { name: 'harbour', image: 'mcp/harbour', tools: [{ name: 'find_ship' }] },
+  ])
+  expect(() => docker.parse('<html>Not found</html>', null)).toThrow('expected a catalogue')
 })
