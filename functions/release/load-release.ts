@@ -62,7 +62,8 @@ export async function loadRelease(
     toUrlPath(row.file),
   )
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
-  const search = openIndex(dir)
+  const search = openIndex(dir, 'search.index')
+  const operations = openIndex(dir, 'operations.index')
   const publicDir = join(dir, 'public')
   return {
     release: {
@@ -72,6 +73,7 @@ export async function loadRelease(
       sharedHosts: file.shared_hosts,
       gone,
       search,
+      operations,
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
       banner: file.texts.banner,
@@ -82,25 +84,26 @@ export async function loadRelease(
       pageCode: toPageCode(dir, file),
     },
     verify: async () => {
-      await verifyBodiesInSteps(search).catch((error: unknown) => {
-        throw damagedIndex(dir, error)
-      })
+      for (const [name, index] of Object.entries({ search, operations }))
+        await verifyBodiesInSteps(index).catch((error: unknown) => {
+          throw damagedIndex(dir, `${name}.index`, error)
+        })
       return findDamaged(publicDir, files.values())
     },
   }
 }
 
-function openIndex(dir: string): SearchIndex {
+function openIndex(dir: string, name: string): SearchIndex {
   try {
-    return openSearchIndex(join(dir, 'data/search.index'))
+    return openSearchIndex(join(dir, 'data', name))
   } catch (error) {
-    throw damagedIndex(dir, error)
+    throw damagedIndex(dir, name, error)
   }
 }
 
-function damagedIndex(dir: string, error: unknown): ReleaseError {
+function damagedIndex(dir: string, name: string, error: unknown): ReleaseError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new ReleaseError(`${join(dir, 'data/search.index')}: ${reason} Build again.`)
+  return new ReleaseError(`${join(dir, 'data', name)}: ${reason} Build again.`)
 }
 
 async function readReleaseFile(dir: string): Promise<ReleaseFile> {

@@ -12,6 +12,7 @@ const unused = () => {
 }
 const DIRECTORY: Directory = {
   search: unused,
+  findOperations: unused,
   listing: unused,
   kit: async () => null,
   facets: unused,

@@ -14,6 +14,7 @@ const ANSWERS = [
   'Stats',
   'Changes',
   'LintReport',
+  'OperationsAnswer',
   'ProposalBody',
   'Proposed',
   'Problem',
@@ -22,6 +23,7 @@ const PARAMETERS = {
   SearchParameters: '/api/v1/search',
   ChangesParameters: '/api/v1/changes',
   LintParameters: '/api/v1/lint',
+  OperationsParameters: '/api/v1/operations',
 }
 
 const FOLDER = 'packages/client/src/generated'

@@ -25,6 +25,7 @@ import {
   CompactResponseSchema,
   CompactRowSchema,
   FacetsSchema,
+  OperationsAnswerSchema,
   SearchResponseSchema,
   SearchResultSchema,
 } from '../../domain/search/search-response.ts'
@@ -98,6 +99,7 @@ export const SCHEMAS = {
   CompareList: v.union([CompareListSchema, ChosenComparisonSchema]),
   Compare: CompareSchema,
   LintReport: LintReportSchema,
+  OperationsAnswer: OperationsAnswerSchema,
   LoginBody: LoginBodySchema,
   LoginSent: LoginSentSchema,
   SessionBody: SessionBodySchema,

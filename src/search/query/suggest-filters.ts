@@ -45,10 +45,8 @@ export function suggestFilters(
     parameters: { ...(q !== undefined && { q }), ...filters, ...parameters },
     total: count({ ...filters, ...parameters }),
   }))
-  const all = told.reduce<Partial<SearchQuery>>(
-    (sum, { parameters }) => ({ ...sum, ...parameters }),
-    {},
-  )
+  const all: Partial<SearchQuery> = {}
+  for (const { parameters } of told) Object.assign(all, parameters)
   const together = told.length > 1 ? count(all) : 0
   return {
     suggested: [
