@@ -7,7 +7,7 @@ const designPage = {
   hooks: {
     'astro:config:setup': ({ command, injectRoute }) => {
       if (command !== 'dev' && process.env.WAYPOST_DESIGN !== 'on') return
-      const entrypoint = new URL('./src/site/design/design-page.astro', import.meta.url)
+      const entrypoint = new URL('./test/demo/design/design-page.astro', import.meta.url)
       injectRoute({ pattern: '/_design', entrypoint, prerender: true })
     },
   },

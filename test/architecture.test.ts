@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
@@ -84,6 +85,37 @@ describe('imports', () => {
     const users = imports.filter(({ from, to }) => to === name && isOwnCode(from))
     const places = new Set(users.map(({ from }) => from))
     expect(places.size, [...places].join(', ')).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('walks', () => {
+  const WALK_FILE = /^\d\. `([^`]+)`/gm
+  const [, ...walks] = readFileSync('docs/walks.md', 'utf8').split(/^## /m)
+  const neighbours = new Map<string, Set<string>>()
+  for (const { from, to, isOurs } of imports)
+    if (isOurs && isOwnCode(from)) {
+      neighbours.set(from, (neighbours.get(from) ?? new Set()).add(to))
+      neighbours.set(to, (neighbours.get(to) ?? new Set()).add(from))
+    }
+  const near = (file: string) => {
+    const beside = [...(neighbours.get(file) ?? [])]
+    return new Set([file, ...beside, ...beside.flatMap((one) => [...(neighbours.get(one) ?? [])])])
+  }
+
+  test('ten features are told in five files or fewer', () => {
+    expect(walks).toHaveLength(10)
+    for (const walk of walks) {
+      const count = [...walk.matchAll(WALK_FILE)].length
+      expect([walk.split('\n')[0], count >= 3 && count <= 5]).toEqual([walk.split('\n')[0], true])
+    }
+  })
+
+  test.each(walks)('each file of a walk is reached from one before it: %s', (walk) => {
+    const named = [...walk.matchAll(WALK_FILE)].map(([, path = '']) => path)
+    const lost = named.filter(
+      (path, index) => index > 0 && !named.slice(0, index).some((before) => near(before).has(path)),
+    )
+    expect(lost).toEqual([])
   })
 })
 

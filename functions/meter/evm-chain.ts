@@ -24,8 +24,8 @@ export interface EvmChain {
   head(): Promise<number>
   /** @returns null where the node knows no such block */
   block(number: number): Promise<Block | null>
-  /** Logs of the token, in chain order. */
-  logs(topics: Topics, from: number, to: number): Promise<TimedLog[]>
+  /** Logs of the token, or of another contract, in chain order; of an event alone, however many topics it has. */
+  logs(topics: Topics, from: number, to: number, address?: string): Promise<TimedLog[]>
   hasCode(address: string): Promise<boolean>
   /** The transaction a log stands in. */
   call(log: BlockLog): Promise<EvmCall>
@@ -70,9 +70,9 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: asked for ${number}, got ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    async logs(topics, from, to) {
+    async logs(topics, from, to, address = token) {
       const filter = {
-        address: token,
+        address,
         topics,
         fromBlock: toQuantity(from),
         toBlock: toQuantity(to),
@@ -83,7 +83,7 @@ export async function openEvmChain(
           if (removed === true) throw new RpcError('eth_getLogs: a log that was removed')
           return { ...log, at: typeof blockTimestamp === 'number' ? blockTimestamp * 1000 : null }
         }),
-        { token, topics, from, to },
+        { address, topics, from, to },
       )
     },
     hasCode: async (address) =>
@@ -116,8 +116,33 @@ export async function needBlock(chain: EvmChain, number: number): Promise<Block>
   return block
 }
 
+/** By block; a log's own time is taken where the node writes one. */
+export async function readTimes(
+  chain: EvmChain,
+  logs: readonly TimedLog[],
+  edge: Block,
+): Promise<Map<number, number>> {
+  const times = new Map([[edge.number, edge.at]])
+  for (const log of logs) {
+    if (times.has(log.blockNumber)) continue
+    if (log.at === null) {
+      const block = await needBlock(chain, log.blockNumber)
+      if (block.hash !== log.blockHash)
+        throw new RpcError('eth_getLogs: a log of a block that is on the chain no more')
+      times.set(log.blockNumber, block.at)
+    } else times.set(log.blockNumber, log.at)
+  }
+  if ([...times.values()].some((at) => at > edge.at))
+    throw new RpcError('eth_getLogs: a block with a time after that of a later one')
+  return times
+}
+
+export function timeOf({ blockNumber }: TimedLog, times: ReadonlyMap<number, number>): number {
+  return times.get(blockNumber) ?? 0
+}
+
 interface Asked {
-  token: string
+  address: string
   topics: Topics
   from: number
   to: number
@@ -132,10 +157,10 @@ function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
   const hashes = new Map<number, string>()
   for (const log of logs) {
     const isAsked =
-      log.address === asked.token &&
+      log.address === asked.address &&
       log.blockNumber >= asked.from &&
       log.blockNumber <= asked.to &&
-      log.topics.length === asked.topics.length &&
+      (asked.topics.length === 1 || log.topics.length === asked.topics.length) &&
       wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
     if (!isAsked) throw new RpcError('eth_getLogs: a log that was not asked for')
     const known = hashes.get(log.blockNumber) ?? log.blockHash

@@ -4,7 +4,8 @@ import { type EvmChain, findBlockAt, openEvmChain } from './evm-chain.ts'
 import { createLogRanges } from './log-ranges.ts'
 import { insertCursors, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
-import { type Reading, Reorganised, readRange } from './read-range.ts'
+import type { Reading } from './paid-logs.ts'
+import { Reorganised, readRange } from './read-range.ts'
 import { rollBack } from './roll-back.ts'
 import { tracePayers } from './trace-payers.ts'
 import { writeRange } from './write-range.ts'
@@ -72,8 +73,7 @@ async function readGroup(reading: Reading, group: Group, tally: ChainTally): Pro
   await ranges.each(group.from, group.to, async (from, to) => {
     await work.onStep()
     const seen = await readRange(reading, group.payouts, { from, to })
-    await writeRange(work, group.payouts, seen)
-    tally.payments += seen.payments.length
+    tally.payments += await writeRange(work, group.payouts, seen)
     tally.read += to - from + 1
   })
 }

@@ -1,10 +1,10 @@
 import { toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
-import { type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'
+import { type EvmChain, needBlock, readTimes, type TimedLog, timeOf } from './evm-chain.ts'
 import { inPieces } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
-import { readTimes, timeOf, toTransfer } from './read-range.ts'
+import { toTransfer } from './read-range.ts'
 
 /** The last transfers kept of one wallet to one payer. */
 const MOST_OF_ONE = 3

@@ -1,3 +1,4 @@
+import { isSettling } from '../../src/domain/settlement/schemes/batch-settlement.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import {
   AUTHORIZATION_USED_TOPIC,
@@ -27,11 +28,13 @@ import type { ChainWork } from './meter-world.ts'
 export interface PaidLogs {
   /** The log that moved the money of each payment. */
   paid: TimedLog[]
+  /** Whether a channel contract paid one of them what it had claimed. */
+  isSettled: boolean
   /** By wallet, the first block where it paid somebody who is not read, by the same means. */
   paidOthers: ReadonlyMap<string, number>
 }
 
-interface Reading {
+export interface Reading {
   work: ChainWork
   chain: EvmChain
   ranges: LogRanges
@@ -69,16 +72,21 @@ async function readTokenPayments(
   const uses = await ranges.logsOf(payers, range, (some) => [AUTHORIZATION_USED_TOPIC, some, null])
   const { paid, elsewhere } = pairAuthorizations(received, uses)
   const known = new Set(paid)
-  const calls = await readCalls(
-    chain,
+  const [settled, rest] = partition(
     received.filter((log) => !known.has(log) && !isFromNobody(log)),
+    isSettling,
   )
+  const calls = await readCalls(chain, rest)
   const permitted = [...calls].flatMap(([log, call]) => {
     const paidBy = readPermit2Call(call)
     return paidBy !== null && isPaidBy(paidBy, log, log.address) ? [log] : []
   })
   const others = await withoutDeposits(ranges, elsewhere, range)
-  return { paid: inOrder([...paid, ...permitted]), paidOthers: firstUses(others) }
+  return {
+    paid: inOrder([...paid, ...permitted]),
+    isSettled: settled.length > 0,
+    paidOthers: firstUses(others),
+  }
 }
 
 async function readMemoPayments(
@@ -101,7 +109,7 @@ async function readMemoPayments(
   const payers = [...new Set(paid.map(({ topics }) => toAddress(topics[1])))]
   const given = await readMemos(work, ranges, range, { from: payers })
   const others = given.filter(({ topics }) => !marks.has(toAddress(topics[2])))
-  return { paid: inOrder(paid), paidOthers: firstUses(others) }
+  return { paid: inOrder(paid), isSettled: false, paidOthers: firstUses(others) }
 }
 
 /** Transfers with a memo of MPP, by who gave or who got them. */
@@ -159,6 +167,10 @@ async function readCalls(
     calls.set(log, call)
   }
   return calls
+}
+
+function partition<Row>(rows: readonly Row[], isFirst: (row: Row) => boolean): [Row[], Row[]] {
+  return [rows.filter(isFirst), rows.filter((row) => !isFirst(row))]
 }
 
 /** New coins come from nobody. */

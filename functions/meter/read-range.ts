@@ -1,18 +1,19 @@
 import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
-import type { MeterCursorTable } from '../store/schema/tables.ts'
-import { type Block, type EvmChain, needBlock, type TimedLog } from './evm-chain.ts'
-import type { LogRanges } from './log-ranges.ts'
+import type { ChannelEventTable, MeterCursorTable } from '../store/schema/tables.ts'
+import { readChannels } from './channels.ts'
+import {
+  type Block,
+  type EvmChain,
+  needBlock,
+  readTimes,
+  type TimedLog,
+  timeOf,
+} from './evm-chain.ts'
 import { findBlockHash } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
-import { readPaidLogs } from './paid-logs.ts'
-
-export interface Reading {
-  work: ChainWork
-  chain: EvmChain
-  ranges: LogRanges
-}
+import { type Reading, readPaidLogs } from './paid-logs.ts'
 
 /** What one range of blocks says about some payouts. */
 export interface SeenRange {
@@ -24,6 +25,8 @@ export interface SeenRange {
   sent: Transfer[]
   /** By wallet, the first block where it paid somebody else by the same means. */
   paidOthers: ReadonlyMap<string, number>
+  /** What happened to channels with any metered payout. */
+  channels: ChannelEventTable[]
 }
 
 /** A remembered block is on the chain no more. */
@@ -54,7 +57,9 @@ export async function readRange(
   await assertRemembered(work, chain, range.from - 1)
   await assertRemembered(work, chain, range.to, edge)
   const wallets = group.map(({ payout }) => payout)
-  const { paid, paidOthers } = await readPaidLogs({ work, chain, ranges }, wallets, range)
+  const seen = await readPaidLogs({ work, chain, ranges }, wallets, range)
+  const channels = await readChannels({ work, chain, ranges }, range, edge, seen)
+  const { paid, paidOthers } = seen
   const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
   const sent = gone.filter(isMoney)
   const times = await readTimes(chain, [...paid, ...sent], edge)
@@ -67,6 +72,7 @@ export async function readRange(
     payments: paid.map((log) => toSettlement(log, work, times, listings)),
     sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
     paidOthers,
+    channels,
   }
 }
 
@@ -83,27 +89,6 @@ async function assertRemembered(
   const remembered = await findBlockHash(store, network, number)
   if (remembered === null) return
   if ((there ?? (await needBlock(chain, number))).hash !== remembered) throw new Reorganised(number)
-}
-
-/** By block; a log's own time is taken where the node writes one. */
-export async function readTimes(
-  chain: EvmChain,
-  logs: readonly TimedLog[],
-  edge: Block,
-): Promise<Map<number, number>> {
-  const times = new Map([[edge.number, edge.at]])
-  for (const log of logs) {
-    if (times.has(log.blockNumber)) continue
-    if (log.at === null) {
-      const block = await needBlock(chain, log.blockNumber)
-      if (block.hash !== log.blockHash)
-        throw new RpcError('eth_getLogs: a log of a block that is on the chain no more')
-      times.set(log.blockNumber, block.at)
-    } else times.set(log.blockNumber, log.at)
-  }
-  if ([...times.values()].some((at) => at > edge.at))
-    throw new RpcError('eth_getLogs: a block with a time after that of a later one')
-  return times
 }
 
 export function toTransfer(log: TimedLog, network: string, at: number): Transfer {
@@ -123,10 +108,6 @@ export function toTransfer(log: TimedLog, network: string, at: number): Transfer
 /** Anybody can write a transfer of nothing in anybody's name. */
 export function isMoney(log: TimedLog): boolean {
   return amountOf(log) > 0n
-}
-
-export function timeOf({ blockNumber }: TimedLog, times: ReadonlyMap<number, number>): number {
-  return times.get(blockNumber) ?? 0
 }
 
 function toSettlement(

@@ -57,6 +57,11 @@ async function takeBack(
       .where('block_number', '>', ancestor)
       .execute()
     await trx
+      .deleteFrom('channel_event')
+      .where('network', '=', network)
+      .where('block_number', '>', ancestor)
+      .execute()
+    await trx
       .deleteFrom('meter_payer')
       .where('network', '=', network)
       .where('first_block', '>', ancestor)

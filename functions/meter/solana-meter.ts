@@ -1,3 +1,6 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import {
@@ -6,6 +9,7 @@ import {
   readSolanaPayment,
   readSolanaReturns,
 } from '../../src/domain/settlement/solana-payments.ts'
+import { decodeBase58, encodeBase58 } from '../settlements/base58.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import {
@@ -17,7 +21,6 @@ import {
   readCursors,
 } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
-import { tokenAccountOf } from './token-account.ts'
 
 /** A CAIP-2 reference is the first 32 characters of the genesis hash. */
 const REFERENCE_LENGTH = 32
@@ -178,4 +181,37 @@ async function updateCursor(
       .where('payout', '=', payout)
       .execute()
   })
+}
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+const KEY_BYTES = 32
+
+/**
+ * The account that holds a wallet's coins of one mint on Solana: the address that follows from both
+ * and that no key signs for (a program derived address, the highest bump whose hash is no point).
+ *
+ * @returns null where wallet or mint is no key
+ */
+export function tokenAccountOf(wallet: string, mint: string): string | null {
+  const seeds = [wallet, TOKEN_PROGRAM, mint].map((key) => decodeBase58(key, KEY_BYTES))
+  const program = decodeBase58(ACCOUNT_PROGRAM, KEY_BYTES)
+  const [owner, token, coin] = seeds
+  if (!owner || !token || !coin || !program) return null
+  const end = concatBytes(program, utf8ToBytes('ProgramDerivedAddress'))
+  for (let bump = 255; bump >= 0; bump -= 1) {
+    const hash = sha256(concatBytes(owner, token, coin, Uint8Array.of(bump), end))
+    if (!isPoint(hash)) return encodeBase58(hash)
+  }
+  return null
+}
+
+function isPoint(bytes: Uint8Array): boolean {
+  try {
+    // As Solana's own library decompresses: a coordinate past the field's prime is taken modulo it.
+    ed25519.Point.fromBytes(bytes, true)
+    return true
+  } catch {
+    return false
+  }
 }

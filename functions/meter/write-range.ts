@@ -1,5 +1,6 @@
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
+import { writeChannels } from './channels.ts'
 import {
   inPieces,
   insertPayers,
@@ -14,14 +15,19 @@ import type { SeenRange } from './read-range.ts'
 /**
  * All of a range, and that it was read, or nothing of it.
  *
+ * @returns how many payments there are in it
  * @throws MeterStopped when its payouts have been read on, or back, since it was begun
  */
 export async function writeRange(
-  { write, network }: ChainWork,
+  work: ChainWork,
   group: readonly MeterCursorTable[],
-  { from, edge, payments, sent, paidOthers }: SeenRange,
-): Promise<void> {
+  { from, edge, payments: paid, sent, paidOthers, channels }: SeenRange,
+): Promise<number> {
+  const { write, network } = work
+  let written = 0
   await write(async (trx) => {
+    const payments = [...paid, ...(await writeChannels(trx, work, channels))]
+    written = payments.length
     await insertPayments(trx, payments)
     await insertTransferRows(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
@@ -44,6 +50,7 @@ export async function writeRange(
         throw new MeterStopped('a payout was read elsewhere meanwhile')
     }
   })
+  return written
 }
 
 /** Each payer with its first payment of the range. */

@@ -1,3 +1,5 @@
+/** Whoever started this process, from before the work that a start takes. */
+const SHELL = process.ppid
 /** How often a process that npm started looks whether its shell is still there (milliseconds). */
 const LOOK_EVERY = 500
 
@@ -18,8 +20,7 @@ export function onStop(stop: () => Promise<void>): void {
   process.once('SIGTERM', end)
   process.once('SIGINT', end)
   if (process.env.npm_lifecycle_script?.includes('functions/commands/') !== true) return
-  const shell = process.ppid
   setInterval(() => {
-    if (process.ppid !== shell) end()
+    if (process.ppid !== SHELL) end()
   }, LOOK_EVERY).unref()
 }

@@ -14,6 +14,7 @@ import { up as meter } from './migrations/0033-meter.ts'
 import { up as probeEvidence } from './migrations/0040-probe-evidence.ts'
 import { up as proposals } from './migrations/0050-proposals.ts'
 import { up as disputes } from './migrations/0055-disputes.ts'
+import { up as channels } from './migrations/0060-channels.ts'
 import type { Store } from './schema/store.ts'
 
 /** A number once landed is never edited, a change is a new number; none needs one of another range. */
@@ -32,6 +33,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0040-probe-evidence': { up: probeEvidence },
   '0050-proposals': { up: proposals },
   '0055-disputes': { up: disputes },
+  '0060-channels': { up: channels },
 }
 
 /**

@@ -2,8 +2,8 @@
  * The search function alone, behind the server and the door that production uses, for
  * `search-http.ts`: prints its port, and at `/usage` the CPU seconds and memory it has used.
  *
- * `node search-http-server.ts <index> <anew|remembering|fixed>`: every search anew; with the
- * queries asked before remembered, as served; or with one body that is there already, the ceiling.
+ * `node search-http-server.ts <index> <served|fixed>`: as served, or with one body that is there
+ * already, the ceiling.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -22,7 +22,7 @@ import { createSearchDoors } from '../../functions/search/search-doors.ts'
 import { createShownRows } from '../../functions/search/shown-rows.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 
-const [file = '', mode = 'anew'] = process.argv.slice(2)
+const [file = '', mode = 'served'] = process.argv.slice(2)
 const started = performance.now()
 const index = openSearchIndex(file)
 const loadMs = performance.now() - started
@@ -56,7 +56,6 @@ const search = createSearch({
   texts: () => texts,
   randomUuid: randomUUID,
   onShown: shown.add,
-  ...(mode === 'anew' && { remembered: 0 }),
 })
 const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatFirst(search) : search)
 const server = createWaypostServer({

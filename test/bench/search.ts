@@ -3,10 +3,12 @@
  * ones with the same text statistics. `node test/bench/search.ts [15761 100000 1000000]`
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { createFreshQueries } from './fresh-queries.ts'
+import { readScaleListings } from './scale-listings.ts'
 import { findSharedDir } from './shared-data.ts'
 
 const DEFAULT_SIZES = [15_761, 100_000, 1_000_000]
@@ -35,7 +37,11 @@ const ServedSchema = v.object({
 type Measured = v.InferOutput<typeof BuiltSchema> &
   v.InferOutput<typeof ServedSchema> & { fileBytes: number }
 
-if (findSharedDir() === null) {
+/** Each is asked once, so that a hundredth of them is ten. */
+const QUERIES = 1_000
+
+const shared = findSharedDir()
+if (shared === null) {
   console.log('bench:search skipped: ../shared/data is absent (set SHARED_DIR)')
 } else {
   const sizes = process.argv.slice(2).map(Number)
@@ -44,6 +50,11 @@ if (findSharedDir() === null) {
 
 function benchSize(size: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'search-bench-'))
+  const queries = join(folder, 'queries.json')
+  writeFileSync(
+    queries,
+    JSON.stringify(createFreshQueries(readScaleListings(shared ?? ''), QUERIES)),
+  )
   const load = loadavg()[0]?.toFixed(1)
   console.log(`\n${size.toLocaleString('en')} listings (load average ${load} at the start)`)
   const measured = new Map<string, Measured>()
@@ -54,7 +65,7 @@ function benchSize(size: number): void {
     }
     const file = join(folder, engine)
     const built = v.parse(BuiltSchema, run('build', engine, size, file))
-    const served = v.parse(ServedSchema, run('serve', engine, size, file))
+    const served = v.parse(ServedSchema, run('serve', engine, size, file, queries))
     measured.set(engine, { ...built, ...served, fileBytes: statSync(file).size })
   }
   rmSync(folder, { recursive: true })
@@ -86,13 +97,13 @@ function printBounds(size: number, measured: ReadonlyMap<string, Measured>): voi
   }
 }
 
-function run(stage: string, engine: string, size: number, file: string): unknown {
+function run(stage: string, engine: string, size: number, ...files: string[]): unknown {
   const memory = '--max-old-space-size=12000'
   const script = join(import.meta.dirname, 'search-stage.ts')
   const args = stage === 'build' ? [memory] : []
   const output = execFileSync(
     process.execPath,
-    [...args, script, stage, engine, String(size), file],
+    [...args, script, stage, engine, String(size), ...files],
     { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 20 },
   )
   return JSON.parse(output)

@@ -1,57 +1,123 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../support/free-port.ts'
+import { load, percentile } from './http-load.ts'
 import { type Contender, spawnOn, toContender } from './relay/contenders.ts'
-import { load } from './relay/raw-load.ts'
+import { convertContent } from './scale/convert-content.ts'
+import { findSharedDir } from './shared-data.ts'
 
 /**
- * `npm run bench:static [-- <OUT_DIR>]`: files of a release from our own server, beside nginx with the
- * rules of that release, in one run. Each has core 0 to itself and the load core 1; requests a second
- * are of the contender's own CPU time, as what else runs takes no part in it.
+ * `npm run bench:static [-- <OUT_DIR>]`: pages, JSON and badges of 2,000 listings in each coding, from
+ * our own server on the release of some 15,000, beside nginx with the rules of that release where it is
+ * installed. Each has core 0 to itself and the load core 1; requests a second are of the contender's
+ * own CPU time, as what else runs takes no part in it.
  */
 const TARGET = 0.7
-const ROUNDS = 6
+const ROUNDS = 3
 const CONNECTIONS = 32
-const PATHS = ['/docs', '/api/v1/stats', '/openapi.json', '/favicon.svg']
-const outDir = resolve(process.argv[2] ?? 'dist')
+/** Each is asked once a round, so that nothing is hot but what a day of many readers makes hot. */
+const LISTINGS = 2000
+const CODINGS = [undefined, 'gzip', 'br']
+const KINDS = {
+  pages: (id: string) => `/listing/${id}`,
+  JSON: (id: string) => `/api/v1/listings/${id}`,
+  badges: (id: string) => `/badge/${id}.svg`,
+}
+
+const temp = mkdtempSync(join(tmpdir(), 'waypost-static-'))
+const outDir = chooseRelease()
 const release = join(outDir, 'current')
 const { base_url: baseUrl } = JSON.parse(readFileSync(join(release, 'data/release.json'), 'utf8'))
-const temp = mkdtempSync(join(tmpdir(), 'waypost-static-'))
+const ids = chooseListings()
 
 const own = await startServer()
 const nginx = spawnSync('nginx', ['-v']).status === 0 ? await startWithRules(own.port) : null
 if (nginx === null) console.log('nginx is not installed: there is nothing to compare with')
-else for (const path of PATHS) await compare(path, own, nginx)
+for (const [kind, toPath] of Object.entries(KINDS))
+  for (const coding of CODINGS) await compare(kind, ids.map(toPath), coding)
 own.stop()
 nginx?.stop()
 rmSync(temp, { recursive: true, force: true })
 
-async function compare(path: string, ours: Contender, theirs: Contender): Promise<void> {
-  const rates: Record<string, number> = { [ours.name]: 0, [theirs.name]: 0 }
-  for (let round = 0; round <= ROUNDS; round += 1)
-    for (const contender of [ours, theirs]) {
-      const before = contender.cpu()
-      const { answers, failures } = await load(contender.port, path, {
-        connections: CONNECTIONS,
-        seconds: 1,
-      })
-      if (failures > 0) process.exitCode = 1
-      // The first round warms up.
-      if (round > 0)
-        rates[contender.name] = Math.max(
-          rates[contender.name] ?? 0,
-          answers / (contender.cpu() - before),
-        )
+/** The folder that was named, else the release of all there is, else what was built last. */
+function chooseRelease(): string {
+  const [named] = process.argv.slice(2)
+  if (named !== undefined) return resolve(named)
+  const scaleDir = join(findSharedDir() ?? '', 'data/scale')
+  if (!existsSync(scaleDir)) {
+    console.log('../shared/data/scale is absent (set SHARED_DIR): the release in dist is asked')
+    return resolve('dist')
+  }
+  const [contentDir, outDir] = [join(temp, 'content'), join(temp, 'dist')]
+  const { written } = convertContent(scaleDir, { contentDir, limit: null })
+  console.log(`building the release of ${written} listings`)
+  const build = fileURLToPath(new URL('../../functions/commands/build.ts', import.meta.url))
+  const env = { CONTENT_DIR: contentDir, OUT_DIR: outDir, STATE_DIR: join(temp, 'no-state') }
+  const { status, stderr } = spawnSync(process.execPath, [build], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  })
+  if (status !== 0) throw new Error(`the release could not be built: ${stderr}`)
+  return outDir
+}
+
+/** Spread over all of them. */
+function chooseListings(): string[] {
+  const all = readdirSync(join(release, 'public/api/v1/listings')).sort()
+  const count = Math.min(LISTINGS, all.length)
+  console.log(`${count} of ${all.length} listings, each asked once a round`)
+  return Array.from({ length: count }, (_, n) => all[Math.floor((n * all.length) / count)] ?? '')
+}
+
+interface Rate {
+  /** Requests a second of CPU time, over all rounds. */
+  ofOneCore: number
+  latencies: number[]
+  bytes: number
+}
+
+async function compare(kind: string, paths: string[], coding: string | undefined): Promise<void> {
+  const mine = await measure(own, paths, coding)
+  const theirs = nginx === null ? null : await measure(nginx, paths, coding)
+  const share = theirs === null ? null : mine.ofOneCore / theirs.ofOneCore
+  const isMissed = share !== null && share < TARGET
+  if (isMissed) process.exitCode = 1
+  const line = [
+    `${share === null ? '' : isMissed ? 'MISS ' : 'ok   '}${kind.padEnd(6)} ${(coding ?? 'identity').padEnd(8)}`,
+    `${Math.round(mine.ofOneCore).toLocaleString('en')}/s of one core`,
+    `${(mine.bytes / mine.latencies.length / 1024).toFixed(1)} KiB each`,
+    `p50 ${percentile(mine.latencies, 0.5).toFixed(2)} ms, p99 ${percentile(mine.latencies, 0.99).toFixed(2)} ms of ${mine.latencies.length} with ${CONNECTIONS} connections`,
+    ...(share === null || theirs === null
+      ? []
+      : [`nginx ${Math.round(theirs.ofOneCore)}/s: ${share.toFixed(2)} × (target ${TARGET})`]),
+  ]
+  console.log(line.join(' · '))
+}
+
+async function measure(
+  contender: Contender,
+  paths: readonly string[],
+  coding: string | undefined,
+): Promise<Rate> {
+  const rate: Rate = { ofOneCore: 0, latencies: [], bytes: 0 }
+  const before = contender.cpu()
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const asked = { connections: CONNECTIONS, requests: paths.length, coding }
+    const { answers, failures, bytes, latencies } = await load(contender.port, paths, asked)
+    if (failures > 0) {
+      process.exitCode = 1
+      console.log(`${failures} of ${answers} answers of ${contender.name} were no 200`)
     }
-  const [mine = 0, nginxs = 1] = [rates[ours.name], rates[theirs.name]]
-  const share = mine / nginxs
-  if (share < TARGET) process.exitCode = 1
-  console.log(
-    `${share < TARGET ? 'MISS' : 'ok  '} ${path.padEnd(16)} ${Math.round(mine)}/s of one core, nginx ${Math.round(nginxs)}/s: ${share.toFixed(2)} × (target ${TARGET})`,
-  )
+    rate.latencies = rate.latencies.concat(latencies)
+    rate.bytes += bytes
+  }
+  rate.ofOneCore = rate.latencies.length / (contender.cpu() - before)
+  rate.latencies.sort((a, b) => a - b)
+  return rate
 }
 
 async function startServer(): Promise<Contender> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeBuy } from '../../src/domain/listing/buy.ts'
+import { judgeBuy } from '../../src/domain/derived/derived-listing.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { PUBLIC, SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 

@@ -6,6 +6,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Directory } from '../../functions/doors/entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../../functions/doors/entry/relayed-call.ts'
 import { createMcpServer } from '../../functions/doors/mcp/mcp-server.ts'
+import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
+import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { toListing } from '../domain/listing-samples.ts'
 
 const unused = () => {
   throw new Error('call_listing asks the directory nothing else')
@@ -14,10 +17,21 @@ const DIRECTORY: Directory = {
   search: unused,
   findOperations: unused,
   listing: unused,
-  kit: async () => null,
+  kit: async () => kit,
   facets: unused,
   compare: unused,
 }
+
+const sold = (rail: string, network: string) => ({ rail, network, min_usd: 0.01, max_usd: 0.01 })
+const OPERATIONS = [
+  { method: 'GET', url: 'https://one.example/mpp', offers: [sold('mpp', 'eip155:4217')] },
+  {
+    method: 'POST',
+    url: 'https://one.example/ask',
+    offers: [sold('x402', 'eip155:8453')],
+    body: { content_type: 'application/json', example: { q: 'cats' } },
+  },
+]
 
 const TERMS = {
   x402Version: 2,
@@ -28,10 +42,12 @@ const TERMS = {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 const MPP_LINE = `Payment id="a1", realm="seller.example", method="evm", intent="charge", request="${encode({ amount: '1' })}"`
 
+let kit: KitView | null = null
 let asked: CallRequest[] = []
 let answer: Partial<CallAnswer> = {}
 beforeEach(() => {
   asked = []
+  kit = null
   answer = {}
 })
 
@@ -135,6 +151,26 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       expect(asked).toEqual([])
     }),
   )
+
+  test('sends what the operation says where it says nothing itself', () =>
+    withCall(async (call) => {
+      const listing = toListing({ facts: { url: 'https://one.example', http: OPERATIONS } })
+      const trust = toTrustView(listing.trust, '')
+      kit = toKitView(listing, { baseUrl: 'https://waypost.example', trust })
+      await call({})
+      await call({ endpoint: '/ask', body: { q: 'dogs' } })
+      const json = expect.objectContaining({ 'Content-Type': 'application/json' })
+      const sent = { method: 'POST', headers: json }
+      expect(asked).toEqual([
+        {
+          ...sent,
+          id: 'x402.one',
+          endpoint: 'https://one.example/ask',
+          body: Buffer.from('{"q":"cats"}'),
+        },
+        { ...sent, id: 'x402.one', endpoint: '/ask', body: Buffer.from('{"q":"dogs"}') },
+      ])
+    }))
 
   test('is told what the relay refused in a sentence, never in a problem document', () =>
     withCall(async (call) => {

@@ -39,6 +39,7 @@ const METER_TABLES = [
   'meter_payer',
   'meter_cursor',
   'meter_block',
+  'channel_event',
   'payout_proof',
   'claim',
   'lease',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { tokenAccountOf } from '../../functions/meter/token-account.ts'
+import { tokenAccountOf } from '../../functions/meter/solana-meter.ts'
 import { encodeBase58 } from '../../functions/settlements/base58.ts'
 import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
 import type { Store } from '../../functions/store/schema/store.ts'

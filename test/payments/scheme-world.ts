@@ -51,6 +51,15 @@ export async function openSchemeWorld(url: string, network: string) {
       const rows = await meter.rows()
       return rows.map(({ payer, amount, seen_by }) => `${payer} ${amount} ${seen_by}`)
     },
+    /** Wallets the meter saw pay somebody it does not read. */
+    async paidOthers() {
+      const rows = await store.db
+        .selectFrom('meter_payer')
+        .select('payer')
+        .where('paid_others_block', 'is not', null)
+        .execute()
+      return rows.map(({ payer }) => payer)
+    },
     empty: async () => {
       await store.db.deleteFrom('settlement_check').execute()
       await ledger.empty()

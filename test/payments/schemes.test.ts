@@ -15,11 +15,15 @@ const PROXIES = {
   TestExactProxy: '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
   TestUptoProxy: '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
 } as const
+const CHANNEL_SHOP = '0x976EA74026E726554dB657fA54763abd0C3a0aa9'
+const CHANNELS = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
+const COLLECTOR = '0x4020806089470a89826cB9fB1f4059150b550004'
+const OWN_COLLECTOR = `0x${'0d'.repeat(20)}` as const
 const OWN_PROXY = `0x${'0a'.repeat(20)}` as const
 const OWN_COIN = `0x${'0b'.repeat(20)}` as const
 const BUNDLE = `0x${'0c'.repeat(20)}` as const
 
-describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => {
+describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, () => {
   let lab: typeof import('./chain.ts')
   let chain: import('./chain.ts').Chain
   let scheme: typeof import('./scheme-world.ts')
@@ -35,6 +39,11 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
       OwnProxy: OWN_PROXY,
       OwnCoin: OWN_COIN,
       Bundle: BUNDLE,
+    })
+    await chain.put('channels.sol', {
+      TestChannels: CHANNELS,
+      TestCollector: COLLECTOR,
+      OwnCollector: OWN_COLLECTOR,
     })
     permit2 = await (await import('./permit2.ts')).openPermit2(chain)
     scheme = await import('./scheme-world.ts')
@@ -55,7 +64,7 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
       ['PAYMENT-RESPONSE', scheme.encode(settled)],
     )
 
-  test('exact and upto are counted once, by relay and by meter, and nothing beside them', async () => {
+  test('by Permit2: exact and upto are counted once, by relay and by meter, and nothing beside them', async () => {
     const exact = await permit2.sign('exact', SHOP, 2_000n)
     const upto = await permit2.sign('upto', SHOP, 5_000n)
     const settled = [await permit2.settle(exact, 2_000n), await permit2.settle(upto, 1_200n)]
@@ -75,6 +84,49 @@ describe.skipIf(missing !== null)('paid by Permit2', { timeout: 60_000 }, () => 
       reason: null,
     })
     expect(await world.counted()).toEqual([`${buyer()} 2000 both`, `${buyer()} 1200 both`])
+  })
+
+  test('from channels: claims count up to what their payer was seen to put in', async () => {
+    await world.empty()
+    await world.prove([CHANNEL_SHOP])
+    const { openChannel } = await import('./channels.ts')
+    await chain.mint(lab.accountOf(0).address, 10_000_000n)
+    const [stranger, payer] = [2, 1].map((index) => lab.accountOf(index).address)
+    const own = openChannel(chain, payer ?? SHOP, CHANNEL_SHOP)
+    const forged = openChannel(chain, stranger ?? SHOP, CHANNEL_SHOP)
+    const mixed = openChannel(chain, payer ?? SHOP, CHANNEL_SHOP, `0x${'11'.repeat(32)}`)
+    const elsewhere = openChannel(chain, payer ?? SHOP, SHOP)
+    await own.deposit(1, 5_000n)
+    await elsewhere.deposit(1, 4_000n)
+    await chain.mine(1)
+    // A deposit alone is nothing, and nothing is asked about channels yet.
+    expect(await world.meter.run()).toMatchObject({ payments: 0 })
+    await own.claim(1_500n)
+    await forged.forgeDeposit(0, 2_000n)
+    await forged.claim(2_000n)
+    await mixed.deposit(1, 1_000n)
+    await mixed.forgeDeposit(0, 3_000n)
+    await mixed.claim(2_500n)
+    await elsewhere.claim(4_000n)
+    await own.settle()
+    await chain.mine(1)
+    expect(await world.meter.run()).toMatchObject({ payments: 2, stopped: null })
+    const counted = [`${buyer()} 1500 meter`, `${buyer()} 1000 meter`]
+    expect(await world.counted()).toEqual(counted)
+    // What goes back was never paid; what is claimed later is, up to what is left.
+    const before = await chain.snapshot()
+    await own.refund(2_000n)
+    await own.claim(3_000n)
+    await chain.mine(1)
+    await world.meter.run()
+    expect(await world.counted()).toEqual([...counted, `${buyer()} 1500 meter`])
+    expect(await world.paidOthers()).toEqual([])
+    // The chain takes it back, and another claim stands in its place.
+    await before.revert()
+    await own.claim(2_200n)
+    await chain.mine(2)
+    await world.meter.run()
+    expect(await world.counted()).toEqual([...counted, `${buyer()} 700 meter`])
   })
 })
 

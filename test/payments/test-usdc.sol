@@ -85,6 +85,30 @@ contract TestUsdc {
         transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, v, r, s);
     }
 
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) external {
+        require(msg.sender == to, "caller must be the payee");
+        require(block.timestamp > validAfter && block.timestamp < validBefore, "not valid now");
+        require(!authorizationState[from][nonce], "nonce used");
+        bytes32 kind = keccak256(
+            "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+        );
+        bytes32 inner = keccak256(abi.encode(kind, from, to, value, validAfter, validBefore, nonce));
+        bytes32 digest = keccak256(abi.encodePacked("\x19\x01", DOMAIN_SEPARATOR(), inner));
+        (bytes32 r, bytes32 s) = (bytes32(signature[:32]), bytes32(signature[32:64]));
+        require(ecrecover(digest, uint8(signature[64]), r, s) == from, "bad signature");
+        authorizationState[from][nonce] = true;
+        emit AuthorizationUsed(from, nonce);
+        move(from, to, value);
+    }
+
     function DOMAIN_SEPARATOR() public view returns (bytes32) {
         return keccak256(
             abi.encode(

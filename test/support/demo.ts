@@ -26,7 +26,7 @@ export async function startDemo(): Promise<Demo> {
     RATE_LIMITS: '{"search":"off","check":"off"}',
   }
   const stdio = ['ignore', 'pipe', 'pipe'] as const
-  const child = spawn(process.execPath, ['functions/commands/demo.ts'], { env, stdio: [...stdio] })
+  const child = spawn(process.execPath, ['test/demo/demo.ts'], { env, stdio: [...stdio] })
   let printed = ''
   child.stderr.on('data', (text) => {
     printed += text

@@ -21,9 +21,12 @@ export interface SourceFile {
 }
 
 /** Every source file below the folders that exist, sorted by path. */
-export function readSourceTree(folders: readonly string[] = SOURCE_FOLDERS): SourceFile[] {
+export function readSourceTree(
+  folders: readonly string[] = SOURCE_FOLDERS,
+  source = SOURCE,
+): SourceFile[] {
   return folders
-    .flatMap((folder) => listFiles(join(ROOT, folder)))
+    .flatMap((folder) => listFiles(join(ROOT, folder), source))
     .map((file) =>
       toSourceFile(relative(ROOT, file).replaceAll('\\', '/'), readFileSync(file, 'utf8')),
     )
@@ -53,7 +56,7 @@ export function* walk(node: ts.Node): Generator<ts.Node> {
   for (const child of children) yield* walk(child)
 }
 
-function listFiles(folder: string): string[] {
+function listFiles(folder: string, source: RegExp): string[] {
   let entries: ReturnType<typeof readEntries>
   try {
     entries = readEntries(folder)
@@ -63,8 +66,8 @@ function listFiles(folder: string): string[] {
   return entries.flatMap((entry) => {
     if (IGNORED.has(entry.name)) return []
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return listFiles(path)
-    return SOURCE.test(entry.name) ? [path] : []
+    if (entry.isDirectory()) return listFiles(path, source)
+    return source.test(entry.name) ? [path] : []
   })
 }
 

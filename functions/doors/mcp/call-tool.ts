@@ -17,10 +17,12 @@ import {
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
 import { findToolHeaderFault } from '../../../src/domain/doors/tool-headers.ts'
-import { CallToolInput, type CallToolRequest } from '../../../src/domain/doors/tool-inputs.ts'
+import { CallToolInput } from '../../../src/domain/doors/tool-inputs.ts'
+import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
+import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
 import { TOOL_TEXTS } from './mcp-texts.ts'
 import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
@@ -56,7 +58,7 @@ function told<const Schema extends v.GenericSchema>(schema: Schema, text: string
 }
 
 /** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
-export function registerCallTool(server: McpServer, call: CallListing): void {
+export function registerCallTool(server: McpServer, directory: Directory, call: CallListing): void {
   const config = {
     ...TOOL_TEXTS.call_listing,
     annotations: {
@@ -73,7 +75,10 @@ export function registerCallTool(server: McpServer, call: CallListing): void {
     if (fault !== null) return failWith(fault)
     const paid = readPayment(context.mcpReq._meta ?? {})
     if (typeof paid === 'string') return failWith(paid)
-    const request = toCallRequest(asked, paid)
+    const kit = await directory.kit(asked.id)
+    const filled = fillCall(kit?.operations ?? [], asked, 'x402')
+    if (typeof filled === 'string') return failWith(filled)
+    const request = toCallRequest(asked.id, filled, paid)
     const excess = findHeaderExcess(request.headers)
     if (excess !== null) return failWith(excess)
     const answer = await call(request)
@@ -106,7 +111,8 @@ interface PaidHeader {
 }
 
 function toCallRequest(
-  { id, method = 'GET', endpoint, headers = {}, body }: CallToolRequest,
+  id: string,
+  { method, endpoint, headers, body }: FilledCall,
   paid: PaidHeader | undefined,
 ): CallRequest {
   const isText = typeof body === 'string'

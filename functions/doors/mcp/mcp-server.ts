@@ -50,7 +50,7 @@ export function createMcpServer({ directory, call, version }: McpServerParts): M
   registerKitTool(server, directory)
   registerCompareTool(server, directory)
   registerFacetsTool(server, directory)
-  registerCallTool(server, call)
+  registerCallTool(server, directory, call)
   registerListingResource(server, directory)
   registerPrompt(server)
   return server

@@ -123,17 +123,17 @@ function toFault(output: string): string {
   return lastLineOf(line.replace(/\bhttps?:\/\/\S+/g, 'the registry'))
 }
 
-/** As npx chooses: the program that is named like the package, else the only one. */
+/** As npx chooses: the program that is named like the package, else any if all names lead to one. */
 async function toNodeProgram(
   { identifier, env, args }: PackagePlan,
   folder: string,
 ): Promise<FetchedPackage | string> {
   const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
   const own = identifier.split('/').at(-1) ?? ''
-  const program = choose(
-    isObject(bin) ? Object.keys(bin) : typeof bin === 'string' ? [own] : [],
-    own,
-  )
+  const named = isObject(bin) ? Object.entries(bin) : typeof bin === 'string' ? [[own, bin]] : []
+  const isOne = new Set(named.map(([, path]) => path)).size === 1
+  const names = named.map(([name]) => String(name))
+  const program = choose(isOne && !names.includes(own) ? names.slice(0, 1) : names, own)
   if (program === null) return 'the package has no program to run'
   const command = [`/package/node_modules/.bin/${program}`, ...args.map(fill)]
   return { folder, command, env, image: 'docker.io/library/node:24-slim' }

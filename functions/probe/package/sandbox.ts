@@ -16,7 +16,7 @@ const WATCH_MS = 200
 /** Of each process; they can't be raised again. A program may hold no more than a bound allows. */
 const LIMITS = [
   `--nproc=${TASKS}`,
-  `--data=${2 * MEMORY_BYTES}`,
+  `--data=${4 * MEMORY_BYTES}`,
   `--fsize=${512 * 1024 ** 2}`,
   '--nofile=1024',
   '--cpu=60',

@@ -1,3 +1,4 @@
+import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/batch-settlement.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import type { DisputeTable, ProbeEvidenceTable, ProposalTable } from './review-tables.ts'
 
@@ -27,6 +28,7 @@ export interface Tables {
   meter_cursor: MeterCursorTable
   meter_block: MeterBlockTable
   meter_payer: MeterPayerTable
+  channel_event: ChannelEventTable
   lease: LeaseTable
   probe_evidence: ProbeEvidenceTable
 }
@@ -221,6 +223,21 @@ export interface MeterPayerTable {
   is_traced: number
   /** Where it was seen to pay somebody else by the same means. */
   paid_others_block: number | null
+}
+
+/** What happened to payment channels with metered payouts; the first row of a chain marks that they are read. */
+export interface ChannelEventTable {
+  network: string
+  transaction_id: string
+  log_index: number
+  block_number: number
+  /** Of a claim, its block's time; of anything else, about it. */
+  at: number
+  channel: string
+  kind: ChannelEventKind
+  amount: string
+  payer: string | null
+  payee: string | null
 }
 
 /** Work that one process does at a time, for as long as it says. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import type { PayWith, Wallet } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import {
@@ -35,13 +36,21 @@ export const runCall: Run = async (args, connect) => {
     printJson(await waypost.callInfo(id, values.endpoint))
     return EXIT.ok
   }
-  const reply = await waypost.call(id, {
+  const asked = {
     endpoint: values.endpoint,
     method,
     headers: withJsonType(headers, values.data),
     body: values.data,
-    pay,
-  })
+  }
+  // An unknown listing is the relay's to name.
+  const operations = await waypost.kit(id).then(
+    (kit) => kit.operations,
+    () => [],
+  )
+  const filled = fillCall(operations, asked, 'x402')
+  if (typeof filled === 'string') throw new UsageFault(filled)
+  console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
+  const reply = await waypost.call(id, { ...filled, pay })
   tell(reply)
   return printAnswer(reply.response)
 }

@@ -32,6 +32,8 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   cost: 'What it costs to use at all; left out, a price on a rail says paid.',
   auth: 'What a caller must have before the first call, and where it goes.',
   http: 'What is called over HTTP: parameters, an example of each, price and offers.',
+  tools: 'Tools of an MCP server: names and parameters are facts, sentences our own.',
+  skills: 'Skills of an A2A agent, in the same way.',
   invoke: 'How to reach an MCP server: remotes and packages.',
   registry_name: 'Its name in the official MCP registry; the importer writes it.',
   version: 'The one version these facts are of.',

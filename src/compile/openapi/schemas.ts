@@ -19,6 +19,7 @@ import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { LintReportSchema } from '../../domain/lint/lint-report.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
+import { SkillSchema, ToolSchema } from '../../domain/listing/tools-and-skills.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import {
@@ -29,7 +30,7 @@ import {
   SearchResponseSchema,
   SearchResultSchema,
 } from '../../domain/search/search-response.ts'
-import { NoticeSchema, SkillSchema, ToolSchema } from '../../domain/trust/interface.ts'
+import { NoticeSchema } from '../../domain/trust/interface.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
 import { InvokeSchema } from '../../domain/views/invoke-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'

@@ -1,8 +1,8 @@
 import { type Independence, judgeIndependence } from '../independence/independence.ts'
-import { type BuyVerdict, judgeBuy } from '../listing/buy.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import { BASE_URL_PLACEHOLDER, type UrlRules } from '../listing/target-url.ts'
+import { railsOf } from '../listing/pricing.ts'
+import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
 import { toProbeSignals } from '../probe/keep/probe-signals.ts'
@@ -16,7 +16,7 @@ import {
 } from '../trust/evidence.ts'
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
-import type { BadgeId, Status } from '../wire/vocabulary.ts'
+import type { BadgeId, Buy, Status } from '../wire/vocabulary.ts'
 import { earnBadges } from './badges.ts'
 import { isLiveTested } from './live-tested.ts'
 import { type EarnedTiers, earnTiers } from './tiers.ts'
@@ -161,4 +161,27 @@ function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, () => baseUrl)
   const sources = facts.sources.map((source) => ({ ...source, ref: place(source.ref) }))
   return { ...facts, url: place(facts.url), sources }
+}
+
+export interface BuyVerdict {
+  buy: Buy
+  /** Why the relay does not take it; null when it does. */
+  reason: string | null
+}
+
+/** What the call relay takes, and why not otherwise. */
+export function judgeBuy(facts: ListingFacts, rules: UrlRules): BuyVerdict {
+  const reason = findRelayFault(facts, rules)
+  return reason === null ? { buy: 'relay_x402', reason } : { buy: 'link_out', reason }
+}
+
+function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
+  if (facts.kind !== 'http_api')
+    return `The relay calls http_api listings; this one is ${facts.kind}.`
+  if (facts.closed) return 'The seller has closed this listing to the relay.'
+  if (!railsOf(facts.pricing).includes('x402'))
+    return 'The relay needs the rail x402, which this listing does not advertise.'
+  return findUrlFault(facts.url, rules) === null
+    ? null
+    : 'The relay needs an https URL on a public host.'
 }

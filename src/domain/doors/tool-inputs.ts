@@ -55,6 +55,10 @@ export const KitToolInput = v.strictObject({
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(199)),
     'Which operation, counted from 0; the one a buyer most likely wants unless said otherwise.',
   ),
+  rail: optional(
+    v.picklist(RAILS),
+    'Operations sold on this rail come first; a snippet pays on it.',
+  ),
   snippet: optional(
     v.pipe(v.string(), v.maxLength(40)),
     'Also one ready snippet: curl, typescript, python, or the name of an MCP client.',
@@ -74,10 +78,10 @@ export const FacetsToolInput = v.strictObject({})
 
 export const CallToolInput = v.strictObject({
   id,
-  method: optional(v.picklist(HTTP_METHODS), 'GET unless said otherwise.'),
+  method: optional(v.picklist(HTTP_METHODS), "The operation's, unless said otherwise."),
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),
-    "A path with its query, or an https URL on the seller's host; the listing's own URL unless said otherwise.",
+    "A path with its query, or an https URL on the seller's host; without it the operation a buyer most likely wants is called, with its example.",
   ),
   headers: optional(
     v.record(v.string(), v.string()),
@@ -85,10 +89,9 @@ export const CallToolInput = v.strictObject({
   ),
   body: optional(
     v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
-    'The request body: text as it stands, anything else as JSON.',
+    "The request body: text as it stands, anything else as JSON; the operation's example unless said otherwise.",
   ),
 })
-export type CallToolRequest = v.InferOutput<typeof CallToolInput>
 
 function optional<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
   return v.optional(v.pipe(schema, v.description(text)))

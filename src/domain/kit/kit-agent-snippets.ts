@@ -1,4 +1,4 @@
-import type { Skill } from '../trust/interface.ts'
+import type { Skill } from '../listing/tools-and-skills.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
 
 /**

@@ -2,8 +2,10 @@ import * as v from 'valibot'
 import { operationLine } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { type Operation, ParamSchema, PayloadSchema } from '../listing/operation.ts'
+import { railsOf } from '../listing/pricing.ts'
 import { type ExampleRequest, toExampleRequest } from '../operation/example-request.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
+import { sellsOn } from './choose-operation.ts'
 
 export const ExampleRequestSchema = v.object({
   method: v.picklist(HTTP_METHODS),
@@ -37,23 +39,17 @@ export function toKitOperations(
   if (facts.kind !== 'http_api') return []
   const operations: Operation[] =
     surface.operations.length > 0 ? surface.operations : [{ method: 'GET', url: facts.url }]
+  const takesX402 = sellsOn('x402', operations, railsOf(facts.pricing))
   return operations.map((operation) => {
     const request = toExampleRequest(operation, facts.auth)
-    const through = (url: string) => toRelayUrl(relayUrl, facts.url, url)
+    const relayed = takesX402(operation) ? relayUrl : null
+    const through = (url: string) => toRelayUrl(relayed, facts.url, url)
     return {
       ...operation,
       ...through(operation.url),
       example: { ...request, ...through(request.url) },
     }
   })
-}
-
-/** The one a buyer most likely wants: the first that has a price, else the first. */
-export function chooseOperation(operations: readonly KitOperation[]): KitOperation | undefined {
-  return (
-    operations.find(({ price, offers }) => price !== undefined || offers !== undefined) ??
-    operations[0]
-  )
 }
 
 /** The request to send: through the relay where the relay takes it. */

@@ -2,22 +2,17 @@ import * as v from 'valibot'
 import { AuthViewSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { costOf, type Pricing, PricingSchema } from '../listing/pricing.ts'
-import { SkillSchema, ToolSchema } from '../trust/interface.ts'
+import { SkillSchema, ToolSchema } from '../listing/tools-and-skills.ts'
 import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
-import { COSTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
+import { chooseOperation } from './choose-operation.ts'
 import { toAgentSnippets } from './kit-agent-snippets.ts'
 import { type PaymentTerms, toHttpSnippets } from './kit-http-snippets.ts'
 import { type KitInvoke, KitInvokeSchema, toKitInvoke } from './kit-invoke.ts'
 import { toMcpSnippets } from './kit-mcp-snippets.ts'
-import {
-  chooseOperation,
-  type KitOperation,
-  KitOperationSchema,
-  toKitOperations,
-  toSent,
-} from './kit-operations.ts'
+import { type KitOperation, KitOperationSchema, toKitOperations, toSent } from './kit-operations.ts'
 import { KitPaymentSchema, toKitPayment } from './kit-payment.ts'
 
 /** Version label of the manifest (spec: Versioning). */
@@ -113,9 +108,7 @@ function toSnippets(
   const operation = chooseOperation(operations)
   switch (facts.kind) {
     case 'http_api':
-      return operation === undefined
-        ? {}
-        : toHttpSnippets(toSent(operation), toTerms(facts.pricing, operation))
+      return operation === undefined ? {} : toOperationSnippets(facts.pricing, operation)
     case 'mcp_server':
       return toMcpSnippets(id, invoke)
     case 'a2a_agent':
@@ -125,12 +118,23 @@ function toSnippets(
   }
 }
 
+/** @param rail the only one to pay on; all the operation takes when left out */
+export function toOperationSnippets(
+  pricing: Pricing,
+  operation: KitOperation,
+  rail?: Rail,
+): Record<string, string> {
+  return toHttpSnippets(toSent(operation), toTerms(pricing, operation, rail))
+}
+
 /** The operation's own offers, else what the listing says of every one of them. */
-function toTerms(pricing: Pricing, { offers = [] }: KitOperation): PaymentTerms {
-  if (offers.length > 0)
+function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail): PaymentTerms {
+  const onRail = rail === undefined ? offers : offers.filter((offer) => offer.rail === rail)
+  const chosen = onRail.length > 0 ? onRail : offers
+  if (chosen.length > 0)
     return {
-      rails: [...new Set(offers.map(({ rail }) => rail))],
-      networks: [...new Set(offers.flatMap(({ network }) => network ?? []))],
+      rails: [...new Set(chosen.map((offer) => offer.rail))],
+      networks: [...new Set(chosen.flatMap(({ network }) => network ?? []))],
     }
   return pricing.model === 'per_call' ? pricing : { rails: [], networks: [] }
 }

@@ -8,6 +8,7 @@ import { NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
 import { createOperationSchema } from './operation.ts'
 import { PricingSchema } from './pricing.ts'
 import type { UrlRules } from './target-url.ts'
+import { WrittenSkillsSchema, WrittenToolsSchema } from './tools-and-skills.ts'
 import { ownUrlSchema, urlSchema } from './url-schema.ts'
 
 const MAX_CATEGORIES = 8
@@ -54,6 +55,10 @@ export function createListingFactsSchema(rules: UrlRules) {
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
     http: v.optional(listOf(createOperationSchema(rules), MAX_OPERATIONS), []),
+    /** Of an `mcp_server`, in sentences of our own. */
+    tools: v.optional(WrittenToolsSchema),
+    /** Of an `a2a_agent`. */
+    skills: v.optional(WrittenSkillsSchema),
     invoke: v.optional(listOf(createInvokeSchema(rules), MAX_INVOKE), []),
     registry_name: v.optional(RegistryNameSchema),
     version: v.optional(VersionSchema),

@@ -2,6 +2,7 @@ import { exampleOf, toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
 import { fillPlaceholders, type Operation, type Param } from '../listing/operation.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
+import { encodeValue, toText } from './encode-body.ts'
 
 /** One request that a caller may send as it stands, but for what stands in `<ANGLE_BRACKETS>`. */
 export interface ExampleRequest {
@@ -38,20 +39,6 @@ export function toExampleRequest(operation: Operation, auth: Auth): ExampleReque
   }
 }
 
-/** Text of a body as it goes over the wire. */
-export function encodeBody(contentType: string, body: unknown): string {
-  if (typeof body === 'string' && !isJson(contentType)) return body
-  if (contentType === 'application/x-www-form-urlencoded' && isRecord(body))
-    return Object.entries(body)
-      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeValue(toText(value))}`)
-      .join('&')
-  return JSON.stringify(body)
-}
-
-export function isJson(contentType: string): boolean {
-  return contentType === 'application/json' || contentType.endsWith('+json')
-}
-
 /** A method that carries a body and says nothing of it takes JSON, as nearly all do. */
 function toBody({ method, body, params }: Operation): unknown {
   if (method === 'GET') return undefined
@@ -84,19 +71,6 @@ function givenBy({ schema, name }: Param): unknown {
   return schema === undefined ? undefined : exampleOf(schema, name)
 }
 
-function toText(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
-/** A placeholder stays visible: whoever fills it in must find it. */
-function encodeValue(value: string): string {
-  return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
-}
-
 function isAmong(name: string, params: readonly Param[]): boolean {
   return params.some((param) => param.name.toLowerCase() === name.toLowerCase())
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

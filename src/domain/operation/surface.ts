@@ -1,7 +1,14 @@
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import type { Interface, SeenOperation, Skill, Tool } from '../trust/interface.ts'
+import {
+  MAX_SKILLS,
+  MAX_TOOLS,
+  type Skill,
+  type Tool,
+  type WrittenTool,
+} from '../listing/tools-and-skills.ts'
+import type { Interface, SeenOperation } from '../trust/interface.ts'
 import type { SeenAnswer } from '../trust/seen-answer.ts'
 
 /** What our probe's own call of an operation came to, with its time; its words stay in the evidence. */
@@ -16,6 +23,9 @@ export interface Surface {
   skills: Skill[]
 }
 
+/** Where nobody knows what a tool takes. */
+const ANY = { type: 'object' }
+
 /** Beyond this a page is no help; what people wrote comes first. */
 const MAX_OPERATIONS = 200
 
@@ -24,15 +34,32 @@ const MAX_OPERATIONS = 200
  * saw come behind, where they stand on the listing's own origin.
  */
 export function toSurface(
-  facts: Pick<ListingFacts, 'http' | 'kind' | 'url'>,
+  facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
   read: Interface | undefined,
   rules: UrlRules,
 ): Surface {
   return {
     operations: facts.kind === 'http_api' ? mergeOperations(facts, read, rules) : [],
-    tools: facts.kind === 'mcp_server' ? (read?.tools ?? []) : [],
-    skills: facts.kind === 'a2a_agent' ? (read?.skills ?? []) : [],
+    tools: facts.kind === 'mcp_server' ? mergeTools(facts.tools ?? [], read?.tools ?? []) : [],
+    skills: facts.kind === 'a2a_agent' ? mergeSkills(facts.skills ?? [], read?.skills ?? []) : [],
   }
+}
+
+function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): Tool[] {
+  const seen = new Map(read.map((tool) => [tool.name, tool]))
+  const known = new Set(written.map(({ name }) => name))
+  const merged = written.map(({ input_schema, ...tool }) => {
+    const read = seen.get(tool.name)
+    return { ...read, ...tool, input_schema: input_schema ?? read?.input_schema ?? ANY }
+  })
+  return [...merged, ...read.filter(({ name }) => !known.has(name))].slice(0, MAX_TOOLS)
+}
+
+function mergeSkills(written: readonly Skill[], read: readonly Skill[]): Skill[] {
+  const seen = new Map(read.map((skill) => [skill.id, skill]))
+  const known = new Set(written.map(({ id }) => id))
+  const merged = written.map((skill) => ({ ...seen.get(skill.id), ...skill }))
+  return [...merged, ...read.filter(({ id }) => !known.has(id))].slice(0, MAX_SKILLS)
 }
 
 function mergeOperations(

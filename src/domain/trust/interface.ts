@@ -2,6 +2,14 @@ import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
 import { createOperationSchema } from '../listing/operation.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
+import {
+  MAX_SKILLS,
+  MAX_TOOLS,
+  ToolNameSchema as name,
+  printableText,
+  SkillSchema,
+  ToolSchema,
+} from '../listing/tools-and-skills.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
@@ -14,32 +22,9 @@ import { SeenAnswerSchema } from './seen-answer.ts'
  * of ours runs them.
  */
 export const MAX_INTERFACE_BYTES = 262_144
-export const MAX_TOOLS = 500
-const MAX_SKILLS = 200
 const MAX_OPERATIONS = 500
 const MAX_PAYOUTS = 50
-const MAX_TEXT_LENGTH = 4000
 const MAX_NOTICES = 20
-
-const name = text(200)
-const longText = text(MAX_TEXT_LENGTH)
-
-export const ToolSchema = v.strictObject({
-  name,
-  title: v.optional(name),
-  description: longText,
-  /** JSON Schema of the arguments, as the seller publishes it. */
-  input_schema: v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
-  read_only: v.optional(v.boolean()),
-  destructive: v.optional(v.boolean()),
-})
-
-export const SkillSchema = v.strictObject({
-  id: name,
-  name,
-  description: longText,
-  examples: v.optional(listOf(longText, 20)),
-})
 
 /** An operation as a machine read it, and what it answered when our probe called it. */
 const SeenOperationSchema = v.strictObject({
@@ -80,7 +65,7 @@ export const InterfaceSchema = v.pipe(
 
 export const NoticeSchema = v.strictObject({
   id: v.picklist(NOTICES, `expected one of ${NOTICES.join(', ')}`),
-  note: text(300),
+  note: printableText(300),
   at: InstantSchema,
 })
 
@@ -89,20 +74,6 @@ export const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
 export type Interface = v.InferOutput<typeof InterfaceSchema>
 export type SeenOperation = v.InferOutput<typeof SeenOperationSchema>
 export type Notice = v.InferOutput<typeof NoticeSchema>
-export type Tool = v.InferOutput<typeof ToolSchema>
-export type Skill = v.InferOutput<typeof SkillSchema>
-
-function text(maxLength: number) {
-  return v.pipe(
-    v.string('expected text'),
-    v.minLength(1, 'expected text, got nothing'),
-    v.maxLength(maxLength, `expected at most ${maxLength} characters`),
-    v.regex(
-      /^[^\p{Cc}\u2028\u2029]*(?:[\n\t][^\p{Cc}\u2028\u2029]*)*$/u,
-      'expected printable text',
-    ),
-  )
-}
 
 function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
   return v.pipe(

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { chooseOperation } from '../../../src/domain/kit/kit-operations.ts'
+import { chooseOperation } from '../../../src/domain/kit/choose-operation.ts'
 import type { KitView } from '../../../src/domain/kit/kit-view.ts'
 import type { ToldRequest } from '../../callable/told-requests.ts'
 import type { AgentTask } from './agent-tasks.ts'

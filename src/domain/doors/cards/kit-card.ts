@@ -1,6 +1,8 @@
 import * as v from 'valibot'
-import { chooseOperation, type KitOperation } from '../../kit/kit-operations.ts'
-import type { KitView } from '../../kit/kit-view.ts'
+import { chooseOperation, orderByRail } from '../../kit/choose-operation.ts'
+import type { KitOperation } from '../../kit/kit-operations.ts'
+import { type KitView, toOperationSnippets } from '../../kit/kit-view.ts'
+import type { Rail } from '../../wire/vocabulary.ts'
 import { fitLists } from './fitted-lists.ts'
 
 /** Names beside the one operation or tool that is told whole, at most. */
@@ -21,6 +23,8 @@ export interface KitChoice {
   /** Position of the operation or tool; the one a buyer most likely wants without it. */
   operation?: number | undefined
   snippet?: string | undefined
+  /** Operations sold on it come first, and snippets pay on it. */
+  rail?: Rail | undefined
 }
 
 /** @returns the card, or a sentence about a choice that is none. */
@@ -45,10 +49,11 @@ function toAbout({ name, auth, payment }: KitView): object {
   }
 }
 
-function toCalled(kit: KitView, { operation }: KitChoice): object | string {
+function toCalled(kit: KitView, choice: KitChoice): object | string {
+  const { operation } = choice
   switch (kit.kind) {
     case 'http_api':
-      return toOperation(kit.operations, operation)
+      return toOperation(kit.operations, choice)
     case 'a2a_agent':
       return {
         ...(kit.discovery.agent_card !== undefined && { agent_card: kit.discovery.agent_card }),
@@ -59,20 +64,30 @@ function toCalled(kit: KitView, { operation }: KitChoice): object | string {
   }
 }
 
-function toOperation(
-  operations: readonly KitOperation[],
-  position: number | undefined,
-): object | string {
-  const chosen = position === undefined ? chooseOperation(operations) : operations[position]
+function toOperation(operations: readonly KitOperation[], choice: KitChoice): object | string {
+  const chosen = findOperation(operations, choice)
   if (chosen === undefined)
-    return `There is no operation ${position}: this listing has ${operations.length}, counted from 0.`
-  const others = operations
-    .map(({ method, url }, index) => ({ operation: index, call: `${method} ${url}` }))
-    .filter(({ operation }) => operations[operation] !== chosen)
+    return `There is no operation ${choice.operation}: this listing has ${operations.length}, counted from 0.`
+  const numbers = new Map(operations.map((operation, index) => [operation, index]))
+  const others = orderByRail(operations, choice.rail)
+    .filter((operation) => operation !== chosen)
+    .slice(0, MOST_NAMED)
+    .map((operation) => ({
+      operation: numbers.get(operation),
+      call: `${operation.method} ${operation.url}`,
+    }))
   return {
     operation: chosen,
-    ...(others.length > 0 && { other_operations: others.slice(0, MOST_NAMED) }),
+    ...(others.length > 0 && { other_operations: others }),
   }
+}
+
+/** Positions are those of kit.json, whatever the rail. */
+function findOperation(
+  operations: readonly KitOperation[],
+  { operation, rail }: KitChoice,
+): KitOperation | undefined {
+  return operation === undefined ? chooseOperation(operations, rail) : operations[operation]
 }
 
 function toTools(
@@ -87,8 +102,15 @@ function toTools(
   }
 }
 
-function toSnippet({ snippets }: KitView, { snippet }: KitChoice): object | string {
+/** A snippet calls the operation that is told. */
+function toSnippet(kit: KitView, choice: KitChoice): object | string {
+  const { snippet } = choice
   if (snippet === undefined) return {}
+  const operation = findOperation(kit.operations, choice)
+  const snippets =
+    operation === undefined
+      ? kit.snippets
+      : toOperationSnippets(kit.pricing, operation, choice.rail)
   const code = Object.hasOwn(snippets, snippet) ? snippets[snippet] : undefined
   if (code === undefined)
     return `There is no snippet ${JSON.stringify(snippet)}; there are ${Object.keys(snippets).join(', ') || 'none'}.`

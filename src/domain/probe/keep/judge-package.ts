@@ -23,9 +23,9 @@ export interface StdioEnd {
  */
 const CODES_OF_ENGINE: ReadonlySet<number | null> = new Set([125, 126, 137])
 
-/** What a program says that ran into a bound of ours, or misses the network it has not here. */
+/** What a program says that met a bound of ours, or misses a network or a build by its scripts. */
 const OUR_LIMITS =
-  /heap limit|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
+  /heap limit|virtual memory|native addon|bindings file|\.node\b|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
 
 /** What a program says that wants an account, a key or a database of its user. */
 const WANTS =
@@ -60,7 +60,7 @@ export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan):
   if (why === 'time')
     return toPackageFinding('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
   const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
-  if (isOurs || WANTS.test(words)) return toPackageFinding('unknown', ended)
+  if (isOurs || WANTS.test(words) || words.trim() === '') return toPackageFinding('unknown', ended)
   return judgeRefusal(plan, 'dead', ended)
 }
 

@@ -87,6 +87,8 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
 
 /** Of the form that a name asks for, since programs check it; an address leads nowhere. */
 export function toPlaceholder(name: string): string {
+  if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
+    return 'postgresql://127.0.0.1:1/placeholder'
   if (/(?:URL|URI|ENDPOINT)$/i.test(name)) return 'http://127.0.0.1:1'
   if (/HOST$/i.test(name)) return '127.0.0.1'
   if (/(?:DIR|DIRECTORY|PATH|FOLDER|ROOT)$/i.test(name)) return '/tmp'

@@ -7,7 +7,7 @@ export interface Scheme {
   id: string
   /** As its packages call it. */
   name: string
-  /** Counted on calls that went through us, and on the chain for proven payouts. */
+  /** Counted on the chain for proven payouts, and on calls that went through us where they name a transaction. */
   counted: boolean
   /** Why it is safe to count, or why it is not counted. One or two sentences for people. */
   reason: string
@@ -51,9 +51,9 @@ export const SCHEMES = [
   {
     id: 'batch_settlement',
     name: 'x402 batch-settlement',
-    counted: false,
+    counted: true,
     reason:
-      'Many calls become one claim against a deposit, and anybody can deposit in another’s name.',
+      'Claims count, never deposits, and only up to the money the named buyer was seen to put in. Anybody can deposit in another’s name, but then no transfer of that buyer stands before it. We see claims on the chain only: one stands for many calls.',
   },
   {
     id: 'auth_capture',

@@ -1,0 +1,100 @@
+import { encodeBody } from '../operation/encode-body.ts'
+import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
+import { chooseOperation, type OperationOffers } from './choose-operation.ts'
+
+/** What a caller says of a call through the relay; the operation says the rest. */
+export interface AskedCall {
+  method?: HttpMethod | undefined
+  /** A path with its query, or a URL on the seller's host. */
+  endpoint?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  body?: unknown
+}
+
+/** Of an operation of a kit, what a call takes from it. */
+interface CalledOperation extends OperationOffers {
+  method: HttpMethod
+  url: string
+  relay_url?: string | undefined
+  example: { method: HttpMethod; url: string; headers: Record<string, string>; body?: unknown }
+}
+
+export interface FilledCall extends AskedCall {
+  method: HttpMethod
+  headers: Record<string, string>
+}
+
+const PLACEHOLDER = /<[A-Z0-9_]+>/g
+
+/**
+ * The call with method, address, header fields and body of the operation it goes to: the one its
+ * endpoint names, else the one a buyer on `rail` most likely wants. What the caller says wins. A value
+ * that only the caller can know is never sent as its placeholder.
+ *
+ * @returns a sentence about what the caller must bring, where the call cannot go out without it
+ * @example fillCall(kit.operations, {}, 'x402') → { method: 'POST', endpoint: 'https://…', headers: …, body: '{"q":"cats"}' }
+ */
+export function fillCall(
+  operations: readonly CalledOperation[],
+  asked: AskedCall,
+  rail: Rail,
+): FilledCall | string {
+  const { endpoint, headers = {}, body } = asked
+  const called = findCalled(operations, asked, rail)
+  const method = asked.method ?? called?.method ?? (body === undefined ? 'GET' : 'POST')
+  if (called === undefined || called.method !== method) return { ...asked, method, headers }
+  const { example } = called
+  const address = endpoint ?? example.url
+  const filled = {
+    method,
+    endpoint: address,
+    headers: { ...findMissing(headers, example.headers), ...headers },
+    body: body ?? toBody(example),
+  }
+  const left = [
+    ...new Set(`${address} ${body === undefined ? filled.body : ''}`.match(PLACEHOLDER)),
+  ]
+  return left.length === 0
+    ? filled
+    : `${method} ${called.url} takes what only its caller knows: ${left.join(', ')}. Give endpoint and body with them filled in; its kit says what each is.`
+}
+
+function findCalled(
+  operations: readonly CalledOperation[],
+  { endpoint, method }: AskedCall,
+  rail: Rail,
+): CalledOperation | undefined {
+  const relayed = operations.filter(
+    (operation) =>
+      operation.relay_url !== undefined && (method === undefined || operation.method === method),
+  )
+  if (endpoint === undefined) return chooseOperation(relayed, rail)
+  return relayed.find(({ url }) => isAt(url, endpoint))
+}
+
+/** Whether an endpoint lies at an operation's address, whose path may hold `{placeholders}`. */
+function isAt(template: string, endpoint: string): boolean {
+  const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
+  const [own, asked] = [path(template).split('/'), path(endpoint).split('/')]
+  return (
+    own.length === asked.length &&
+    own.every((part, at) => part === asked[at] || /^\{[^{}]+\}$/.test(part))
+  )
+}
+
+/** The example's fields that the caller does not say, but for those only the caller can fill. */
+function findMissing(
+  given: Readonly<Record<string, string>>,
+  example: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const said = new Set(Object.keys(given).map((name) => name.toLowerCase()))
+  return Object.fromEntries(
+    Object.entries(example).filter(
+      ([name, value]) => !said.has(name.toLowerCase()) && value.match(PLACEHOLDER) === null,
+    ),
+  )
+}
+
+function toBody({ headers, body }: CalledOperation['example']): string | undefined {
+  return body === undefined ? undefined : encodeBody(headers['Content-Type'] ?? '', body)
+}

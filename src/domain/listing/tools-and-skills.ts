@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+
+export const MAX_TOOLS = 500
+export const MAX_SKILLS = 200
+const MAX_TEXT_LENGTH = 4000
+const MAX_EXAMPLES = 20
+
+export const ToolNameSchema = printableText(200)
+const longText = printableText(MAX_TEXT_LENGTH)
+const flag = v.optional(v.boolean('expected true or false'))
+
+/** JSON Schema of the arguments, as the seller publishes it. */
+const schema = v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object')
+
+export const ToolSchema = v.strictObject({
+  name: ToolNameSchema,
+  title: v.optional(ToolNameSchema),
+  description: longText,
+  input_schema: schema,
+  read_only: flag,
+  destructive: flag,
+})
+
+/** A tool as people write it down: its schema may come from a machine that looked. */
+const WrittenToolSchema = v.strictObject({
+  name: ToolNameSchema,
+  description: longText,
+  input_schema: v.optional(schema),
+  read_only: flag,
+  destructive: flag,
+})
+
+export const SkillSchema = v.strictObject({
+  id: ToolNameSchema,
+  name: ToolNameSchema,
+  description: longText,
+  examples: v.optional(
+    v.pipe(
+      v.array(longText, 'expected a list'),
+      v.maxLength(MAX_EXAMPLES, `expected at most ${MAX_EXAMPLES} entries`),
+    ),
+  ),
+})
+
+export const WrittenToolsSchema = namedOnce(WrittenToolSchema, MAX_TOOLS, ({ name }) => name)
+export const WrittenSkillsSchema = namedOnce(SkillSchema, MAX_SKILLS, ({ id }) => id)
+
+export type Tool = v.InferOutput<typeof ToolSchema>
+export type WrittenTool = v.InferOutput<typeof WrittenToolSchema>
+export type Skill = v.InferOutput<typeof SkillSchema>
+
+function namedOnce<Item extends v.GenericSchema>(
+  item: Item,
+  max: number,
+  toName: (item: v.InferOutput<Item>) => string,
+) {
+  return v.pipe(
+    v.array(item, 'expected a list'),
+    v.maxLength(max, `expected at most ${max} entries`),
+    v.check(
+      (list) => new Set(list.map((each) => toName(each))).size === list.length,
+      'expected each name once',
+    ),
+  )
+}
+
+/** Lines and tabs, and no other control character. */
+export function printableText(maxLength: number) {
+  return v.pipe(
+    v.string('expected text'),
+    v.minLength(1, 'expected text, got nothing'),
+    v.maxLength(maxLength, `expected at most ${maxLength} characters`),
+    v.regex(
+      /^[^\p{Cc}\u2028\u2029]*(?:[\n\t][^\p{Cc}\u2028\u2029]*)*$/u,
+      'expected printable text',
+    ),
+  )
+}

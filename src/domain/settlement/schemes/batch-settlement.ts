@@ -1,0 +1,117 @@
+import { CHANNELS } from './contracts.ts'
+import {
+  addressAt,
+  amountOf,
+  type EvmLog,
+  isTransferOf,
+  toAddress,
+  toTopic,
+  wordAt,
+} from './evm-log.ts'
+
+/**
+ * x402 `batch-settlement`: a buyer deposits into a channel with a seller, and the seller claims what was
+ * used, many calls at once. A claim cannot be taken back, so claims count, and only up to the money that
+ * the named payer was seen to put in.
+ *
+ * A forger can open a channel in a stranger's name: the contract takes any collector, and lets another
+ * key sign for the payer. But the money is then his own, and no transfer of the stranger's stands before
+ * the deposit. A deposit alone is no payment: what is not claimed goes back.
+ */
+export const CHANNEL_TOPICS = {
+  opened: '0x69d8248d5566bdb2ebc4d218970710d8378a2ff9b709a999e052b71970f808fa',
+  deposit: '0x6c2a09353b5e75e70d0b9778b80a413809bb235d46c211811c474b3346791d89',
+  claim: '0x36bd546bb573e8921fdbfd934bbed62d872796b01792cd240cce27f79dd3eddd',
+  refund: '0xa84286cf8ebc7903a663c77c8d99aa92b600d4c2fcca872a5d4a663db4eb394b',
+  withdrawal: '0x546ce1e2242cd930c196bd08b894443562d709b4fffe4f028a75a6d233efc6e3',
+} as const
+
+export const CHANNEL_EVENTS = ['opened', 'deposit', 'claim', 'refund'] as const
+export type ChannelEventKind = (typeof CHANNEL_EVENTS)[number]
+
+/** One thing that happened to a channel, in the order of its chain. */
+export interface ChannelEvent {
+  /** Of its contract, as that names it. */
+  channel: string
+  kind: ChannelEventKind
+  /** Smallest units; of a deposit, as far as it was proved. */
+  amount: bigint
+  /** Whose the channel is; known where it was opened. */
+  payer: string | null
+  payee: string | null
+}
+
+/** What a channel contract's log says; null for other events, and for channels of another coin. */
+export function readChannelLog(log: EvmLog, coin: string): ChannelEvent | null {
+  const [event, channel = ''] = log.topics
+  if (event === CHANNEL_TOPICS.opened) {
+    const isOurs = addressAt(log.data, 4) === coin
+    const [payer, payee] = [addressAt(log.data, 0), addressAt(log.data, 2)]
+    return isOurs ? { channel, kind: 'opened', amount: 0n, payer, payee } : null
+  }
+  const kind = KINDS.get(event ?? '')
+  if (kind === undefined) return null
+  return { channel, kind, amount: wordAt(log.data, 0), payer: null, payee: null }
+}
+
+const KINDS = new Map<string, ChannelEventKind>([
+  [CHANNEL_TOPICS.deposit, 'deposit'],
+  [CHANNEL_TOPICS.claim, 'claim'],
+  [CHANNEL_TOPICS.refund, 'refund'],
+  [CHANNEL_TOPICS.withdrawal, 'refund'],
+])
+
+/**
+ * The deposits that a transfer of the same amount stands before, in their transaction, from the channel's
+ * payer to the contract or its collector. Each transfer proves one.
+ */
+export function proveDeposits<Log extends EvmLog>(
+  deposits: readonly { log: Log; payer: string }[],
+  transfers: readonly EvmLog[],
+  coin: string,
+): Set<Log> {
+  const open = new Set(transfers.filter((transfer) => isTransferOf(transfer, coin)))
+  const proved = new Set<Log>()
+  for (const { log, payer } of deposits) {
+    const money = [...open].find(
+      (transfer) =>
+        transfer.transactionHash === log.transactionHash &&
+        transfer.logIndex < log.logIndex &&
+        transfer.topics[1] === toTopic(payer) &&
+        amountOf(transfer) === wordAt(log.data, 0),
+    )
+    if (money === undefined) continue
+    open.delete(money)
+    proved.add(log)
+  }
+  return proved
+}
+
+/**
+ * How much of each claim counts: what it took, up to the proved money that is left. What goes back to
+ * the payer is taken off the proved money, whoever's it was.
+ *
+ * @param events of one channel, in chain order
+ * @returns by event, for those that count
+ */
+export function countClaims<Event extends Pick<ChannelEvent, 'kind' | 'amount'>>(
+  events: readonly Event[],
+): Map<Event, bigint> {
+  const counted = new Map<Event, bigint>()
+  let left = 0n
+  for (const event of events) {
+    const { kind, amount } = event
+    if (kind === 'deposit') left += amount
+    if (kind === 'refund') left -= amount < left ? amount : left
+    if (kind !== 'claim') continue
+    const paid = amount < left ? amount : left
+    left -= paid
+    if (paid > 0n) counted.set(event, paid)
+  }
+  return counted
+}
+
+/** Whether a transfer is a channel contract paying a seller what was claimed. */
+export function isSettling({ topics }: EvmLog): boolean {
+  return CHANNELS.some(({ contract }) => contract === toAddress(topics[1]))
+}

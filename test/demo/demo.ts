@@ -1,0 +1,27 @@
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
+import { resetDemoLedger } from './demo-ledger.ts'
+
+/**
+ * `npm run demo`: serves the fictional directory of `test/fixtures/demo` from folders of its own, so
+ * that every state of every page can be seen: also what sellers did, put back at each start. A banner
+ * on each page says that nobody in it exists.
+ */
+const env = { ...process.env }
+Object.assign(process.env, {
+  CONTENT_DIR: 'test/fixtures/demo',
+  OUT_DIR: env.OUT_DIR || '.cache/demo',
+  STATE_DIR: env.STATE_DIR || '.cache/demo-state',
+  DATABASE_URL: '',
+  SMTP_URL: '',
+  PORT: env.PORT || '4321',
+  // A page of every component in every state, which no other release has.
+  WAYPOST_DESIGN: 'on',
+  BASE_URL: env.BASE_URL || `http://localhost:${env.PORT || '4321'}`,
+})
+const log = createLog((line) => process.stdout.write(line), Date.now)
+await resetDemoLedger(parseConfig(process.env), log, Date.now())
+console.log(
+  'A seller to sign in as at /sellers: ana@brightwell.example. The link of the mail is printed here.',
+)
+await import('../../functions/commands/start.ts')

@@ -1,0 +1,97 @@
+import type { ListingView } from '../../../src/domain/views/listing-view.ts'
+import type {
+  ClaimCheckResult,
+  ClaimView,
+  KnownPayout,
+} from '../../../src/domain/views/seller-views.ts'
+import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
+import { createOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
+import { createClaimCard, showInstructions } from '../../../src/site/sellers/claims/show-claim.ts'
+import { make, partOf } from '../../../src/site/sellers/controls/elements.ts'
+
+/** The seller's cards in every state, for the design page: nothing in them is anybody's. */
+const AT = '2026-01-02T03:04:05.000Z'
+const ADDRESS = '0x1111111111111111111111111111111111111111'
+const place = partOf(document, 'design-sellers')
+const view = await readListing(place.dataset.designSellers ?? '')
+
+for (const state of CLAIM_STATES.filter((each) => each !== 'verified')) {
+  const claim = toClaim({ state })
+  const card = createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} })
+  place.append(make('ul', 'claim-list', card))
+}
+for (const method of CLAIM_METHODS) place.append(createStarted(method))
+for (const payouts of [[], toPayouts()])
+  for (const verified of [true, false])
+    place.append(
+      createOwnedListing({
+        claim: toClaim({ state: 'verified', last_check: toCheck(verified) }),
+        view: payouts.length === 0 && !verified ? null : view,
+        payouts,
+        numbers: toNumbers(verified ? 7 : 0),
+      }),
+    )
+
+async function readListing(id: string): Promise<ListingView> {
+  const listing: ListingView = await (await fetch(`/api/v1/listings/${id}`)).json()
+  return listing
+}
+
+function createStarted(method: ClaimView['method']): HTMLElement {
+  const claim = toClaim({ method, last_check: toCheck(false) })
+  const card = createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} })
+  const guide = [
+    { text: 'What is to be published', code: 'token' },
+    { text: 'A command to see it', code: 'curl -i https://service.example/' },
+    { text: 'Run the check.' },
+  ]
+  showInstructions(card, {
+    claim,
+    token: 'token',
+    instructions: { method, value: 'token', steps: [], guide },
+  })
+  return make('ul', 'claim-list', card)
+}
+
+function toClaim(change: Partial<ClaimView>): ClaimView {
+  return {
+    id: 'claim',
+    listing_id: 'x402.service',
+    method: 'well_known',
+    state: 'pending',
+    created_at: AT,
+    expires_at: AT,
+    ...change,
+  }
+}
+
+function toCheck(verified: boolean): ClaimCheckResult {
+  return {
+    verified,
+    method: 'well_known',
+    checked_at: AT,
+    expected: 'https://service.example/file answers 200 with the token',
+    observed: verified ? 'token' : 'status 404, text/html: <script>alert(1)</script>',
+    reason: verified ? null : 'http_status',
+    next: verified ? 'Nothing: the listing is yours.' : 'The file must answer with status 200.',
+  }
+}
+
+function toPayouts(): KnownPayout[] {
+  const known = { listing_id: 'x402.service', payout: `eip155:8453:${ADDRESS}` }
+  return [
+    { ...known, counts: true, proven_at: AT },
+    { ...known, counts: true },
+    { ...known, counts: false },
+  ]
+}
+
+function toNumbers(clicks: number) {
+  const date = new Date().toISOString().slice(0, 10)
+  return {
+    listing_id: 'x402.service',
+    clicks: { total: clicks, by_day: [{ date, clicks }], by_src: { web: clicks } },
+    calls: clicks,
+    search_impressions: clicks,
+  }
+}
