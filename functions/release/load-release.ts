@@ -62,8 +62,7 @@ export async function loadRelease(
     toUrlPath(row.file),
   )
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
-  const search = openIndex(dir, 'search.index')
-  const operations = openIndex(dir, 'operations.index')
+  const { search, operations } = openIndexes(dir)
   const publicDir = join(dir, 'public')
   return {
     release: {
@@ -84,13 +83,25 @@ export async function loadRelease(
       pageCode: toPageCode(dir, file),
     },
     verify: async () => {
-      for (const [name, index] of Object.entries({ search, operations }))
-        await verifyBodiesInSteps(index).catch((error: unknown) => {
-          throw damagedIndex(dir, `${name}.index`, error)
-        })
+      await verifyIndexes(dir, { search, operations })
       return findDamaged(publicDir, files.values())
     },
   }
+}
+
+/** Of the listings, and of what may be asked of them. */
+function openIndexes(dir: string) {
+  return {
+    search: openIndex(dir, 'search.index'),
+    operations: openIndex(dir, 'operations.index'),
+  }
+}
+
+async function verifyIndexes(dir: string, indexes: Record<string, SearchIndex>): Promise<void> {
+  for (const [name, index] of Object.entries(indexes))
+    await verifyBodiesInSteps(index).catch((error: unknown) => {
+      throw damagedIndex(dir, `${name}.index`, error)
+    })
 }
 
 function openIndex(dir: string, name: string): SearchIndex {

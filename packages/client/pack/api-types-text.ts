@@ -23,7 +23,6 @@ const PARAMETERS = {
   SearchParameters: '/api/v1/search',
   ChangesParameters: '/api/v1/changes',
   LintParameters: '/api/v1/lint',
-  OperationsParameters: '/api/v1/operations',
 }
 
 const FOLDER = 'packages/client/src/generated'

@@ -10,7 +10,6 @@ import type {
   LintReport,
   Listing,
   OperationsAnswer,
-  OperationsParameters,
   ProposalBody,
   Proposed,
   SearchParameters,
@@ -39,6 +38,9 @@ export interface RelayInfo extends Record<string, unknown> {
   /** Why not; null where it is. */
   reason: string | null
 }
+
+/** What a search of operations takes. */
+export type OperationsParameters = Omit<SearchParameters, 'sort' | 'facets' | 'view' | 'explain'>
 
 interface Signalled {
   signal?: AbortSignal | undefined

@@ -7,6 +7,7 @@ import {
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { toOperationEntries } from '../../domain/kit/found-operation.ts'
 import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
 import {
   costOf,
@@ -15,7 +16,6 @@ import {
   networksOf,
   railsOf,
 } from '../../domain/listing/pricing.ts'
-import { toOperationEntries } from '../../domain/operation/found-operation.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'

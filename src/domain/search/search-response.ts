@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { AlsoSearchSchema } from '../derived/tables.ts'
-import { FoundOperationSchema } from '../operation/found-operation.ts'
+import { FoundOperationSchema } from '../kit/found-operation.ts'
 import { ListingSummarySchema } from '../views/summary-view.ts'
 import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'

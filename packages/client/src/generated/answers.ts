@@ -75,37 +75,6 @@ export interface LintParameters {
   as?: "x402" | "mpp" | "mcp" | "a2a" | "http" | undefined
 }
 
-export interface OperationsParameters {
-  /** A task or keywords, at most 1000 characters; any of the words may match, and the best matches come first. */
-  q?: string | undefined
-  /** Only listings of this kind. */
-  kind?: "kit" | "http_api" | "mcp_server" | "a2a_agent" | undefined
-  /** Only listings in this category; /api/v1/categories has the identifiers. */
-  category?: string | undefined
-  /** Only listings that take payment on this rail. */
-  rail?: "x402" | "mpp" | undefined
-  /** Only listings known from this source; /api/v1/sources has the identifiers. */
-  source?: string | undefined
-  /** Only listings whose lowest price is at most this many US dollars. What is declared free costs 0; any other without a known price is left out. */
-  max_price_usd?: number | undefined
-  /** Only listings whose trust score, from 0 to 100, is at least this; those without a score are left out. */
-  min_trust?: number | undefined
-  /** If true, only listings that name a payment rail. */
-  paid_only?: boolean | undefined
-  /** Only listings whose seller publishes all of these discovery files, separated by commas. */
-  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[] | undefined
-  /** Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up: none or payment. */
-  auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account" | undefined
-  /** Only listings that run remote, at the seller, or that come as a package to run in a local process. */
-  runs?: "remote" | "local" | undefined
-  /** Only listings that take payment on this network: its CAIP-2 id, or its common name (base, solana, tempo, polygon). */
-  network?: string | undefined
-  /** How many results to send at most. */
-  limit?: number | undefined
-  /** How many results to skip, for the pages after the first. */
-  offset?: number | undefined
-}
-
 export interface Categories {
   categories: { id: string; name: string; description: string; listings: number; page: string }[]
 }
@@ -214,7 +183,7 @@ export interface Listing {
 
 export interface OperationsAnswer {
   total: number
-  results: ({ listing: { id: string; name: string; kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"; trust: number | null; auth: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"; page: string }; operation: { name?: string; method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url?: string; package?: string; description?: string; price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }; offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]; input?: { [name: string]: string }; example?: { url?: string; body?: unknown }; relay_url?: string }; digest: string; relevance: number })[]
+  results: ({ listing: { id: string; name: string; kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"; trust: number | null; auth: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"; page: string }; operation: { name?: string; method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url?: string; package?: string; description?: string; price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }; offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd?: number; max_usd?: number })[]; input?: { [name: string]: string }; example?: { url?: string; body?: unknown }; relay_url?: string }; digest: string; relevance: number })[]
   notes: string[]
   suggested?: ({ parameters: { [name: string]: string | number | boolean | string[] }; total: number })[]
 }

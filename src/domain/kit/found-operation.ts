@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import { type KitOperation, toKitOperations } from '../kit/kit-operations.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
-import type { Tool } from '../trust/interface.ts'
+import type { Tool } from '../listing/tools-and-skills.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { AUTH_TYPES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { type KitOperation, toKitOperations } from './kit-operations.ts'
 
 /** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
 const MAX_DESCRIPTION = 80
