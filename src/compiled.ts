@@ -30,7 +30,7 @@ export interface CompiledListing {
   view: ListingView
   /** kit.json of the listing, as served. */
   kit: KitView
-  /** The description rendered to HTML; raw HTML of the source stands in it as text. */
+  /** The description rendered to HTML; raw HTML of the source is shown as text. */
   description_html: string
   added: string
   /** Why the relay does not take it; null when it does. */

@@ -51,11 +51,11 @@ export function mountHealth(app: H3, parts: HealthParts): void {
   }
 }
 
-function createStoreCheck({ ping }: Pick<Store, 'ping'>, clock: Clock) {
+function createStoreCheck(store: Pick<Store, 'ping'>, clock: Clock) {
   let asked: Promise<string | null> | null = null
   let tookWriteAt = Number.NEGATIVE_INFINITY
   const ask = async () => {
-    const fault = await findFault(ping)
+    const fault = await findFault(() => store.ping())
     asked = null
     if (fault === null) tookWriteAt = clock.now()
     return fault

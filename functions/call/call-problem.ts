@@ -53,7 +53,7 @@ export type MakeCallProblem = (
 ) => Response
 
 const MAY_HAVE_SETTLED =
-  'If the call carried a payment, it may have settled all the same: check before you pay again.'
+  'If the call carried a payment, it may have settled anyway. Check before you pay again.'
 
 const INVALID_ANSWER = unreachable(
   'http_protocol_error',

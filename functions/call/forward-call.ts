@@ -142,7 +142,7 @@ function createAnswer(
       if (isRedirect(head.status)) {
         phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
-        // All that is told of it stands in its head: its body may have no end.
+        // Its head says all we need: its body may have no end.
         call()?.abort(new InvalidAnswerError('a redirect'))
       } else {
         // Node's writer may refuse bytes that its parser let through: then nothing was passed yet.

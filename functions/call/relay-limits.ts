@@ -90,7 +90,7 @@ export interface InFlight {
 
 export interface Place {
   leave(): void
-  /** Set by whoever runs the call: ends it, because others who hold less find no place. */
+  /** The caller of this sets it; it ends the call, because others who hold less find no place. */
   giveWay: () => void
 }
 
@@ -122,7 +122,7 @@ export function createInFlight(limits: RelayLimits['inFlight']): InFlight {
         place.leave()
         place.giveWay()
       }
-      // Whoever gives way at the listing leaves a place in all, too.
+      // A call that gives way at its listing also frees a place overall.
       const here = own.take(client, { giveWay })
       if (typeof here === 'string') return 'listing'
       const inAll = all.take(client, { giveWay })

@@ -31,7 +31,7 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response | H
       },
       parts.clock.now(),
     )
-    // Whoever clicks too often gets where he wants to go; he is only not counted.
+    // A client over its limit is still redirected. Its clicks are not counted.
     if (isCounted) await parts.ledger.clicks.write(click)
     // Cheaper than a Response: this route is the hottest of all.
     return new HTTPResponse(null, {

@@ -132,7 +132,7 @@ function once<Result>(work: () => Result): () => Result {
 }
 
 /**
- * CPU time stands beside the clock's: on a shared machine only the first says what a stage costs.
+ * Prints CPU time too: on a shared machine only that says what a stage costs.
  * It is the main thread's own; other threads and the processes of Astro and Pagefind work meanwhile.
  */
 function createStageLog() {

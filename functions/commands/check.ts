@@ -2,17 +2,32 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { type Fault, formatFault } from '../../src/compile/content/fault.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
-import { type ContentReport, readContent } from '../../src/compile/content/read-content.ts'
+import {
+  type Content,
+  type ContentReport,
+  readContent,
+} from '../../src/compile/content/read-content.ts'
+import {
+  countQuality,
+  findPoorest,
+  judgeQuality,
+  QUALITIES,
+} from '../../src/domain/operation/listing-quality.ts'
 import { runMain } from '../operations/run-main.ts'
 import { parseConfig } from '../ports/config.ts'
 
+/** Of the poorest listings. */
+const MOST_NAMED = 20
+
 /**
- * `npm run check [-- --changed-from <git ref>]`: validates the content and reports every problem in
- * one run; with a ref, those of files changed since it alone. Exit: 0 sound, 1 errors, 2 the command
+ * `npm run check [-- --changed-from <git ref>] [--quality]`: validates the content and reports every
+ * problem in one run; with a ref, those of files changed since it alone. `--quality` counts what
+ * listings of each kind have, and names the poorest. Exit: 0 sound, 1 errors, 2 the command
  * was wrong.
  */
 await runMain(() => {
-  const since = readArguments()
+  const asked = readArguments()
+  const since = asked === null ? null : asked['changed-from']
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
   const changes = typeof since === 'string' ? readChanges(root, since) : null
@@ -20,7 +35,7 @@ await runMain(() => {
     console.error(
       changes instanceof Error
         ? changes.message
-        : 'expected no arguments, or --changed-from <a git ref such as origin/main>',
+        : 'expected no arguments, --quality, or --changed-from <a git ref such as origin/main>',
     )
     process.exitCode = 2
     return
@@ -28,12 +43,14 @@ await runMain(() => {
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
   report(read, changes, { root, start })
+  if (asked?.quality === true && read.content !== null) reportQuality(read.content)
 })
 
-/** @returns the ref, undefined where none was asked for, null where the command was wrong. */
-function readArguments(): string | undefined | null {
+/** @returns what was asked for, or null where the command was wrong. */
+function readArguments() {
+  const options = { 'changed-from': { type: 'string' }, quality: { type: 'boolean' } } as const
   try {
-    return parseArgs({ options: { 'changed-from': { type: 'string' } } }).values['changed-from']
+    return parseArgs({ options }).values
   } catch {
     return null
   }
@@ -62,6 +79,32 @@ function report(
   if (elsewhere > 0) console.log(`${elsewhere} errors in files that did not change: npm run check`)
 }
 
+function reportQuality({ listings, evidence }: Content): void {
+  const judged = listings.map(({ id, facts }) => ({
+    id,
+    kind: facts.kind,
+    quality: judgeQuality(facts, evidence.get(id) ?? {}),
+  }))
+  const rows = countQuality(judged).map(({ kind, listings, have }) => [
+    kind,
+    String(listings),
+    ...QUALITIES.map((name) => {
+      const count = have[name]
+      return count === undefined ? '–' : `${count.has}/${count.of}`
+    }),
+  ])
+  const table = [['kind', 'listings', ...QUALITIES], ...rows]
+  for (const row of table)
+    console.log(
+      row
+        .map((cell) => cell.padEnd(12))
+        .join('')
+        .trimEnd(),
+    )
+  const poorest = findPoorest(judged, MOST_NAMED)
+  for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
+}
+
 function isError({ severity }: Fault): boolean {
   return severity === 'error'
 }
@@ -82,7 +125,7 @@ interface Changes {
   removed: string[]
 }
 
-/** @returns an error with git's own words where the ref or the repository is none. */
+/** @returns an error with git's own words where the ref or the repository does not exist. */
 function readChanges(contentDir: string, ref: string): Changes | Error {
   if (ref.startsWith('-')) return new Error(`expected a git ref such as origin/main, got ${ref}`)
   try {

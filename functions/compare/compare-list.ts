@@ -38,7 +38,7 @@ export function createCompareList(
     return Response.json(reply.view, { headers: { ...HEADERS, ...taken.headers } })
   }
 
-  /** Where no file layer stands in front, as on another host. */
+  /** For a host without our file layer. */
   async function readList(): Promise<Response> {
     const bytes = (await release().files.read(ROUTES.compare_list.path)) ?? '{"pages":[]}'
     return new Response(new Uint8Array(Buffer.from(bytes)), {

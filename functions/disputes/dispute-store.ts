@@ -10,7 +10,7 @@ const MAX_WAITING_OF_LISTING = 20
 
 export type AddedDispute = { id: string } | { full: 'queue' | 'listing' }
 
-/** The same words about the same listing are one dispute, whoever sends them and how often. */
+/** The same words about the same listing are one dispute, however often they are sent. */
 export async function addDispute(
   { db }: Store,
   { listing_id, reason, evidence_urls }: DisputeBody,

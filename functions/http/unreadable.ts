@@ -3,7 +3,7 @@ import type { RequestFault } from './find-request-fault.ts'
 
 /** What stands on the wire when a request could not be parsed: no request object exists then. */
 export interface Unreadable extends RequestFault {
-  /** The target as far as it was received; empty where there is none. */
+  /** The part of the target that was received; may be empty. */
   target: string
 }
 

@@ -25,7 +25,7 @@ export function clientKey(
 }
 
 /**
- * The network a client's key lies in: the /48 of an IPv6 /64, since whoever has one /64 usually has
+ * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually has
  * the 65,536 of a whole /48. An IPv4 address is its own network: its neighbours are strangers to it.
  *
  * @example networkOf('20010db800010002::/64') → '20010db80001::/48'

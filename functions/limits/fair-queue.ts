@@ -1,5 +1,5 @@
 /**
- * Work done one piece after another, in turns between clients: whoever brings much waits for
+ * Work done one piece after another, in turns between clients: a client with much work waits for
  * himself, not the others for him.
  */
 export interface FairQueue {

@@ -38,7 +38,7 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
 }
 
 /**
- * The linter's report on an address for whoever asks, over HTTP or on a page: one limit for both. An
+ * The linter's report on an address, over HTTP or on a page: one limit for both. An
  * address of a listing is asked as the listing says, operation by operation.
  */
 export function createCheck({ config, limits, clock, runs, plans }: CheckParts): Check {

@@ -61,7 +61,7 @@ export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan 
 
 /**
  * Its operations as they are declared and as they are asked. Only listings of operations have any; the
- * others are asked at one address, whoever they are.
+ * the others are asked at one address.
  */
 function addressesOf({ handshake }: ProbePlan): string[] {
   if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []

@@ -44,7 +44,7 @@ export async function examineUrl(
   for (const handshake of toHandshakes(url, as)) {
     const finding = await shakeHands(handshake, watched, now)
     findings.push(finding)
-    // Whoever spoke is known; a host that cannot be reached is asked no more.
+    // Stop once a protocol spoke, or once the host cannot be reached.
     if (finding.outcome === 'spoke' || finding.failure !== undefined) break
     if (finding.outcome === 'unknown') break
   }

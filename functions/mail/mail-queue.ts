@@ -57,7 +57,7 @@ export function createMailQueue(parts: MailQueueParts): MailQueue {
     delivering ??= run()
     return delivering
   }
-  // A job added while the last look was under way must not wait for the timer; whoever comes after
+  // A job added while the last look was under way must not wait for the timer; one that comes after
   // the last look begins the next one, so it ends in the same step.
   const run = async () => {
     try {

@@ -10,13 +10,13 @@ export function writeSignInMail(baseUrl: string, link: string, minutes: number):
     link,
     text: `Hello,
 
-somebody, most likely you, asked to sign in to Waypost with this address.
+Someone asked to sign in to Waypost with this address, probably you.
 Open this link and press the button there:
 
 ${link}
 
-The link works once, for ${minutes} minutes, and only the newest one works.
-If it was not you, ignore this mail: without the link nobody gets in.
+The link works once and for ${minutes} minutes. A newer link replaces it.
+If this was not you, ignore this mail. Nobody can sign in without the link.
 
 Waypost, ${baseUrl}
 `,
@@ -38,22 +38,22 @@ function describe(task: ClaimMailTask): { subject: string; body: string } {
     case 'claim_verified':
       return {
         subject: `You own the listing ${listing_id}`,
-        body: `your proof for ${host} was found, so the listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\nPlease leave the proof in place: it is checked again every day.`,
+        body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\nPlease leave the proof in place: we check it every day.`,
       }
     case 'claim_superseded':
       return {
         subject: `Somebody else now owns the listing ${listing_id}`,
-        body: `another seller has proved control of the listing's host after you proved ${host}, so the listing ${listing_id} is theirs now and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for that host, then claim the listing again.`,
+        body: `another seller proved control of ${host} after you did. The listing ${listing_id} is theirs now, and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for that host, then claim the listing again.`,
       }
     case 'claim_failing':
       return {
         subject: `We could not find your proof for ${listing_id}`,
-        body: `the daily check of your claim on ${listing_id} failed:\n${task.reason}\nIf it is not back within 7 days, the claim lapses and the listing becomes unclaimed again. You can check it at once on your dashboard.`,
+        body: `the daily check of your claim on ${listing_id} failed:\n${task.reason}\nPut the proof back within 7 days, or the claim ends and the listing is unclaimed again. You can check it now on your dashboard.`,
       }
     case 'claim_lapsed':
       return {
         subject: `Your claim on ${listing_id} has lapsed`,
-        body: `${whyLapsed(task)}\nThe listing ${listing_id} becomes unclaimed at the next build. Claim it again whenever you like; a new token will be given.`,
+        body: `${whyLapsed(task)}\nThe listing ${listing_id} becomes unclaimed at the next build. You can claim it again at any time, with a new token.`,
       }
   }
 }
@@ -61,5 +61,5 @@ function describe(task: ClaimMailTask): { subject: string; body: string } {
 function whyLapsed({ host, reason }: Extract<ClaimMailTask, { kind: 'claim_lapsed' }>): string {
   return reason === 'host_changed'
     ? `the listing has moved away from ${host}, and your proof covers that host alone.`
-    : `your proof for ${host} could not be found for 7 days:\n${reason}`
+    : `we could not find your proof for ${host} for 7 days:\n${reason}`
 }

@@ -29,7 +29,7 @@ const LONGEST_LINE = 998
 
 /**
  * Plain ASCII goes out as it is written. nodemailer would encode it for one line of more than 76
- * characters, and the link would be cut in two for whoever reads the file.
+ * characters, and a reader of the file would see the link cut in two.
  */
 export function keepLinesWhole(transport: Transporter): void {
   transport.use('stream', ({ data, message }, done) => {

@@ -27,7 +27,7 @@ export interface EvmChain {
   /** Logs of the token, or of another contract, in chain order; of an event alone, however many topics it has. */
   logs(topics: Topics, from: number, to: number, address?: string): Promise<TimedLog[]>
   hasCode(address: string): Promise<boolean>
-  /** The transaction a log stands in. */
+  /** The transaction of a log. */
   call(log: BlockLog): Promise<EvmCall>
 }
 

@@ -24,7 +24,7 @@ export interface MeterParts {
   log: Log
   createRpc?: CreateJsonRpc
   wait?: Wait
-  /** This process has the lock on the state: whoever left a lease behind was killed. */
+  /** This process holds the state's lock, so a lease left behind belongs to a dead process. */
   isAlone?: boolean
 }
 

@@ -68,7 +68,7 @@ export async function insertCursors(
       .execute()
 }
 
-/** Payments of one range; what was counted before stays as it is, whoever saw it. */
+/** Payments of one range; a payment that was counted before stays as it is. */
 export async function insertPayments(
   trx: Transaction<Tables>,
   settlements: readonly Settlement[],

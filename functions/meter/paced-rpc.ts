@@ -42,7 +42,7 @@ async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promi
   const stop = Promise.withResolvers<never>()
   const onAbort = () => stop.reject(new MeterStopped('asked to stop'))
   signal.addEventListener('abort', onAbort)
-  // Whoever loses the race may fail later, and nobody is left to hear it.
+  // The loser of the race may fail later, when nobody listens.
   work.catch(() => {})
   try {
     return await Promise.race([work, stop.promise])

@@ -145,7 +145,7 @@ async function withoutDeposits(
 }
 
 /**
- * Transactions looked up in one range, those that moved most first: whoever floods a payout with small
+ * Transactions looked up in one range, those that moved most first: a flood of small
  * transfers hides nothing that is worth more.
  */
 const MOST_CALLS = 500

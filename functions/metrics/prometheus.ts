@@ -144,7 +144,7 @@ async function readMailQueue({ db }: Store, now: number): Promise<number> {
   return Number(jobs)
 }
 
-/** @returns how many checks of payments stand in each state that has any */
+/** @returns how many payment checks are in each state, without empty states */
 async function readSettlements({ db }: Store): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('settlement_check')

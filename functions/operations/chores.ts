@@ -50,7 +50,7 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
     const { checked, failing, lapsed } = await reverifyClaims(parts)
     if (checked > 0) log.info('claims.reverified', { checked, failing, lapsed })
   })
-  // What it did stands in the log, chain by chain.
+  // The log says what it did, chain by chain.
   await run(async () => {
     const { store } = ledger
     const isAlone = store.dialect === 'sqlite'

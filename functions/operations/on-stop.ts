@@ -1,4 +1,4 @@
-/** Whoever started this process, from before the work that a start takes. */
+/** The parent process, read before a start does its work. */
 const SHELL = process.ppid
 /** How often a process that npm started looks whether its shell is still there (milliseconds). */
 const LOOK_EVERY = 500

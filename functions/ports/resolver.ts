@@ -85,7 +85,7 @@ function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'
   }
 }
 
-/** "There is none" is an answer too. */
+/** "No such record" is an answer too. */
 async function txtOrNone(resolver: dns.Resolver, host: string): Promise<string[][]> {
   try {
     return await resolver.resolveTxt(host)

@@ -20,7 +20,7 @@ export interface AskLimits {
 export const ASK_LIMITS: AskLimits = {
   connectMs: 10_000,
   answerMs: 20_000,
-  // Terms of x402 version 2 stand in a header and can be long.
+  // x402 version 2 puts its terms into a header, which can be long.
   headerBytes: 128 * 1024,
   bodyBytes: 1024 * 1024,
   decodedBytes: 4 * 1024 * 1024,

@@ -78,7 +78,7 @@ function createAddressGate(): HostQueue['enterAddress'] {
     if (count >= MOST_AN_ADDRESS) {
       const line = outside.get(address) ?? []
       outside.set(address, line)
-      // Whoever leaves hands its place over.
+      // A request that ends hands its place to the next.
       await new Promise<void>((enter) => line.push(enter))
     } else inside.set(address, count + 1)
     return () => {

@@ -27,7 +27,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const { config, resolver, clock, log } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  // With SQLite one server holds the state: whoever left a lease behind was killed.
+  // With SQLite one server holds the state, so a lease left behind belongs to a dead process.
   const isAlone = store.dialect === 'sqlite'
   const lease = await takeLease(store, { name: 'probe', holder: randomUUID(), isAlone }, now())
   if (lease === null) return
@@ -39,7 +39,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   })
   let done = 0
   const holdOn = async () => {
-    // Whoever took it over goes on from what is written down.
+    // The next owner continues from what is written down.
     if (!(await lease.extend(now()))) stop.abort()
   }
   try {

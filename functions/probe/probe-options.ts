@@ -4,7 +4,7 @@ import { isListingId } from '../../src/domain/listing/listing-id.ts'
 export interface ProbeOptions {
   /** Empty for every listing. */
   ids: string[]
-  /** Milliseconds; 0 probes whoever is asked for. */
+  /** Milliseconds; 0 probes every listing asked for. */
   staleMs: number
   limit: number
   concurrency: number

@@ -55,7 +55,7 @@ export function createPropose(parts: ProposeParts, runs: StrangerRuns): Propose 
     )
     if ('kind' in looked) return { ...looked, kind: 'refused', code: 'rate-limited' }
     // Nothing more was asked then: what was found is not all there is.
-    if (caller.signal.aborted) looked.unreachable ??= 'whoever proposed it has left'
+    if (caller.signal.aborted) looked.unreachable ??= 'the client hung up'
     return addLooked(parts, body, looked)
   }
 }
@@ -126,7 +126,7 @@ function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): Refu
   if (fault !== null) return refuse('url', 'invalid-parameter', `${fault}.`)
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
     return refuse('url', 'invalid-parameter', 'expected a service elsewhere: this is our own host.')
-  // What was sent is not repeated: an answer may be logged by whoever carries it.
+  // The answer does not repeat what was sent: proxies may log it.
   return email === undefined || parseEmailAddress(email) !== null
     ? null
     : refuse('email', 'invalid-parameter', 'expected one plain address such as ann@shop.example.')

@@ -25,7 +25,7 @@ export function createResponseMemory({ kept, bytes: size } = BOUNDS) {
       const memory = free.pop()
       return memory === undefined ? takeFreshMemory(size) : Buffer.from(memory)
     },
-    /** @param written any view of what was taken; whoever gives it back must not look at it again. */
+    /** @param written any view of what was taken; the caller must not use it afterwards. */
     giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
       if (buffer.byteLength !== size || free.length === kept) return
       if (!free.includes(buffer)) free.push(buffer)

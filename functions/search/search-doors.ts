@@ -92,7 +92,7 @@ function createDoor(
     }
     if (!taken.allowed) return pass()
     later(() => {
-      // Whoever is gone needs no answer, and could not give the memory back.
+      // A client that left needs no answer, and could not return the memory.
       if (res.destroyed) return () => {}
       const isTyping = req.headers[TYPING_HEADER] === '1'
       const accepts = toText(req.headers['accept-encoding'])

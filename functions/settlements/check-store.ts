@@ -167,7 +167,7 @@ export async function insertTransfers(
     .execute()
 }
 
-/** The whole claim: one that names a wrong amount must not stand in the place of the right one. */
+/** The whole claim: one that names a wrong amount must not take the place of the right one. */
 function toCheckId(listingId: string, claim: SettlementClaim): string {
   return createHash('sha256')
     .update(JSON.stringify([listingId, Object.entries(claim).sort()]))

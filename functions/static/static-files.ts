@@ -17,7 +17,7 @@ export interface StaticFiles {
   serve(req: IncomingMessage, res: ServerResponse, path: string): boolean
   /** Answers with the file at `path` under another status, such as the 404 page. */
   serveAs(req: IncomingMessage, res: ServerResponse, path: string, status: number): boolean
-  /** The uncompressed bytes of a known address, for whoever says the same in another protocol. */
+  /** The uncompressed bytes of a known address, for doors of another protocol. */
   read(path: string): Promise<Buffer> | null
 }
 

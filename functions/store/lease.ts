@@ -20,7 +20,7 @@ export const LEASE_MS = 10 * 60_000
  * Takes a lease, or says that somebody else holds it (null).
  *
  * @param holder a name nobody else has, such as a UUID
- * @param isAlone whoever held it before is dead, since this process has the lock on the state
+ * @param isAlone the former owner is dead, since this process holds the state's lock
  */
 export async function takeLease(
   { db }: Store,

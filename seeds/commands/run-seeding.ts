@@ -194,8 +194,9 @@ function judge(
 type MakeProgress = (label: string, total: number) => Progress
 
 /**
- * First what the importer is going to remember, then the files, then the memory in its place: a run
- * that is killed at any moment leaves files that the next run knows for its own.
+ * First what the importer is going to remember, then the listings, then what lies beside them, then
+ * the memory in its place: a run that is killed at any moment leaves files that the next run knows
+ * for its own, and no evidence of a listing that is not there.
  */
 async function writePlan(
   writer: ContentWriter,
@@ -208,7 +209,7 @@ async function writePlan(
   const progress = makeProgress('write', writes.length + machineWrites.length + removes.length)
   let done = 0
   if (hasMemory) await writer.write(promiseFileOf(importer), renderLock(memory))
-  for (const { file, text } of [...machineWrites, ...writes]) {
+  for (const { file, text } of [...writes, ...machineWrites]) {
     await writer.write(file, text)
     progress.update(++done)
   }

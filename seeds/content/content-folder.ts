@@ -62,7 +62,7 @@ export async function readHandsOff(contentDir: string): Promise<HandsOff> {
   return text === null ? [] : parseHandsOff(text, file)
 }
 
-/** Every listing there is, whoever wrote it, by its path from the content folder. */
+/** Every listing, by its path from the content folder. */
 export async function readExisting(contentDir: string): Promise<Map<string, ExistingListing>> {
   const existing = new Map<string, ExistingListing>()
   for (const prefix of ID_PREFIXES) {

@@ -15,6 +15,7 @@ const LockSchema = v.object({
       file: v.pipe(v.string(), v.regex(/^listings\/[a-z0-9]+\/[a-z0-9._-]+\.md$/)),
       wrote: v.record(v.string(), v.string()),
       joined: v.optional(v.literal(true)),
+      said: v.optional(v.record(v.string(), v.unknown())),
       missing_since: v.optional(v.string()),
       withdrawn: v.optional(v.literal(true)),
     }),
@@ -28,6 +29,8 @@ export interface LockEntry {
   wrote: Readonly<Record<string, string>>
   /** The file is another source's, or a person's: only this source's row under `sources` is ours. */
   joined?: true | undefined
+  /** What the source said of a listing that others tell of too, by the fields of front matter. */
+  said?: Readonly<Record<string, unknown>> | undefined
   /** When a whole run first didn't show it any more, ISO 8601. */
   missing_since?: string | undefined
   /** Its file went to the tombstones, and comes back when the source shows it again. */
@@ -61,8 +64,8 @@ export function parseLock(text: string, file: string): SeedMemory {
 export function renderLock({ taken, listings }: SeedMemory): string {
   const lines = [...listings]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { file, wrote, joined, missing_since, withdrawn }]) => {
-      const entry = { file, wrote, joined, missing_since, withdrawn }
+    .map(([key, { file, wrote, joined, said, missing_since, withdrawn }]) => {
+      const entry = { file, wrote, joined, said, missing_since, withdrawn }
       return `    ${JSON.stringify(key)}: ${JSON.stringify(entry)}`
     })
   const count = taken === null ? '' : `  "taken": ${taken},\n`

@@ -2,7 +2,7 @@ import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 
 /**
  * What a listing is known by, as comparable text: two listings of one kind that share a package, a
- * remote, an operation or an agent's address are the same service, whoever published them.
+ * remote, an operation or an agent's address are the same service in every source.
  */
 export type ListingMark = string
 

@@ -40,7 +40,7 @@ export function toOperationAddress(text: string, rules: HostRules): OperationAdd
   return findCallableUrlFault(sample, rules) ?? { url: start + filled + rest, places }
 }
 
-/** What stands in the path must be filled in by every caller. */
+/** Every caller must fill in the placeholders of the path. */
 export function toPathParams(places: readonly string[]): NonNullable<Operation['params']> {
   return places.map((name) => ({
     name,

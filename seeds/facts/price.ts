@@ -38,7 +38,7 @@ export const MAX_CALL_USD = 1000
 /** No amount that means money has more digits; longer ones would only cost time. */
 const MAX_DIGITS = 40
 
-/** @returns a price in dollars, or why there is none. */
+/** @returns a price in dollars, or the reason for none. */
 export function priceAccept(accept: Accept): Offer | PriceFault {
   const network = toCaip2(accept.network) ?? accept.network
   if (isTestNetwork(network))

@@ -9,9 +9,12 @@ const MAX_PAGES = 5000
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
-const MAX_FILE_BYTES = 256 * 1024 * 1024
-/** All pages together, in UTF-16 units: what is held in memory at once. */
-const MAX_SOURCE_LENGTH = 512 * 1024 * 1024
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+/**
+ * All pages together, in UTF-16 units: parsed, a source takes three to five times as much, and an
+ * importer has 512 MiB whatever a source's cursors do.
+ */
+const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
 const PAGE_TIMEOUT_MS = 30_000
 
 export interface ReadOptions {

@@ -14,6 +14,8 @@ export interface ListingOwners {
   byMark: ReadonlyMap<ListingMark, readonly ListingOwner[]>
   byRef: ReadonlyMap<string, ListingOwner>
   byOrigin: ReadonlyMap<string, ListingOwner>
+  /** The first listing of an API at an origin, by its file. */
+  byAnyOrigin: ReadonlyMap<string, ListingOwner>
 }
 
 export function indexOwners(
@@ -24,7 +26,9 @@ export function indexOwners(
   const byMark = new Map<ListingMark, ListingOwner[]>()
   const byRef = new Map<string, ListingOwner>()
   const byOrigin = new Map<string, ListingOwner>()
-  for (const { file, marks, refs, wholeOrigin } of existing.values()) {
+  const byAnyOrigin = new Map<string, ListingOwner>()
+  const sorted = [...existing.values()].sort((a, b) => (a.file < b.file ? -1 : 1))
+  for (const { file, marks, refs, wholeOrigin, fields } of sorted) {
     const owner: ListingOwner = { file, isHandMade: !seeded.has(file) }
     for (const mark of new Set(marks)) {
       const owners = byMark.get(mark)
@@ -33,8 +37,11 @@ export function indexOwners(
     }
     for (const ref of refs) if (owner.isHandMade || !byRef.has(ref)) byRef.set(ref, owner)
     if (wholeOrigin !== null) byOrigin.set(wholeOrigin, owner)
+    const url = fields?.get('kind') === 'http_api' ? fields.get('url') : undefined
+    const origin = typeof url === 'string' ? originOf(url) : null
+    if (origin !== null && !byAnyOrigin.has(origin)) byAnyOrigin.set(origin, owner)
   }
-  return { byMark, byRef, byOrigin }
+  return { byMark, byRef, byOrigin, byAnyOrigin }
 }
 
 /** Files that some importer wrote and keeps. */
@@ -87,12 +94,17 @@ function findByEntry({ key, facts }: Seed, { byRef }: ListingOwners): string | n
   return null
 }
 
-function findByMost(seed: Seed, { byMark, byOrigin }: ListingOwners): string | null {
+function findByMost(seed: Seed, { byMark, byOrigin, byAnyOrigin }: ListingOwners): string | null {
   const shared = new Map<string, number>()
   for (const mark of marksOf(seed.facts))
     for (const { file } of byMark.get(mark) ?? []) shared.set(file, (shared.get(file) ?? 0) + 1)
   const [best] = [...shared].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   if (best !== undefined) return best[0]
   const origin = seed.facts.kind === 'http_api' ? originOf(seed.facts.url) : null
-  return origin === null ? null : (byOrigin.get(origin)?.file ?? null)
+  if (origin === null) return null
+  const whole = byOrigin.get(origin)
+  if (whole !== undefined) return whole.file
+  // A source that names no operation stands for the whole origin, whoever was read first.
+  const isWhole = (seed.facts.http ?? []).length === 0
+  return isWhole ? (byAnyOrigin.get(origin)?.file ?? null) : null
 }

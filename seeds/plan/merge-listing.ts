@@ -68,7 +68,7 @@ function withOthers(field: OwnedField, fields: Fields, facts: SeedFacts): unknow
   return [...facts.sources, ...sourceRows(fields).filter((row) => !own.has(sourceOf(row)))]
 }
 
-/** The rows that stand under ids this source uses; all rows where there is none of them. */
+/** The rows with ids that this source uses; all rows if it uses none. */
 function ownRows(fields: Fields, facts: SeedFacts): unknown {
   if (!Array.isArray(fields.get('sources'))) return fields.get('sources')
   const own = new Set(facts.sources.map(({ source }) => source))

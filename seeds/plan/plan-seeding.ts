@@ -1,5 +1,4 @@
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
-import type { ExistingListing } from '../content/existing-listing.ts'
 import { findHandsOff } from '../content/hands-off.ts'
 import {
   hasComment,
@@ -9,21 +8,20 @@ import {
 } from '../content/listing-text.ts'
 import { membersOf, tombstoneFileOf } from '../content/machine-files.ts'
 import { hashValue, type LockEntry, NO_MEMORY } from '../content/seed-lock.ts'
-import { OWNED_FIELDS, type Seed } from '../facts/seed-facts.ts'
+import type { Seed } from '../facts/seed-facts.ts'
 import { findMoved, findOwner, indexOwners } from './listing-owners.ts'
 import { joinSources, mergeListing } from './merge-listing.ts'
-import { planEvidence, restoreEvidence } from './plan-evidence.ts'
+import { restoreEvidence } from './plan-evidence.ts'
+import { hashFields, isOwnRender, keep, refuse, settle, write } from './plan-outcome.ts'
 import { planReviewOfSeed } from './plan-review.ts'
+import { indexSharers, isShared, planShared } from './plan-shared.ts'
 import { planWithdrawals } from './plan-withdrawals.ts'
 import {
   type Draft,
   fileOf,
-  type KeptListing,
   planRemoval,
-  planText,
   type SeedingInput,
   type SeedingPlan,
-  type SeedOutcome,
 } from './seeding-plan.ts'
 
 /** What seeding would do; pure, so that a dry run and a run can't differ. */
@@ -32,6 +30,7 @@ export function planSeeding(input: SeedingInput): SeedingPlan {
   const draft: Draft = {
     input,
     owners: indexOwners(input.existing, input.memories),
+    sharers: indexSharers(input.memories),
     files: new Map(),
     listings: new Map(memory.listings),
     others: new Map(),
@@ -145,8 +144,10 @@ function planKnown(draft: Draft, seed: Seed, entry: LockEntry): void {
     keep(draft, seed, there.file, 'left_as_is')
     return
   }
-  const merged = mergeListing({ text: there.text, fields: there.fields }, entry.wrote, seed.facts)
-  draft.listings.set(seed.key, { file: there.file, wrote: merged.wrote })
+  const merged = isShared(draft, there.file, seed.key)
+    ? planShared(draft, there, { key: seed.key, said: seed.facts })
+    : mergeAlone(draft, { text: there.text, fields: there.fields, file: there.file }, seed)
+  if (merged === null) return
   if (merged.kept.length > 0)
     draft.editedFields.push({ key: seed.key, file: there.file, fields: merged.kept })
   // A run that was killed between a tombstone and its listing left both.
@@ -154,7 +155,7 @@ function planKnown(draft: Draft, seed: Seed, entry: LockEntry): void {
   settle(draft, seed, there, merged.text, merged.text === there.text ? 'unchanged' : 'changed')
 }
 
-/** Somebody else's listing: a row under `sources`, and what belongs beside the file. */
+/** A person's listing gets a row under `sources`; what sources alone say adds up. */
 function planJoined(draft: Draft, seed: Seed, file: string): void {
   const there = draft.input.existing.get(file)
   if (there === undefined) {
@@ -166,6 +167,13 @@ function planJoined(draft: Draft, seed: Seed, file: string): void {
     return
   }
   const known = draft.listings.get(seed.key)
+  const shared = draft.sharers.has(file)
+    ? planShared(draft, there, { key: seed.key, said: seed.facts })
+    : null
+  if (shared !== null) {
+    settle(draft, seed, there, withEarlierDay(shared.text, seed.published), 'merged')
+    return
+  }
   const planned = draft.files.get(file) ?? there.text
   const fields = planned === there.text ? there.fields : parseListingFields(planned)
   // A row that a person took out again stays out.
@@ -179,6 +187,23 @@ function planJoined(draft: Draft, seed: Seed, file: string): void {
     joined: true,
   })
   settle(draft, seed, there, text, 'merged')
+}
+
+function mergeAlone(
+  draft: Draft,
+  { file, ...there }: { file: string; text: string; fields: ReadonlyMap<string, unknown> },
+  seed: Seed,
+) {
+  const merged = mergeListing(there, draft.listings.get(seed.key)?.wrote ?? {}, seed.facts)
+  draft.listings.set(seed.key, { file, wrote: merged.wrote })
+  return merged
+}
+
+/** Whichever source was read first: a listing is as old as the oldest of them says. */
+function withEarlierDay(text: string, published: string | null): string {
+  return text.replace(/^added: (\d{4}-\d\d-\d\d)$/m, (line, day: string) =>
+    published !== null && published < day ? `added: ${published}` : line,
+  )
 }
 
 /** Adds what a seller publishes about itself to its listing; what people wrote stands. */
@@ -203,46 +228,4 @@ function planInto(draft: Draft, seed: Seed, file: string): void {
   const wrote = Object.fromEntries(added.map(([name, url]) => [name, hashValue(url)]))
   draft.listings.set(seed.key, { file, wrote: { ...known, ...wrote }, joined: true })
   settle(draft, seed, there, text, 'merged')
-}
-
-function settle(
-  draft: Draft,
-  seed: Seed,
-  there: ExistingListing,
-  text: string,
-  outcome: SeedOutcome,
-): void {
-  if (text !== there.text) draft.files.set(there.file, text)
-  planEvidence(draft, there.file, seed)
-  draft.outcomes.push({ key: seed.key, file: there.file, outcome, rows: seed.rows })
-}
-
-function write(draft: Draft, seed: Seed, file: string, text: string, outcome: SeedOutcome): void {
-  draft.listings.set(seed.key, { file, wrote: hashFields(seed) })
-  planText(draft, file, text)
-  planEvidence(draft, file, seed)
-  draft.outcomes.push({ key: seed.key, file, outcome, rows: seed.rows })
-}
-
-function keep(draft: Draft, seed: Seed, file: string, why: KeptListing['why']): void {
-  draft.kept.push({ key: seed.key, file, why })
-  draft.outcomes.push({ key: seed.key, file, outcome: 'kept', rows: seed.rows })
-}
-
-function refuse(draft: Draft, seed: Seed, reason: 'opted_out' | 'slug_taken', detail: string) {
-  draft.refused.push({ reason, name: seed.key, detail, rows: seed.rows })
-}
-
-function isOwnRender({ text, fields }: ExistingListing, seed: Seed): boolean {
-  const added = fields?.get('added')
-  return typeof added === 'string' && text === renderListing(seed.facts, added)
-}
-
-function hashFields(seed: Seed): Record<string, string> {
-  return Object.fromEntries(
-    OWNED_FIELDS.filter((field) => seed.facts[field] !== undefined).map((field) => [
-      field,
-      hashValue(seed.facts[field]),
-    ]),
-  )
 }

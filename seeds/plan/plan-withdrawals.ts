@@ -12,6 +12,7 @@ import { toSeedFacts } from './facts-of-fields.ts'
 import { leaveSources } from './merge-listing.ts'
 import { planWithdrawnNotice } from './plan-evidence.ts'
 import { planReviewOfWithdrawn } from './plan-review.ts'
+import { isShared, planShared } from './plan-shared.ts'
 import { type Draft, planRemoval, planText } from './seeding-plan.ts'
 
 /** What two whole runs this far apart don't show is gone (milliseconds). */
@@ -48,7 +49,18 @@ function withdraw(draft: Draft, key: string, entry: LockEntry): void {
   // What people deleted themselves stays deleted.
   if (there === undefined || there.text === null || there.fields === null) return
   const { file } = entry
-  if (entry.joined === true) {
+  if (entry.said !== undefined && isShared(draft, file, key)) {
+    draft.listings.delete(key)
+    draft.sharers.set(
+      file,
+      (draft.sharers.get(file) ?? []).filter(
+        (sharer) => sharer.importer !== draft.input.source.id || sharer.key !== key,
+      ),
+    )
+    const rest = planShared(draft, there, { key, said: null })
+    if (rest !== null) draft.files.set(file, rest.text)
+    draft.withdrawn.push({ key, file, how: 'other_source' })
+  } else if (entry.joined === true) {
     draft.listings.delete(key)
     leave(draft, there)
     draft.withdrawn.push({ key, file, how: 'other_source' })

@@ -56,10 +56,20 @@ export interface SeedingPlan {
   others: Map<string, SeedMemory>
 }
 
+/** One source's entry for a file, where it stands in the order of precedence. */
+export interface Sharer {
+  importer: string
+  key: string
+}
+
+/** Who writes each file, by its path, in the order of precedence; readers of sellers write none. */
+export type Sharers = Map<string, Sharer[]>
+
 /** A plan while it is made. */
 export interface Draft {
   input: SeedingInput
   owners: ListingOwners
+  sharers: Sharers
   /** Planned text by path; null takes a file away. */
   files: Map<string, string | null>
   listings: Map<string, LockEntry>

@@ -21,15 +21,6 @@ export function addressSlug(address: string): string {
   return withHash(last === '' ? host : `${host}.${last}`, `${host}${path}`)
 }
 
-/**
- * The slug of a name that a source promises to keep.
- *
- * @example nameSlug('Apex DB') → 'apex-db-93b1c0de'
- */
-export function nameSlug(name: string): string {
-  return isPlain(name) ? name : withHash(name, name)
-}
-
 function withHash(text: string, identity: string): string {
   const digest = hash('sha256', identity, 'hex').slice(0, HASH_LENGTH)
   const room = MAX_SLUG_LENGTH - HASH_LENGTH - 1

@@ -84,6 +84,12 @@ const SHAPES: Record<string, Shape> = {
     headers: json,
     body: object(['prompt'], { prompt: text, aspectRatio: { enum: ['1:1', '16:9', '9:16'] } }),
   },
+  // abstractapi.com, company enrichment, as paywithlocus.com wraps it: a JSON body
+  'POST abstract-company-enrichment.mpp.paywithlocus.com/abstract-company-enrichment/lookup': {
+    paid: true,
+    headers: json,
+    body: object(['domain'], { domain, fields: names }),
+  },
   // docs.peopledatalabs.com, company enrichment: at least one of the identifying parameters
   'GET mpp.orthogonal.com/peopledatalabs/v5/company/enrich': {
     paid: true,

@@ -72,7 +72,7 @@ describe('what an agent reads of one listing', () => {
     for (const { id, operations, left_out } of cut) {
       const whole = kitOf(id).operations.length
       const missing = Object.entries(Object(left_out)).find(([name]) => name === 'operations')?.[1]
-      expect([id, Object(operations).length + Number(missing ?? 0)]).toEqual([id, whole])
+      expect([id, Object(operations ?? []).length + Number(missing ?? 0)]).toEqual([id, whole])
     }
   })
 

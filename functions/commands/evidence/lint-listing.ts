@@ -151,7 +151,7 @@ function toText({ target, took_for, saw, asked, right, problems, verdict }: Lint
 }
 
 /**
- * One listing file by itself, for whoever is writing it. What only the whole content knows (sources,
+ * One listing file by itself, for its author. What only the whole content knows (sources,
  * categories, duplicates) is `check`'s.
  *
  * @param file its path, as faults name it

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /**
  * A cursor says where its page begins and carries a mark of the question it was given out for, so that
  * one that was made up, or comes from another question, is an error and not a first page. Nothing is
- * kept for it, and the mark is no secret: whoever forges one gets a page that was free to ask for.
+ * kept for it, and the mark is not secret: a forged one leads to a page that is free anyway.
  *
  * @example readPageToken(toPageToken('20', 'weather'), 'weather') → '20'
  */

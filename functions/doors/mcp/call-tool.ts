@@ -88,7 +88,7 @@ export function registerCallTool(server: McpServer, directory: Directory, call: 
   })
 }
 
-/** The payment of the call on either rail, as a header; a sentence about one that is none. */
+/** The payment of the call on either rail, as a header; a sentence if it is not a payment. */
 function readPayment(meta: Record<string, unknown>): PaidHeader | undefined | string {
   const { [PAYMENT_META]: payment, [MPP_CREDENTIAL_META]: credential } = meta
   if (payment !== undefined && credential !== undefined)
@@ -160,7 +160,7 @@ function toOwnRefusal(id: string, { headers, body }: CallAnswer): CallToolResult
 
 /**
  * The unpaid answer, and one whose payment failed: the terms as an error result. Those of x402 are
- * its content, exactly twice; those of MPP stand in `_meta`, each where its clients look.
+ * its content, exactly twice; those of MPP go into `_meta`: each client looks in its own place.
  */
 function toPaymentRequired(answer: CallAnswer): CallToolResult {
   const terms = readPaymentRequired(answer.headers, answer.body.toString('utf8'))

@@ -31,7 +31,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
     const answer = callThroughRelay(relay, caller ?? NOBODY, request, MAX_ANSWER_BYTES)
-    // What it sends is part of the body, whoever still listens.
+    // What it sends is part of the body, even if nobody listens any more.
     caller?.holdUntil(answer)
     return answer
   }

@@ -68,7 +68,7 @@ function registerListingResource(server: McpServer, directory: Directory): void 
     mimeType: 'application/json',
   }
   server.registerResource('listing', template, config, async (uri) => {
-    // Ids need no encoding: what carries any is none.
+    // An id needs no encoding: text with any is not an id.
     const view = await directory.listing(uri.href.slice(LISTING_URI.length))
     if (view === null) throw new ResourceNotFoundError(uri.href)
     const text = JSON.stringify(toListingCard(view))

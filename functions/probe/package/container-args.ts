@@ -19,7 +19,7 @@ const FIXED_VERSION = /^\w[\w.+-]{0,99}$/
 export function findPackageFault({ registry, identifier, version }: PackagePlan): string | null {
   const fault = findIdentifierFault(registry, identifier)
   if (fault !== null) return fault
-  if (version !== null && !FIXED_VERSION.test(version)) return 'the version is none'
+  if (version !== null && !FIXED_VERSION.test(version)) return 'the version is not a fixed one'
   if (registry !== 'oci') return null
   // Else a listing could make us read from a registry inside our own network.
   const host = registryOf(identifier)

@@ -25,7 +25,7 @@ export interface StdioSession {
 
 const TAIL = 4096
 
-/** Opens the session; whoever opened it ends the program. */
+/** Opens the session; the caller ends the program. */
 export function openStdio(child: ChildProcess, { ms, bytes }: StdioBounds): StdioSession {
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null || stderr === null) throw new TypeError('pipes are needed')

@@ -91,7 +91,7 @@ async function recordSuccess(
   await tell(trx, mail, claim, 'claim_verified')
 }
 
-/** The newer proof wins: whoever controls the host now is the owner. The older seller is told. */
+/** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
 async function supersedeOthers(
   trx: Kysely<Tables>,
   mail: MailQueue,

@@ -12,7 +12,7 @@ export function findClaimable(release: Listings, id: string): OptedOutListing | 
 
 /**
  * A verified claim gives nothing while its listing is elsewhere: the proof covers one host, and
- * whoever owns the listing's host now has not proved anything.
+ * the present owner of the listing's host has proved nothing.
  */
 export function isOwned(
   release: Listings,

@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts'
  * many, stand behind it and pass the same tests.
  *
  * Inside `db.transaction()` use only the transaction's own handle: SQLite has one connection, and a
- * query on `db` would wait for the transaction it stands in.
+ * query on `db` would wait for its own transaction.
  */
 export interface Store {
   readonly dialect: 'sqlite' | 'postgres'

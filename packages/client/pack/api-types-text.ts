@@ -27,7 +27,7 @@ const PARAMETERS = {
 
 const FOLDER = 'packages/client/src/generated'
 
-/** The files of types, from the repository's root, and what stands in each when it is current. */
+/** The files of types, from the repository's root, and the right content of each. */
 export function toApiTypeFiles(): { file: string; text: string }[] {
   // As it is published: through JSON, whose members the generator looks at one by one.
   const published: PublishedApi = JSON.parse(

@@ -24,7 +24,7 @@ const HEAD = `// Written by \`npm run client:types\` from the interface's own Op
 export interface Wanted {
   /** Components a client sees; what they refer to comes along. */
   roots: readonly string[]
-  /** Components that stand in a file of their own, as shapes that answers are made of. */
+  /** Components with a file of their own: the shapes that answers consist of. */
   shapes: readonly string[]
   /** Type name → path of the GET whose query it is. */
   parameters: Readonly<Record<string, string>>

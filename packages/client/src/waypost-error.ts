@@ -4,7 +4,7 @@ import type { Problem } from './generated/answers.ts'
  * What went wrong where no answer of the service says it: `unreachable` and `timeout` before an
  * answer came, `retry-later` when it asked to wait longer than this client waits, `over-budget`
  * before anything was signed, `payment-unsure` when a paid call broke off, `unreadable` for an
- * answer that is none of the interface.
+ * answer that the interface does not know.
  */
 export type ClientFault =
   | 'unreachable'

@@ -52,16 +52,23 @@ export const a2a: SeedSource = {
   },
 }
 
+const TOO_MANY = { ok: false, detail: 'expected fewer cards in one run' } as const
+
+/** UTF-16 units of all cards together: a list may name as many as it likes. */
+const MAX_CARDS_LENGTH = 32 * 1024 * 1024
+
 /** Addresses become the cards that are there. */
 async function follow(values: readonly unknown[], reader: SellerReader) {
   const refused: Refusal[] = []
+  let length = 0
   const followed = await reader.each(values, async (value) => {
     if (typeof value !== 'string') return value
-    const answer = await reader.read(value)
+    const answer = length > MAX_CARDS_LENGTH ? TOO_MANY : await reader.read(value)
     if (!answer.ok) {
       refused.push({ reason: 'unreadable_seller', name: value, detail: answer.detail })
       return null
     }
+    length += answer.text.length
     const card: FetchedCard = { card: parseJson(answer.text), address: value }
     return card
   })

@@ -17,7 +17,7 @@ import type { Refusal } from '../../facts/refusal.ts'
 import type { SeedFacts } from '../../facts/seed-facts.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
 import { type SeedTexts, toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
-import { nameSlug } from '../../text/address-slug.ts'
+import { addressSlug } from '../../text/address-slug.ts'
 import { guessCategories } from '../../text/guess-categories.ts'
 import { type MppEndpoint, type MppService, parseMppEndpoint } from './mpp-row.ts'
 
@@ -59,7 +59,7 @@ export function mapService(service: MppService, rules: MapRules): MappedSeed {
     {
       key: id,
       prefix: 'x402',
-      slug: nameSlug(id),
+      slug: addressSlug(url),
       published: null,
       rows: 1,
       facts: toFacts(service, { url, texts, rules, http, pricing }),

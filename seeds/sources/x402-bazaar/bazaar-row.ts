@@ -5,7 +5,7 @@ import { type Accept, AcceptSchema } from '../../facts/price.ts'
 
 /**
  * A row of an x402 discovery answer, version 1 or 2: one endpoint with its ways to pay. In version 1
- * description and shape stand in each way to pay, in version 2 beside them; both spellings are live.
+ * version 1 repeats description and shape in each way to pay, version 2 has them once; both are in use.
  */
 const MAX_TEXT = 20_000
 const MAX_ACCEPTS = 50

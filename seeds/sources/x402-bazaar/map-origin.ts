@@ -147,7 +147,7 @@ function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? '').replace(/%7B(\w+)%7D/g, '{$1}').replace(/^\/|\/$/g, '')
 }
 
-/** Zero, burn and counted-up addresses stand in examples; nobody is paid there. */
+/** Examples use zero, burn and counted-up addresses; nobody is paid there. */
 function isPlaceholderWallet(wallet: string | null | undefined): boolean {
   return /^0x(?:0{38,40}.{0,2}|0{36}dead|(?:1234567890){4}|(?:([0-9a-f])\1{39}))$/i.test(
     wallet ?? '',

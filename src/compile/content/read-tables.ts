@@ -6,7 +6,7 @@ import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
 import type { Fault } from './fault.ts'
 import { readYamlFile, type YamlFile } from './read-yaml-file.ts'
 
-/** The product's own tables stand in for a table that a content folder does not have. */
+/** The product's own tables replace a table that a content folder lacks. */
 const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
 
 export interface TableFiles {

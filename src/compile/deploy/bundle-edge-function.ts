@@ -9,7 +9,7 @@ const EDGE = join(ROOT, 'functions/edge')
  * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }` and
  * has no import left. Nothing of Node is in it: a server's compression is left out, and its `Buffer`
  * replaced.
- * @param release what of the release's own file stands in answers
+ * @param release the parts of the release file that answers repeat
  */
 export async function bundleSearch(
   release: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search'>,

@@ -3,7 +3,7 @@ import type { ReleaseWriter } from '../files/release-writer.ts'
 import { toHeaderRules, toRedirectRules } from './host-rules.ts'
 import { toNginxRules } from './nginx-rules.ts'
 
-/** Rules for whoever serves the files: nginx, or a static host that reads `_headers` and `_redirects`. */
+/** Rules for the host that serves the files: nginx, or a static host that reads `_headers` and `_redirects`. */
 export function writeDeploy(
   writer: ReleaseWriter,
   baseUrl: string,

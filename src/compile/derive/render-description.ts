@@ -1,7 +1,7 @@
 import markdownIt from 'markdown-it'
 
 /**
- * Descriptions are foreign text. Raw HTML stands in the output as text, links are https or mailto
+ * Descriptions are foreign text. Raw HTML becomes text, links are https or mailto
  * only and tell the other side nothing, images become links: nothing is fetched from elsewhere.
  */
 const markdown = markdownIt({ html: false, linkify: false, typographer: false })

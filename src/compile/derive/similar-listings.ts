@@ -14,7 +14,7 @@ const MAX_SHARED_BY = 400
 
 /**
  * Listings like a given one, by shared tags and categories, best first; ties by trust, then id.
- * First-party kits are left out: they stand in their own row only.
+ * First-party kits are left out: they have a row of their own.
  */
 export function createSimilarFinder(
   listings: readonly DerivedListing[],

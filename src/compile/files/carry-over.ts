@@ -11,7 +11,7 @@ import { digestOf } from './release-writer.ts'
 export const CopiesSchema = v.strictObject({ file: v.string(), br: v.string(), gz: v.string() })
 export type Copies = v.InferOutput<typeof CopiesSchema>
 
-/** A file of the release before that stands in the new one already, as a link, copies included. */
+/** A file of the former release that the new one already links to, copies included. */
 export interface CarriedFile {
   entry: StaticFile
   /** Null where it has none. */
@@ -19,7 +19,7 @@ export interface CarriedFile {
 }
 
 export interface Carrying {
-  /** The release before; null where there is none. */
+  /** The former release; null without one. */
   from: string | null
   /** The public folder of the new one, not there yet. */
   to: string

@@ -15,7 +15,7 @@ export function digestCode(): string {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Adds a file, or every file of a folder with its path; nothing where there is none. */
+/** Adds a file, or every file of a folder with its path. A missing path adds nothing. */
 export function addTree(hash: Hash, root: string, path: string): void {
   const full = join(root, path)
   if (!existsSync(full)) return

@@ -41,7 +41,7 @@ export function compressFile(root: string, file: string): CarriedFile {
   const path = join(root, file)
   const bytes = readFileSync(path)
   const entry = toEntry(file, bytes)
-  // Whoever wrote it made its copy too.
+  // Its writer made its copy too.
   const own = statSync(`${path}.gz`, { throwIfNoEntry: false })
   if (own !== undefined) {
     const copies = { file, br: '', gz: digestOf(readFileSync(`${path}.gz`)) }

@@ -8,7 +8,7 @@ export interface OperationFacts {
   /** One sentence on what the summary leaves open. */
   description: string
   tag: DocsTag
-  /** Name of the 200 body; null where the body is the seller's, or there is none. */
+  /** Name of the 200 body; null where the body is the seller's or empty. */
   answer: SchemaName | null
   /** What the answer is instead where a parameter asks for it. */
   otherAnswer?: SchemaName

@@ -54,7 +54,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
   },
   listings_dump: {
     summary: 'Every listing, a line each.',
-    description: 'Its SHA-256 and the licence of each source stand in /api/v1/stats.',
+    description: '/api/v1/stats gives its SHA-256 and the licence of each source.',
     tag: 'Listings',
     answer: null,
     media: 'application/x-ndjson',
@@ -62,7 +62,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
   },
   listings_dump_gz: {
     summary: 'The same as gzip.',
-    description: 'Its SHA-256 stands in /api/v1/stats too.',
+    description: '/api/v1/stats gives its SHA-256 too.',
     tag: 'Listings',
     answer: null,
     media: 'application/gzip',

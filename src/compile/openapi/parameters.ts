@@ -21,7 +21,7 @@ interface Parameter {
 
 const TEXT = { type: 'string' }
 
-/** What stands in a path, by the name the route table gives it; a name without words stops the build. */
+/** Path parameters by their name in the route table. A name without words stops the build. */
 const PATH_TEXTS: Readonly<Record<string, { description: string; example: string }>> = {
   listing_id: {
     description: 'Id of a listing, as the search gives it: its prefix, a dot and its name.',

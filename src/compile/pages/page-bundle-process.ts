@@ -25,7 +25,7 @@ const ENTRY = fileURLToPath(new URL('./prerender-entry.ts', import.meta.url))
 process.on('uncaughtException', end)
 await bundle(v.parse(BundleOptionsSchema, JSON.parse(process.argv[2] ?? 'null'))).catch(end)
 
-/** A full disk is told by the exit code alone: whoever runs the build gets a sentence, not a stack. */
+/** The exit code tells of a full disk, so that the operator gets a sentence and no stack. */
 function end(error: unknown): never {
   if (isDiskFull(error)) process.exit(DISK_FULL)
   console.error(error)

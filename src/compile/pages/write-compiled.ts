@@ -83,7 +83,7 @@ function toHistory({ evidence, trust }: DerivedListing): ListingHistory {
   const { interface: seen, probes = [] } = evidence
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
-    // Of the figures that are shown, whoever measured them.
+    // The source of the figures that are shown.
     days: trust.evidence === 'no_payment_data' ? [] : (trust.measured.days ?? []),
     seen:
       seen === undefined

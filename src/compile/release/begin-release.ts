@@ -48,7 +48,7 @@ export interface BegunRelease {
  * Begins a release in `work`: a thread carries over what the one before publishes, and Astro bundles
  * the pages, unless an earlier build did.
  *
- * @param before folder of the release being served; null where there is none
+ * @param before folder of the release being served; null without one
  */
 export function beginRelease(
   work: string,

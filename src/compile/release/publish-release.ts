@@ -15,13 +15,13 @@ import { recordChanges } from './record-changes.ts'
 /**
  * `OUT_DIR/releases/<name>` holds a release, `OUT_DIR/current` is a link to the one being served.
  * What was published is never written to again: a damaged release gets a successor beside it,
- * `<name>.2`. Whoever calls these holds the lock on the folder.
+ * `<name>.2`. Callers hold the lock on the folder.
  */
 
 /** Releases kept beside the current one, for servers that still read it and for going back. */
 const KEPT_RELEASES = 2
 
-/** A release of this name that is whole, wherever it was published; null where there is none. */
+/** A whole release of this name, wherever it was published; null without one. */
 export function findRelease(outDir: string, name: string, look: Look): string | null {
   const folders = readReleases(outDir).filter((folder) => isNamed(folder, name))
   return folders.find((folder) => isWhole(join(outDir, 'releases', folder), name, look)) ?? null

@@ -31,7 +31,7 @@ const FOLDER = 'changes'
 /** Rows of one part: what a request reads at most twice. */
 const PART_ROWS = 1000
 
-/** Rows the log keeps; whoever was away for longer starts from the dump. */
+/** Rows the log keeps. A reader who was away for longer starts from the dump. */
 const KEPT_ROWS = 250_000
 const KEPT_PARTS = 5000
 
@@ -40,7 +40,7 @@ const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
 /**
  * Writes down what the release being served changed, beginning with what the log's last row led to:
  * a build that was killed in between is caught up with by the next one, and going back to an earlier
- * release is a change like any other. Whoever calls holds the lock on `OUT_DIR`.
+ * release is a change like any other. The caller holds the lock on `OUT_DIR`.
  *
  * @param folder of the release that `current` leads to
  * @param rows the log's own bounds, smaller in tests
@@ -124,7 +124,7 @@ function laterOf(at: string, now: Date): string {
   return text > at ? text : at
 }
 
-/** Null where there is none, or one that was cut short by a disk: a new log begins then. */
+/** Null if it is missing or was cut short by a full disk: a new log begins then. */
 function readHead(dir: string): LogHead | null {
   const parsed = v.safeParse(LogHeadSchema, parseJson(readOr(join(dir, 'head.json')) ?? ''))
   return parsed.success ? parsed.output : null

@@ -67,7 +67,7 @@ export interface CompareContext {
 
 /**
  * Ids that no listing has are left out here; `check` reports them. A first-party listing is shown
- * apart and never ranked, wherever the file names it, and nobody else's stands in its place.
+ * apart and never ranked, wherever the file names it.
  */
 export function toCompareView(
   slug: string,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { InstantSchema } from '../trust/instant.ts'
 
-/** Why a listing is gone; `opted_out` is the ledger's, the others stand in files. */
+/** Why a listing is gone; the ledger knows `opted_out`, files know the others. */
 export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused'] as const
 const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
 

@@ -10,8 +10,8 @@ const MOST_TAGS = 5
 
 /**
  * One paid operation in the x402 discovery shape, and what it is found by. `accepts` stays empty:
- * whoever pays signs what stands there, and asset and payee are the seller's runtime 402's to say.
- * What was published stands in `extensions`.
+ * a payer would sign what it finds there, and only the seller's 402 knows asset and payee.
+ * `extensions` holds what was published.
  */
 export const ResourceRowSchema = v.strictObject({
   id: v.string(),
@@ -95,7 +95,7 @@ function toInput({ method, body, params = [] }: Pick<Operation, 'method' | 'body
   return { type: 'http', method, ...query, bodyType: 'json', body: body.example ?? {} }
 }
 
-/** The shape takes printable ASCII alone; a name in another script stands in the listing. */
+/** The shape takes printable ASCII only; the listing has names in other scripts. */
 function toServiceName(name: string): { serviceName?: string } {
   const cut = cutText(name, MOST_SERVICE_NAME).replace(/…$/, '')
   return /^[\x20-\x7e]+$/.test(cut) ? { serviceName: cut } : {}

@@ -19,7 +19,7 @@ export const RegistryRowSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
   version: v.string(),
-  /** When it was added here or left; null where that is not known. Later changes stand in the log of changes. */
+  /** When it was added here or left; null where that is not known. The log of changes has later changes. */
   changed: v.nullable(v.string()),
   deleted: v.boolean(),
   entry: v.looseObject({ server: v.looseObject({}), _meta: v.looseObject({}) }),

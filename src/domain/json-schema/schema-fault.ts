@@ -61,7 +61,7 @@ export function findSchemaFault(schema: unknown): string | null {
   return findFault(schema, schema)
 }
 
-/** The part of a schema a local reference names; undefined where there is none. */
+/** The part of a schema that a local reference names, if it exists. */
 export function resolveReference(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

@@ -6,7 +6,7 @@ import type { KitInvoke } from './kit-invoke.ts'
  * SSE, then a package started over stdio. Claude Desktop starts programs alone and Codex knows no
  * SSE: those reach a remote through `mcp-remote`.
  *
- * Required settings stand in it, with a `<PLACEHOLDER>` where only the caller can know; optional
+ * It names required settings, with a `<PLACEHOLDER>` where only the caller can know; optional
  * ones are listed in `invoke`.
  */
 export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<string, string> {

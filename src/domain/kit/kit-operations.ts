@@ -63,7 +63,7 @@ const OWN_PARAMETERS = /(?:^|&)(?:endpoint|relay_info)(?=[=&]|$)/
 
 /**
  * The relay takes endpoints on the listing's own origin. The query stands outside `endpoint`, as it
- * is, and so do placeholders: whoever fills them in must find them.
+ * is, and so do placeholders: the user must find them.
  */
 function toRelayUrl(
   relayUrl: string | null,

@@ -77,7 +77,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
     ...about(
       unpayable,
       'pays to no address of its network',
-      'payTo must be an address of the network it stands beside, written out.',
+      'payTo must be a full address on the network named beside it.',
     ),
     ...about(
       dear,

@@ -20,7 +20,7 @@ export type AskedStep = v.InferOutput<typeof AskedStepSchema>
 /** What the linter tells a seller about one address or listing. */
 export const LintReportSchema = v.object({
   target: v.string(),
-  /** What the address was taken for; null where it is none of ours. */
+  /** The protocol of the address; null if we know none. */
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   /** In one line, what was seen there. */
   saw: v.string(),

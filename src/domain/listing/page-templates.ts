@@ -27,7 +27,7 @@ export const FIXED_PAGES = [
 
 /**
  * Everything a `GET` outside the interface may ask for, with `*` where an id stands. What is not
- * here does not exist, whoever claims it does.
+ * here does not exist.
  */
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,

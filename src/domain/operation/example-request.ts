@@ -4,7 +4,7 @@ import { fillPlaceholders, type Operation, type Param } from '../listing/operati
 import type { HttpMethod } from '../wire/vocabulary.ts'
 import { encodeValue, toText } from './encode-body.ts'
 
-/** One request that a caller may send as it stands, but for what stands in `<ANGLE_BRACKETS>`. */
+/** One request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */
 export interface ExampleRequest {
   method: HttpMethod
   url: string

@@ -86,7 +86,7 @@ function findOneParamFaults(param: Param, at: number, inUrl: readonly string[]):
   if (param.in === 'path' && param.required === false)
     faults.push({
       path: ['params', at, 'required'],
-      message: 'expected true: what stands in the path cannot be left out',
+      message: 'expected true: a path parameter cannot be left out',
     })
   if (param.schema !== undefined && param.example !== undefined) {
     const message = findValueFault(param.schema, param.example)

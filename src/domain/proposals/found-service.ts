@@ -17,7 +17,7 @@ const text = v.nullable(v.string())
 
 /**
  * What was read at a proposed address, as it waits in the ledger for a person. Foreign words, as they
- * came: whoever prints them makes them inert, and the listing's file is made of them by the importers'
+ * came: the code that prints them makes them inert, and the listing's file is made of them by the importers'
  * own rules.
  */
 export const FoundServiceSchema = v.object({

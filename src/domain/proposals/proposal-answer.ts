@@ -6,7 +6,7 @@ export type ProposalAnswer =
   | { kind: 'listed'; listing_id: string }
   | { kind: 'proposal'; proposal: ProposalView }
 
-/** Page that says what became of a proposal; whoever has its id may look. */
+/** Page that says what became of a proposal. Anyone with its id may look. */
 export function proposalPath(id: string): string {
   return `/propose?id=${id}`
 }

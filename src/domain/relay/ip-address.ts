@@ -32,7 +32,7 @@ export function parseIpAddress(text: string): IpAddress | null {
   return { family: text.includes(':') ? 6 : 4, value }
 }
 
-/** @example parseIpRange('10.0.0.0/8') ; throws on a block that is none: blocks are written by us. */
+/** @example parseIpRange('10.0.0.0/8') ; throws on a malformed block, since we write the blocks. */
 export function parseIpRange(text: string): IpRange {
   const [head = '', bits = ''] = text.split('/')
   const address = parseIpAddress(head)

@@ -45,7 +45,7 @@ interface FilterRow {
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
-  /** Another name for a value as that value; null where it is none. */
+  /** The value that another name means; null if it means none. */
   named?: (text: string) => string | null
   /** The values that hold for a listing. */
   of: (facts: FilterFacts) => readonly string[]

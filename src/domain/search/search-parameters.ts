@@ -119,7 +119,7 @@ function readFilter(text: string, filter: Filter, known: KnownValues) {
 }
 
 function readText(text: string): Partial<SearchQuery> {
-  // Code points, not UTF-16 units: an emoji is one character to whoever typed it.
+  // Code points, not UTF-16 units: an emoji is one character to the person who typed it.
   if (text.length > MAX_QUERY_CHARACTERS && [...text].length > MAX_QUERY_CHARACTERS) {
     throw new Refusal(`it has more than ${MAX_QUERY_CHARACTERS} characters; send at most that many`)
   }

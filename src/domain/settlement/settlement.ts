@@ -58,7 +58,7 @@ const EARLIEST_MS = -5_000
 const LATEST_MS = 15 * 60_000
 
 /**
- * Whether a block's time fits the call. Whoever copies an authorisation from a block and sends it
+ * Whether a block's time fits the call. A thief who copies an authorisation from a block sends it
  * through the relay comes later than the block.
  */
 export function isOfCall(blockTime: number, { startedAt, endedAt }: CallTimes): boolean {

@@ -46,7 +46,7 @@ export interface PaymentFacts {
   metered: ReadonlySet<string>
   /**
    * The payments behind the aggregates, one by one: what counted in the window, wash left out, oldest
-   * first, by listing id. A payment to a payout that listings share stands with each of them.
+   * first, by listing id. A payment to a payout that listings share counts with each of them.
    */
   payments: ReadonlyMap<string, readonly Settlement[]>
   /**

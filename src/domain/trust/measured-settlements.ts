@@ -76,7 +76,7 @@ function findEarlier(
   )
 }
 
-/** What stands beside the counted numbers, so that nobody has to believe the exclusions. */
+/** Shown beside the counted numbers, so that nobody has to believe the exclusions. */
 function toRaw(settlements: readonly Settlement[]): NonNullable<Measured['raw']> {
   return {
     payers: new Set(settlements.map(({ payer }) => normalizeWallet(payer))).size,

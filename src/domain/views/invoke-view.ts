@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { PACKAGE_REGISTRIES, PACKAGE_TRANSPORTS, REMOTE_TRANSPORTS } from '../wire/vocabulary.ts'
 
-/** spec: Invoke entry, on the wire. Environment, arguments and headers stand in kit.json. */
+/** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
 export const InvokeSchema = v.variant('kind', [
   v.object({ kind: v.literal('mcp'), transport: v.picklist(REMOTE_TRANSPORTS), url: v.string() }),
   v.object({

@@ -42,7 +42,7 @@ const summaryEntries = {
   buy: v.picklist(BUY),
 }
 
-/** A summary before it stands in an answer: no `relevance`, no `links.go`, which name the search. */
+/** A summary before it enters an answer: no `relevance`, no `links.go`, which name the search. */
 export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
 export type PreparedSummary = v.InferOutput<typeof PreparedSummarySchema>
 

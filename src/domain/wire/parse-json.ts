@@ -2,7 +2,7 @@
 export const MOST_NESTED = 200
 
 /**
- * JSON from outside: undefined for text that is none or is nested without end, so that the caller's
+ * JSON from outside: undefined for text that is not JSON or is nested too deeply, so that the caller's
  * schema says the rest.
  */
 export function parseJson(text: string): unknown {
@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
 export interface JsonShape {
   depth: number
   values: number
-  /** Of the outermost list; 0 where there is none. */
+  /** Of the outermost list; 0 without one. */
   items: number
 }
 

@@ -14,7 +14,7 @@ export const PROBLEMS = {
   'invalid-parameter': {
     status: 400,
     title: 'A parameter is not valid',
-    help: 'A query parameter or body field has a value the interface does not take. `errors` names each one with what is allowed.',
+    help: 'A query parameter or body field has a value that is not allowed. `errors` names each one and says what is allowed.',
   },
   'invalid-body': {
     status: 400,
@@ -39,11 +39,11 @@ export const PROBLEMS = {
   'cross-site': {
     status: 403,
     title: 'The request came from another site',
-    help: 'Writes with a session are taken from our own pages, or from clients that are no browser.',
+    help: 'A browser may send this request from our own pages only. Clients that are not browsers may send it too.',
   },
   'not-found': {
     status: 404,
-    title: 'There is nothing here',
+    title: 'Page not found',
     help: 'No page or endpoint has this address. The OpenAPI document at /openapi.json lists every endpoint.',
   },
   'listing-not-found': {
@@ -54,7 +54,7 @@ export const PROBLEMS = {
   'listing-gone': {
     status: 410,
     title: 'This listing is gone',
-    help: 'A listing was here and is not any more. `reason` says why, `replaced_by` what stands in its place, if anything does.',
+    help: 'This listing was removed. `reason` says why, and `replaced_by` names its successor, if it has one.',
   },
   'claim-not-found': {
     status: 404,
@@ -69,12 +69,12 @@ export const PROBLEMS = {
   'payload-too-large': {
     status: 413,
     title: 'The body is too large',
-    help: 'Relayed request bodies may have 10 MiB, JSON bodies of our own endpoints 16 KiB.',
+    help: 'A relayed body may be 10 MiB long, and a JSON body for our own endpoints 16 KiB.',
   },
   'uri-too-long': {
     status: 414,
     title: 'The address is too long',
-    help: 'A request target may have 8 KiB.',
+    help: 'A request target may be 8 KiB long.',
   },
   'unsupported-media-type': {
     status: 415,
@@ -94,7 +94,7 @@ export const PROBLEMS = {
   'nothing-found': {
     status: 422,
     title: 'Nothing was found at the address',
-    help: 'A proposal needs an address that answers, and something there that says what it is: openapi.json, llms.txt, an agent card, a payment challenge, an MCP handshake, or a note.',
+    help: 'A proposal needs an address that answers and says what it is: openapi.json, llms.txt, an agent card, a payment challenge, an MCP handshake, or a note.',
   },
   'rate-limited': {
     status: 429,
@@ -128,8 +128,8 @@ export const PROBLEMS = {
   },
   'proposals-full': {
     status: 503,
-    title: 'No more proposals are taken right now',
-    help: 'As many proposals wait as people can look through, or several for the same host. Try again after `Retry-After`.',
+    title: 'The queue of proposals is full',
+    help: 'Too many proposals wait for review, in all or for this host. Try again after `Retry-After`.',
   },
   'mail-unavailable': {
     status: 503,
@@ -144,12 +144,12 @@ export const PROBLEMS = {
   'relay-busy': {
     status: 503,
     title: 'Too many calls are in flight',
-    help: 'The relay has reached a limit of calls under way. `detail` says whether anything was sent. Try again after `Retry-After`.',
+    help: 'Too many calls are running. `detail` says whether anything was sent. Try again after `Retry-After`.',
   },
   'seller-timeout': {
     status: 504,
     title: 'The seller did not answer in time',
-    help: 'If the call carried a payment, it may have settled all the same: check before you pay again.',
+    help: 'If the call carried a payment, it may have settled anyway. Check before you pay again.',
   },
   'relay-loop': {
     status: 508,

@@ -8,7 +8,7 @@ export const StaticFileSchema = v.strictObject({
   /** Digest of the uncompressed bytes; the strong ETag is made of it. */
   digest: v.string(),
   size: v.number(),
-  /** Bytes of the compressed neighbours `.br` and `.gz`; 0 where there is none. */
+  /** Bytes of the compressed neighbours `.br` and `.gz`; 0 without one. */
   br: v.number(),
   gz: v.number(),
 })

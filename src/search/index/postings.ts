@@ -85,7 +85,7 @@ export function findPostings({ bytes, blocks }: Postings, number: number): Posti
   return { at: at + varintBytes(rows), rows }
 }
 
-/** How many rows hold the term of a number; 0 for -1, which is none. */
+/** How many rows hold the term of a number; 0 for -1, which means no term. */
 export function rowsOf({ postings }: TermIndex, number: number): number {
   return number < 0 ? 0 : findPostings(postings, number).rows
 }

@@ -33,7 +33,7 @@ interface Token {
 interface Reading {
   length: number
   english: string | null
-  /** A form of a word that stands in the table, not that word. */
+  /** A form of a word in the table, not the word itself. */
   isForm?: boolean
 }
 

@@ -7,7 +7,7 @@ const MIN_NAMED = 2
 
 export interface ToldWords {
   kept: readonly Word[]
-  /** What was left out, for whoever asked. Stop words go without saying. */
+  /** What was left out, for the notes. Stop words are not mentioned. */
   notes: readonly string[]
   /** What was left out because it sounds like a filter, each phrase once. */
   phrases: readonly FilterPhrase[]

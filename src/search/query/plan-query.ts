@@ -32,7 +32,7 @@ export interface PlanTerm extends KnownTerm {
 /** Words of a query that are looked at once what carries no task is left out, and terms that are searched for. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
-/** A query with more slips than this is none that would be the better for guessing. */
+/** Guessing does not help a query with more slips than this. */
 const MAX_REPAIRS = 4
 export const NO_WORD = 'The query has no word to search for.'
 /** Words a note names. */
@@ -173,7 +173,7 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
-/** Whoever gets the listings of other words should know that nobody has the one asked for. */
+/** A reader of results for other words should know that no listing has this one. */
 function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]): string[] {
   if (units.length === 0) return [NO_WORD]
   const notes = units.flatMap(({ asked, repaired, unknown }, at) => {

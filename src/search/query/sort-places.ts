@@ -19,7 +19,7 @@ export function sortPlaces(
   return Array.from(places.subarray(start, end), (place) => place % length)
 }
 
-/** Where a row stands in an order, from 0; what is unknown stands last. */
+/** The place of a row in an order, from 0. Unknown values come last. */
 export function placesFor(
   { minUsd, added, standings }: IndexPart,
   sort: SearchSort,

@@ -64,7 +64,7 @@ function addChunk(words: Word[], chunk: string): void {
     if (parts.length === 0) return
     const whole = dotted ? foldWord(bare) : parts.join('')
     words.push({ whole, parts, style: dotted ? 'dotted' : 'hyphen' })
-    // CamelCase inside a joined word stands for itself: `Discord_MCP`, `openapi-GoogleSheets`.
+    // CamelCase inside a joined word splits too: `Discord_MCP`, `openapi-GoogleSheets`.
     for (const piece of pieces) if (CAMEL_BOUNDARY.test(piece)) addCamel(words, piece)
     return
   }

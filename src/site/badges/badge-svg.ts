@@ -14,7 +14,7 @@ const MARK_WIDTH = 15
 const POINT = 7
 const MARK =
   '<g fill="#8fe0b8"><path d="M10 3h1.4v14H10z" opacity=".6"/><path d="M6 4.2h8l3 2.3-3 2.3H6z"/><path d="M16 10.6H8.6l-2.8 2 2.8 2H16z" opacity=".7"/></g>'
-/** Longer texts are cut: a badge stands in a line of others. */
+/** Longer texts are cut: a badge shares its line with others. */
 const MAX_CHARACTERS = 48
 
 /**

@@ -132,7 +132,7 @@ function toShortUrl(text: string, listing: string): string {
 function toPriceText({ min_usd, max_usd, per }: { min_usd: number; max_usd: number; per: string }) {
   if (max_usd === 0) return 'free'
   const range = min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
-  // What is counted is the seller's own unit: its words stand beside the price.
+  // The unit is the seller's own, and the description beside the price names it.
   return per === 'call' ? range : `${range} / ${per === 'other' ? 'unit' : per}`
 }
 

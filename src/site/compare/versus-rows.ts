@@ -19,7 +19,7 @@ export interface VersusCell {
 
 export interface CellSubject {
   view: ListingView
-  /** Said by whoever wrote the comparison. */
+  /** Said by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
 }
 

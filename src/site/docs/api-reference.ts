@@ -61,7 +61,7 @@ export interface ApiEndpoint {
 export interface ApiReference {
   version: string
   groups: { tag: string; endpoints: ApiEndpoint[] }[]
-  /** Named schemas with their own fields; what is nested stands in the document. */
+  /** Named schemas with their own fields; the document has nested ones. */
   schemas: { name: string; fields: ApiField[] }[]
 }
 

@@ -25,7 +25,7 @@ export function toTrustWords(trust: Trust): TrustWords {
     return {
       headline: 'No payment evidence yet',
       explanation:
-        'Nobody has measured payments to this seller, so there is no score. That is not a bad sign: most services are free, new, or paid in ways that leave no public trace.',
+        'Nobody has measured payments to this seller, so it has no score. That is not a bad sign. Most services are free, new, or paid in ways that leave no public trace.',
       numbers: [],
       volume: '',
       costToFake: null,

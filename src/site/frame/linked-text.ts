@@ -4,7 +4,7 @@ export interface TextPiece {
   href: string | null
 }
 
-/** What ends a sentence or a bracket is none of the address before it. */
+/** The mark that ends a sentence or a bracket does not belong to the address before it. */
 const ADDRESS = /https?:\/\/[^\s"'<>]*[^\s"'<>.,;:!?)]/g
 
 /**

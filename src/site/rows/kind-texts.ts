@@ -4,7 +4,7 @@ import type { Kind } from '../../domain/wire/vocabulary.ts'
 export const KIND_TEXTS: Record<Kind, { plural: string; text: string }> = {
   http_api: {
     plural: 'HTTP APIs',
-    text: 'Called over plain HTTP. Paid ones name their price in a 402 answer and take it per call.',
+    text: 'Called over plain HTTP. Paid ones answer 402 with their price and charge per call.',
   },
   mcp_server: {
     plural: 'MCP servers',

@@ -7,7 +7,7 @@ export interface TablePage<Row> {
   number: number
   pages: number
   total: number
-  /** Place of the first row, counted from 1; 0 when there is none. */
+  /** Place of the first row, counted from 1; 0 without rows. */
   firstRow: number
   path: string
   previous: string | null

@@ -90,7 +90,7 @@ function toDigits(value: number, length: number): string {
   return String(value).padStart(length, '0')
 }
 
-/** The bits of floats that are not negative stand in the order of their values (IEEE 754). */
+/** The bits of non-negative floats sort like their values (IEEE 754). */
 function toFloatDigits(value: number): string {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, value)

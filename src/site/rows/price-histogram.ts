@@ -10,7 +10,7 @@ const SPLIT = 3
 
 /**
  * Prices on a logarithmic scale, from the lowest to the highest without a gap. Free calls (0) have
- * no place on such a scale and stand in a count of their own.
+ * no place on such a scale and have a count of their own.
  */
 export function toPriceHistogram(prices: readonly number[]): { free: number; bins: PriceBin[] } {
   const paid = prices.filter((price) => price > 0)

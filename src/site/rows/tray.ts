@@ -10,7 +10,7 @@ let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
 const added = document.querySelector<HTMLElement>('[data-add-compared]')?.dataset.addCompared
-// Whoever looks at a comparison goes on from it.
+// A comparison that is open is where the choice starts.
 if (added !== undefined) keep(added.split(',').filter((id) => id !== ''))
 if (tray) start(tray)
 

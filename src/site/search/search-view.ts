@@ -83,7 +83,7 @@ function toWords(field: FilterName, value: string, names: Names): string {
   return words === value ? (names.get(value) ?? value) : words
 }
 
-/** Every filter that is set, whoever set it: none vanishes without a word. */
+/** Every filter that is set, so that none vanishes silently. */
 function toChips(form: SearchForm, names: Names): SearchView['chips'] {
   return FILTER_ROWS.flatMap(([field]) => {
     const value = form[field]

@@ -45,7 +45,7 @@ function showNotes(list: Element | null, notes: readonly string[]): void {
   })
 }
 
-/** The page before is the server's: whoever types is on the first one. */
+/** The page before is the server's. Typing starts at the first one. */
 function fillNext(link: Element, path: string): void {
   setText(link, 'Next')
   setAttribute(link, 'rel', 'next')

@@ -27,7 +27,7 @@ afterEach(() => content.cleanUp())
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'mpp', from: content.save(rows), ...more })
-const fieldsOf = (id: string) => parseListingFields(content.read(`listings/x402/${id}.md`))
+const fieldsOf = (id: string) => parseListingFields(content.read(`listings/x402/${id}.example.md`))
 
 describe('the MPP directory', () => {
   test('a service becomes a listing whose operations carry their prices', async () => {
@@ -127,16 +127,16 @@ describe('the MPP directory', () => {
       service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
     )
     await seed(rows)
-    const before = content.read('listings/x402/two.md')
+    const before = content.read('listings/x402/two.example.md')
     const without = rows.filter(({ id }) => id !== 'two')
     await seed(without, { now: '2026-11-21T00:00:00.000Z' })
     await seed(without, { now: '2026-11-21T09:00:00.000Z' })
-    expect(content.read('listings/x402/two.md')).toBe(before)
+    expect(content.read('listings/x402/two.example.md')).toBe(before)
     const gone = await seed(without, { now: '2026-11-22T00:00:00.000Z' })
     expect(gone.plan.withdrawn).toMatchObject([{ key: 'two', how: 'tombstone' }])
-    expect(() => content.read('listings/x402/two.md')).toThrow()
-    expect(JSON.parse(content.read('tombstones/x402/two.json'))).toMatchObject({
-      id: 'x402.two',
+    expect(() => content.read('listings/x402/two.example.md')).toThrow()
+    expect(JSON.parse(content.read('tombstones/x402/two.example.json'))).toMatchObject({
+      id: 'x402.two.example',
       at: '2026-11-22T00:00:00.000Z',
       reason: 'withdrawn',
       by: 'mpp',
@@ -146,8 +146,8 @@ describe('the MPP directory', () => {
     expect(back.plan.outcomes.find(({ key }) => key === 'two')).toMatchObject({
       outcome: 'returned',
     })
-    expect(content.read('listings/x402/two.md')).toBe(before)
-    expect(() => content.read('tombstones/x402/two.json')).toThrow()
+    expect(content.read('listings/x402/two.example.md')).toBe(before)
+    expect(() => content.read('tombstones/x402/two.example.json')).toThrow()
   })
 
   test('one that people edited stays with a notice, and the review queue asks', async () => {
@@ -155,21 +155,21 @@ describe('the MPP directory', () => {
       service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
     )
     await seed(rows)
-    const file = 'listings/x402/two.md'
+    const file = 'listings/x402/two.example.md'
     content.write(file, content.read(file).replace('---\n', '---\n# checked by hand\n'))
     const without = rows.filter(({ id }) => id !== 'two')
     await seed(without, { now: '2026-11-21T00:00:00.000Z' })
     const result = await seed(without, { now: '2026-11-22T00:00:00.000Z' })
     expect(result.plan.withdrawn).toMatchObject([{ how: 'notice' }])
     expect(content.read(file)).toContain('# checked by hand')
-    expect(JSON.parse(content.read('evidence/x402/two.json')).notices).toMatchObject([
+    expect(JSON.parse(content.read('evidence/x402/two.example.json')).notices).toMatchObject([
       { id: 'withdrawn_at_source' },
     ])
     const reviews = Object.entries(content.snapshot()).filter(([name]) => name.includes('/review/'))
     expect(reviews).toHaveLength(1)
-    expect(reviews[0]?.[1]).toContain('x402.two')
+    expect(reviews[0]?.[1]).toContain('x402.two.example')
     await seed(rows, { now: '2026-11-23T00:00:00.000Z' })
-    expect(() => content.read('evidence/x402/two.json')).toThrow()
+    expect(() => content.read('evidence/x402/two.example.json')).toThrow()
   })
 
   test('one that another source lists too is handed over to it', async () => {
@@ -189,18 +189,19 @@ describe('the MPP directory', () => {
       ],
     }
     await content.seed({ importer: 'x402-bazaar', from: content.save([resource]) })
-    expect(parseListingFields(content.read('listings/x402/two.md'))?.get('sources')).toMatchObject([
-      { source: 'mpp_services' },
-      { source: 'cdp_bazaar' },
-    ])
+    expect(
+      parseListingFields(content.read('listings/x402/two.example.md'))?.get('sources'),
+    ).toMatchObject([{ source: 'mpp_services' }, { source: 'cdp_bazaar' }])
     const without = rows.filter(({ id }) => id !== 'two')
     await seed(without, { now: '2026-11-21T00:00:00.000Z' })
     await seed(without, { now: '2026-11-22T00:00:00.000Z' })
-    expect(parseListingFields(content.read('listings/x402/two.md'))?.get('sources')).toMatchObject([
-      { source: 'cdp_bazaar' },
-    ])
+    expect(
+      parseListingFields(content.read('listings/x402/two.example.md'))?.get('sources'),
+    ).toMatchObject([{ source: 'cdp_bazaar' }])
     await content.seed({ importer: 'x402-bazaar', from: content.save([resource]) })
-    expect(parseListingFields(content.read('listings/x402/two.md'))?.get('pricing')).toMatchObject({
+    expect(
+      parseListingFields(content.read('listings/x402/two.example.md'))?.get('pricing'),
+    ).toMatchObject({
       rails: ['x402'],
     })
   })

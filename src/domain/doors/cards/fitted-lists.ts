@@ -7,7 +7,7 @@ const ROOM_TO_SAY_SO = 80
 
 /**
  * The card with as many items of its lists as there is room for, the first ones of each; how many
- * are missing stands in `left_out`. Everything that is no list stays whole.
+ * are missing is said in `left_out`. Only lists are cut.
  *
  * @example fitLists({ id: 'a', tools: [x, y, z] }, 3072) → { id: 'a', tools: [x], left_out: { tools: 2 } }
  */

@@ -7,7 +7,7 @@ import { fitLists } from './fitted-lists.ts'
 
 /** Names beside the one operation or tool that is told whole, at most. */
 const MOST_NAMED = 20
-/** Lists that may be cut: what is called stands beside them, whole. */
+/** Lists that may be cut. The chosen operation is always whole. */
 const LISTS = ['other_operations', 'tools', 'skills']
 
 /** The part of a kit one call needs: one operation or tool whole, the others by name. */
@@ -27,7 +27,7 @@ export interface KitChoice {
   rail?: Rail | undefined
 }
 
-/** @returns the card, or a sentence about a choice that is none. */
+/** @returns the card, or a sentence about a wrong choice. */
 export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const parts = [toAbout(kit), toCalled(kit, choice), toSnippet(kit, choice)]
   const card = { id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }

@@ -3,7 +3,7 @@ import { keepProbes } from './merge-finding.ts'
 
 /**
  * What a listing's file says and what a server's own probes added since: probes of both, the
- * interface and the notices of whoever looked last.
+ * interface and the notices of the last look.
  */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file

@@ -81,12 +81,12 @@ export function namesOfSettings(
   )
 }
 
-/** An error, or a result that is none of this request. */
+/** An error, or a result of another kind than this request's. */
 export function judgeStdioReply(reply: RpcReply, method: string, plan: PackagePlan): Finding {
   const saw =
     reply.kind === 'error'
       ? `JSON-RPC error ${reply.code} to ${method}: ${reply.message}`
-      : `the result of ${method} is none of its kind`
+      : `the result of ${method} has the wrong shape`
   return reply.kind === 'error'
     ? judgeRefusal(plan, 'wrong_protocol', saw)
     : toPackageFinding('wrong_protocol', saw)

@@ -32,7 +32,7 @@ const PackagePlanSchema = v.strictObject({
   identifier: v.string(),
   /** The one version that the listing names; null for whatever the registry gives. */
   version: v.nullable(v.string()),
-  /** Placeholders for what is required: whoever probes has no account with the seller. */
+  /** Placeholders for what is required: the prober has no account with the seller. */
   env: v.record(v.string(), v.string()),
   /** The server's own. */
   args: v.array(v.string()),

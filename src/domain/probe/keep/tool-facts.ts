@@ -10,7 +10,7 @@ const NAMED = new Set([
   'dependentSchemas',
 ])
 
-/** What a call must satisfy; whatever else stands in a schema is for reading. */
+/** What a call must satisfy. The rest of a schema is for reading. */
 const FACTS = new Set(
   `type properties required items prefixItems enum const format pattern default minimum maximum
   exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems

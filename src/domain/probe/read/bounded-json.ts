@@ -41,7 +41,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Whether every `$ref` (and its dynamic kin) of a JSON Schema points into the schema itself. Others
- * are never resolved: they would make whoever reads the schema fetch what a seller names. The value
+ * are never resolved: a reader of the schema would fetch what a seller names. The value
  * must be within bounds already.
  */
 export function hasLocalReferencesOnly(value: unknown): boolean {

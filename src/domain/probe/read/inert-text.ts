@@ -5,7 +5,7 @@ const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_
 
 /**
  * Foreign text as one printable line: nothing in it moves a cursor, turns the direction of what
- * stands beside it or hides from the reader. What it says stays, orders to agents included: pages
+ * follows it or hides from the reader. What it says stays, orders to agents included: pages
  * and kits show it as text.
  *
  * @param maxLength in UTF-16 units, the ellipsis included

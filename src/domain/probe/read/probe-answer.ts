@@ -44,7 +44,7 @@ export function isJsonType(mediaType: string): boolean {
   return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
 }
 
-/** The body as JSON, undefined where it is none or was cut. */
+/** The body as JSON; undefined if it is not JSON or was cut. */
 export function jsonOf(answer: ProbeAnswer): unknown {
   if (answer.cut !== null) return undefined
   try {
@@ -57,7 +57,7 @@ export function jsonOf(answer: ProbeAnswer): unknown {
 /** Longest wait a seller may ask for that is kept: a day, after which a probe is due anyway. */
 export const MAX_RETRY_AFTER_S = 86_400
 
-/** `Retry-After` in seconds from `now` (milliseconds since the epoch), or null where there is none. */
+/** `Retry-After` in seconds from `now` (milliseconds since the epoch), or null without one. */
 export function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
   const text = headerOf(answer, 'retry-after')?.trim()
   if (text === undefined) return null

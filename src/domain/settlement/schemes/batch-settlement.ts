@@ -89,7 +89,7 @@ export function proveDeposits<Log extends EvmLog>(
 
 /**
  * How much of each claim counts: what it took, up to the proved money that is left. What goes back to
- * the payer is taken off the proved money, whoever's it was.
+ * the payer is taken off the proved money.
  *
  * @param events of one channel, in chain order
  * @returns by event, for those that count

@@ -76,7 +76,7 @@ export interface PairedPayments<Log extends BlockLog> {
  * Which transfers were paid by authorisation.
  *
  * @param transfers of one token, to the payouts that are read
- * @param uses `AuthorizationUsed` of the same token, by whoever sent those transfers
+ * @param uses `AuthorizationUsed` of the same token, by the senders of those transfers
  */
 export function pairAuthorizations<Log extends BlockLog>(
   transfers: readonly Log[],

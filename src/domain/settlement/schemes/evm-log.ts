@@ -41,7 +41,7 @@ export const CallSchema = v.object({
 })
 export type EvmCall = v.InferOutput<typeof CallSchema>
 
-/** A log with the block it stands in. */
+/** A log with its block. */
 export interface BlockLog extends EvmLog {
   blockHash: string
 }
@@ -72,7 +72,7 @@ export function addressAt(data: string, n: number): string {
   return toAddress(data.slice(2 + n * 64, 2 + (n + 1) * 64))
 }
 
-/** Whether a log is an ERC-20 transfer of one coin; one with an indexed amount is none. */
+/** Whether a log is an ERC-20 transfer of one coin; one with an indexed amount is not. */
 export function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean {
   return (
     address === coin &&

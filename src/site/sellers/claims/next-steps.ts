@@ -16,7 +16,7 @@ interface OwnFacts {
 
 /**
  * What the owner of a verified claim has, and what is still to come or to do. The directory is
- * compiled: what was proved a minute ago stands in it after the next build.
+ * compiled: a proof of a minute ago shows after the next build.
  *
  * @param view the listing as it is published; null when it is not in the directory
  */
@@ -30,11 +30,11 @@ function toProof(lastCheck: OwnFacts['lastCheck']): NextStep {
   return lastCheck?.verified === false
     ? {
         isDone: false,
-        text: 'Put the proof of the domain back. It is looked at every day; away for a week, it ends the claim.',
+        text: 'Put the domain proof back. We check it every day, and the claim ends after a week without it.',
       }
     : {
         isDone: true,
-        text: 'The domain is proven. Leave the proof in place: it is looked at every day, and you are told by mail should it be gone.',
+        text: 'The domain is proven. Leave the proof in place: we check it every day and mail you if it is gone.',
       }
 }
 
@@ -58,9 +58,9 @@ function toTiers({ status, tiers }: Standing): NextStep[] {
 
 function toPayout(payouts: readonly Pick<KnownPayout, 'proven_at'>[]): NextStep {
   return payouts.some(({ proven_at }) => proven_at !== undefined)
-    ? { isDone: true, text: 'A payout is proven: nobody else can claim it.' }
+    ? { isDone: true, text: 'A payout address is proven. Nobody else can claim it.' }
     : {
         isDone: false,
-        text: 'Prove a payout, so that payments to it are yours and can be metered.',
+        text: 'Prove a payout address, so that its payments count for you.',
       }
 }

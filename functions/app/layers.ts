@@ -1,0 +1,219 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toNodeHandler } from 'h3'
+import { gonePagePath } from '../../src/domain/derived/gone-path.ts'
+import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
+import { CHOSEN_PAGE, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { hasBody } from '../call/upload.ts'
+import type { ListingCards } from '../cards/listing-cards.ts'
+import { findAllowedMethods } from '../http/allowed-methods.ts'
+import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
+import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
+import { sendResponse } from '../http/send-response.ts'
+import type { NodeHandler } from '../http/turns.ts'
+import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
+import type { Parts } from '../parts/parts.ts'
+import { withRequestId } from '../ports/request-id.ts'
+import { findGone, toGoneProblem } from '../release/gone.ts'
+import type { OnDemandPages } from '../release/on-demand-pages.ts'
+import type { Release } from '../release/release.ts'
+import type { SearchDoor } from '../search/search-doors.ts'
+import { createApp, type DoorHandlers, type Handlers } from './app.ts'
+
+export interface Layers {
+  parts: Parts
+  handlers: Partial<Handlers>
+  /** What agents come in by beside our own API. */
+  doors?: Partial<DoorHandlers>
+  /** `/api/v1/call/…`, on the raw request: header bytes and streams must pass unchanged. */
+  relay?: NodeHandler
+  /** Searches, which are most of what is asked. */
+  search?: SearchDoor
+  /** Astro's pages that are rendered for each request. */
+  pages?: OnDemandPages
+  /** What is counted of all of it; nothing when left out. */
+  metrics?: Metrics
+  /** Drawings of listings, made when first asked for. */
+  cards?: ListingCards
+}
+
+/** A body of our own endpoints may take this long (milliseconds). */
+const BODY_TIMEOUT = 60_000
+const SEARCH_PATH = ROUTES.search.path
+/** A page that is a file without a query, and rendered with one. */
+const COMPARE_PAGE = '/compare'
+export const RELAY_PREFIX = '/api/v1/call/'
+/** What pages and files take; OPTIONS of a file is answered by the files themselves. */
+const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+/** One request, as every layer sees it. */
+interface Asked {
+  req: IncomingMessage
+  res: ServerResponse
+  path: string
+  query: string
+}
+
+/** @returns false to leave the request to the next layer */
+type Layer = (asked: Asked) => boolean
+
+/** Each request to the first layer that answers it, when it is its connection's turn. */
+export function createEntrance(layers: Layers): NodeHandler {
+  const { parts, metrics = NO_METRICS } = layers
+  const isProxied = parts.config.TRUST_PROXY > 0
+  const table = createLayerTable(layers)
+  const enter: NodeHandler = (req, res) => {
+    const { path, query } = splitTarget(req.url ?? '/')
+    metrics.watch(req.method ?? '', path, res)
+    const asked = { req, res, path, query }
+    for (const layer of table) if (layer(asked)) return
+  }
+  return (req, res) => {
+    const given = isProxied ? req.headers['x-request-id'] : undefined
+    return withRequestId(typeof given === 'string' ? given : null, () => enter(req, res))
+  }
+}
+
+/** All that answers, in order. The app comes last: it answers everything, and knows every error. */
+function createLayerTable(layers: Layers): Layer[] {
+  const { parts, handlers, doors, relay, search, pages, cards, metrics } = layers
+  const { problem, release } = parts
+  const app = toNodeHandler(createApp(parts, handlers, doors, metrics))
+  const toApp = ({ req, res }: Asked) => answered(app(req, res))
+  return [
+    ...(relay === undefined ? [] : [toRelayLayer(relay)]),
+    toFirstHeaders(parts),
+    (asked) => refuseFault(asked, problem),
+    (asked) =>
+      search !== undefined &&
+      asked.path === SEARCH_PATH &&
+      isPlainGet(asked.req) &&
+      answered(search(asked.req, asked.res, asked.query, () => toApp(asked))),
+    ({ req }) => hasBody(req) && cutSlowBody(req),
+    (asked) => doors !== undefined && isForDoor(asked) && toApp(asked),
+    // Without a query it is a file.
+    (asked) => asked.query !== '' && asked.path === ROUTES.compare_list.path && toApp(asked),
+    nameChosenPage,
+    (asked) => answerGone(asked, release(), problem),
+    ({ req, res, path }) => release().files.serve(req, res, path),
+    ({ req, res, path }) => cards?.serve(req, res, path) === true,
+    (asked) => pages?.serve(asked.req, asked.res, asked.path, () => toApp(asked)) === true,
+    (asked) =>
+      [release().files, pages, cards].some((layer) => layer?.has(asked.path) === true) &&
+      refuseOtherMethods(asked, problem),
+    ({ req, res, path }) =>
+      wantsPage(req, path) && release().files.serveAs(req, res, '/404.html', 404),
+    toApp,
+  ]
+}
+
+/** The answer is on its way. */
+function answered(_answer: unknown): true {
+  return true
+}
+
+function refuseFault({ req, res, path }: Asked, problem: Parts['problem']): boolean {
+  const fault = findRequestFault(req)
+  if (fault === null) return false
+  res.shouldKeepAlive = false
+  return answered(
+    sendResponse(req, res, toFaultProblem(fault, path.startsWith(RELAY_PREFIX), problem)),
+  )
+}
+
+function toRelayLayer(relay: NodeHandler): Layer {
+  return ({ req, res, path }) => {
+    if (!path.startsWith(RELAY_PREFIX) || findRequestFault(req) !== null) return false
+    // Its own clocks run from here: a seller may think longer than a connection may stand still.
+    req.socket.setTimeout(0)
+    return answered(relay(req, res))
+  }
+}
+
+/** What every answer of the layers below carries. */
+function toFirstHeaders({ config }: Parts): Layer {
+  const transport = Object.entries(toTransportHeaders(config.BASE_URL))
+  return ({ res }) => {
+    for (const [name, value] of transport) res.setHeader(name, value)
+    return false
+  }
+}
+
+/** A page for a browser, a problem for everybody else: 410 either way. */
+function answerGone(
+  { req, res, path }: Asked,
+  release: Release,
+  problem: Parts['problem'],
+): boolean {
+  const gone = findGone(release, path)
+  if (gone === null) return false
+  if (wantsPage(req, path) && release.files.serveAs(req, res, gonePagePath(gone.id), 410))
+    return true
+  return answered(sendResponse(req, res, toGoneProblem(gone, problem)))
+}
+
+/** The page of chosen listings shares its address with the list of comparisons. */
+function nameChosenPage(asked: Asked): false {
+  if (asked.path === CHOSEN_PAGE) asked.path = ''
+  if (asked.path !== COMPARE_PAGE || asked.query === '') return false
+  asked.req.url = `${CHOSEN_PAGE}?${asked.query}`
+  asked.path = CHOSEN_PAGE
+  return false
+}
+
+/** An error of ours on the relay's path says so, however early it comes. */
+export function toFaultProblem(
+  { code, detail }: RequestFault,
+  isCall: boolean,
+  problem: Parts['problem'],
+): Response {
+  const proxyStatus = { 'Proxy-Status': `${PROXY_NAME}; error=http_request_error` }
+  return problem(code, { detail, ...(isCall && { headers: proxyStatus }) })
+}
+
+/** Doors answer every method and error themselves; a page may be asked for as Markdown. */
+function isForDoor({ req, path }: Asked): boolean {
+  if (isDoorPath(path)) return true
+  const twin = twinPathOf(path)
+  if (twin === null || !prefersMarkdown(req.headers.accept)) return false
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false
+  req.url = twin
+  return true
+}
+
+/** For an address of a file or page. False where a function takes this method there. */
+function refuseOtherMethods({ req, res, path }: Asked, problem: Parts['problem']): boolean {
+  const { method = '' } = req
+  const allowed = [...new Set([...READ_METHODS, ...findAllowedMethods(path)])]
+  if (method === 'OPTIONS') return answered(sendResponse(req, res, answerPreflight(path, allowed)))
+  if (allowed.includes(method)) return false
+  return answered(sendResponse(req, res, refuseMethod(method, allowed, problem)))
+}
+
+function isPlainGet(req: IncomingMessage): boolean {
+  return req.method === 'GET' && !hasBody(req)
+}
+
+function cutSlowBody(req: IncomingMessage): false {
+  const timer = setTimeout(() => {
+    if (!req.complete) req.destroy()
+  }, BODY_TIMEOUT)
+  timer.unref()
+  req.once('close', () => clearTimeout(timer))
+  return false
+}
+
+/** A browser asking for a page that does not exist gets one that says so; `/api/` is always JSON. */
+function wantsPage(req: IncomingMessage, path: string): boolean {
+  if (
+    path.startsWith('/api/') ||
+    path.startsWith('/go/') ||
+    (req.method !== 'GET' && req.method !== 'HEAD')
+  )
+    return false
+  if (path === '/healthz' || path === '/readyz') return false
+  const accept = req.headers.accept ?? ''
+  return accept.includes('text/html') && !accept.startsWith('application/json')
+}

@@ -1,0 +1,92 @@
+import type { ListingFacts } from '../listing/listing-facts.ts'
+import type { Operation } from '../listing/operation.ts'
+import type { Evidence } from '../trust/evidence.ts'
+import type { Kind } from '../wire/vocabulary.ts'
+import { toSurface } from './surface.ts'
+
+/** What a caller misses where a listing lacks it, in the order in which people look for it. */
+export const QUALITIES = [
+  'price',
+  'payout',
+  'operations',
+  'tools',
+  'skills',
+  'auth_docs',
+  'evidence',
+] as const
+export type Quality = (typeof QUALITIES)[number]
+
+/** What of it a listing has; what does not apply to it is absent. */
+export type ListingQuality = Partial<Record<Quality, boolean>>
+
+interface Judged {
+  id: string
+  kind: Kind
+  quality: ListingQuality
+}
+
+/** A key, an account or a token: someone must say where to get it. */
+const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
+
+export function judgeQuality(
+  facts: Pick<
+    ListingFacts,
+    'kind' | 'url' | 'http' | 'tools' | 'skills' | 'pricing' | 'payout' | 'auth'
+  >,
+  evidence: Evidence,
+): ListingQuality {
+  const { interface: seen } = evidence
+  const { operations, tools, skills } = toSurface(facts, seen, { allowPrivate: true })
+  const isPaid = facts.pricing.model === 'per_call'
+  return {
+    ...(facts.kind === 'http_api' && {
+      price: facts.pricing.model !== 'unknown',
+      ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
+      operations: operations.length > 0 && operations.every(isDescribed),
+    }),
+    ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),
+    ...(facts.kind === 'a2a_agent' && { skills: skills.length > 0 }),
+    ...(NEEDS_DOCS.has(facts.auth.type) && {
+      auth_docs: 'docs' in facts.auth && facts.auth.docs !== undefined,
+    }),
+    ...(facts.kind !== 'kit' && { evidence: Object.keys(evidence).length > 0 }),
+  }
+}
+
+/** What it takes has a schema, and what must be sent an example. */
+function isDescribed({ method, params = [], body }: Operation): boolean {
+  const isFilled = params.every(
+    ({ schema, required, example }) =>
+      schema !== undefined && (required !== true || example !== undefined),
+  )
+  if (method === 'GET' || method === 'DELETE') return isFilled
+  return isFilled && body?.schema !== undefined && body.example !== undefined
+}
+
+/** @example countQuality([…]) → [{ kind: 'mcp_server', listings: 380, have: { tools: { has: 261, of: 380 }, … } }] */
+export function countQuality(judged: readonly Judged[]) {
+  const kinds = [...new Set(judged.map(({ kind }) => kind))].sort()
+  return kinds.map((kind) => {
+    const own = judged.filter((each) => each.kind === kind)
+    const have = QUALITIES.flatMap((name) => {
+      const said = own.flatMap(({ quality }) => quality[name] ?? [])
+      return said.length === 0
+        ? []
+        : [[name, { has: said.filter(Boolean).length, of: said.length }] as const]
+    })
+    return { kind, listings: own.length, have: Object.fromEntries(have) }
+  })
+}
+
+/** Those that lack most of what applies to them, the poorest first. */
+export function findPoorest(judged: readonly Judged[], most: number) {
+  return judged
+    .map(({ id, quality }) => ({
+      id,
+      lacks: QUALITIES.filter((name) => quality[name] === false),
+      has: Object.values(quality).filter(Boolean).length,
+    }))
+    .filter(({ lacks }) => lacks.length > 0)
+    .sort((a, b) => b.lacks.length - a.lacks.length || a.has - b.has || (a.id < b.id ? -1 : 1))
+    .slice(0, most)
+}

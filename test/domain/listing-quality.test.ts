@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import {
+  countQuality,
+  findPoorest,
+  judgeQuality,
+} from '../../src/domain/operation/listing-quality.ts'
+import { SAMPLE_FACTS, toFacts } from './listing-samples.ts'
+
+const url = 'https://api.harbour.example/ships'
+const PAID = { model: 'per_call', min_usd: 0.1, max_usd: 0.1, rails: ['x402'], networks: [] }
+const body = { content_type: 'application/json', schema: { type: 'object' }, example: {} }
+
+test.each([
+  ['a price', { pricing: PAID }, 'price', true],
+  ['no price', { pricing: { model: 'unknown' } }, 'price', false],
+  ['a price without a payee', { pricing: PAID }, 'payout', false],
+  ['nothing to pay', { pricing: { model: 'unknown' } }, 'payout', undefined],
+  ['a POST with schema and example', { http: [{ method: 'POST', url, body }] }, 'operations', true],
+  ['a POST with neither', { http: [{ method: 'POST', url }] }, 'operations', false],
+  ['a GET that takes nothing', { http: [{ method: 'GET', url }] }, 'operations', true],
+  ['no operation', { http: [] }, 'operations', false],
+  ['a key and no page for it', { auth: { type: 'api_key' } }, 'auth_docs', false],
+  ['a key and its page', { auth: { type: 'api_key', docs: url } }, 'auth_docs', true],
+  ['no key', { auth: { type: 'none' } }, 'auth_docs', undefined],
+  ['no tools, as an API', {}, 'tools', undefined],
+] as const)('%s is judged', (_, more, name, expected) => {
+  const facts = toFacts({ ...SAMPLE_FACTS, payout: [], ...more })
+  expect(judgeQuality(facts, {})[name]).toBe(expected)
+})
+
+test('what a machine saw counts as well, and what is missing is named, the poorest first', () => {
+  const server = { kind: 'mcp_server' as const, url, http: [], payout: [] }
+  const facts = {
+    ...server,
+    pricing: { model: 'unknown' as const },
+    auth: { type: 'none' as const },
+  }
+  const tools = [{ name: 'dock', description: 'Docks.', input_schema: {} }]
+  const rich = judgeQuality(facts, {
+    interface: { at: '2026-11-22T12:00:00Z', from: 'mcp', tools },
+  })
+  const judged = [
+    { id: 'mcp.a', kind: facts.kind, quality: rich },
+    { id: 'mcp.b', kind: facts.kind, quality: judgeQuality(facts, {}) },
+  ]
+  expect(countQuality(judged)).toEqual([
+    {
+      kind: 'mcp_server',
+      listings: 2,
+      have: { tools: { has: 1, of: 2 }, evidence: { has: 1, of: 2 } },
+    },
+  ])
+  expect(findPoorest(judged, 5)).toEqual([{ id: 'mcp.b', lacks: ['tools', 'evidence'], has: 0 }])
+})

@@ -1,0 +1,262 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { parseListingFields } from '../../seeds/content/listing-text.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createContentFixture } from './content-fixture.ts'
+
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const COIN = '0x20c000000000000000000000b9537d11c60e8b50'
+const HOST = 'https://tides.harbour.dev'
+const IMPORTERS = ['mpp', 'x402-bazaar', 'x402-list'] as const
+type Importer = (typeof IMPORTERS)[number]
+const ORDERS: readonly (readonly Importer[])[] = [
+  ['mpp', 'x402-bazaar', 'x402-list'],
+  ['mpp', 'x402-list', 'x402-bazaar'],
+  ['x402-bazaar', 'mpp', 'x402-list'],
+  ['x402-bazaar', 'x402-list', 'mpp'],
+  ['x402-list', 'mpp', 'x402-bazaar'],
+  ['x402-list', 'x402-bazaar', 'mpp'],
+]
+
+interface Told {
+  path: string
+  amount: number
+}
+
+const resource = ({ path, amount }: Told) => ({
+  resource: `${HOST}${path}`,
+  description: 'Tides of a harbour.',
+  accepts: [{ scheme: 'exact', network: 'base', asset: USDC, amount: String(amount) }],
+})
+
+const service = (told: readonly Told[]) => ({
+  id: 'tides',
+  name: 'Tides',
+  serviceUrl: HOST,
+  description: 'Depths and tides of harbours.',
+  tags: ['harbours'],
+  docs: { apiReference: `${HOST}/openapi.json` },
+  payments: [{ method: 'tempo', currency: COIN, decimals: 6 }],
+  endpoints: told.map(({ path, amount }) => ({
+    route: `POST ${path}`,
+    desc: 'Tides',
+    amount: String(amount),
+  })),
+})
+
+const measured = (price: number) => ({
+  slug: 'tides',
+  name: 'Tides API',
+  base_url: HOST,
+  description: 'Tides.',
+  min_price_usd: price,
+  networks: ['base'],
+  created_at: '2026-02-03T00:00:00Z',
+  status: 'online',
+})
+
+interface Sources {
+  catalogue: Told[]
+  index: Told[]
+  price: number
+}
+
+const toRows = ({ catalogue, index, price }: Sources): Record<Importer, unknown[]> => ({
+  mpp: [service(catalogue)],
+  'x402-bazaar': index.map(resource),
+  'x402-list': [measured(price)],
+})
+
+let made: ReturnType<typeof createContentFixture>[] = []
+afterEach(() => {
+  for (const content of made) content.cleanUp()
+  made = []
+})
+
+function createContent() {
+  const content = createContentFixture()
+  made.push(content)
+  return content
+}
+
+async function seedIn(order: readonly Importer[], rows: Record<Importer, unknown[]>) {
+  const content = createContent()
+  for (const importer of order)
+    await content.seed({ importer, from: content.save(rows[importer] ?? []) })
+  return content
+}
+
+/** Every file of the content: listings, evidence and what importers remember. */
+function filesOf(content: ReturnType<typeof createContentFixture>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(content.snapshot())
+      .filter(([file]) => /\/(?:listings|evidence|seeds)\//.test(file))
+      .map(([file, text]) => [file.slice(content.root.length), text]),
+  )
+}
+
+const told = fc.record({
+  path: fc.constantFrom('/a', '/b', '/c', '/v1/d'),
+  amount: fc.integer({ min: 1, max: 90_000 }),
+})
+const someTold = fc.uniqueArray(told, { minLength: 1, maxLength: 3, selector: ({ path }) => path })
+const sources = fc.record({
+  catalogue: someTold,
+  index: someTold.map((rest) => [{ path: '/a', amount: 5000 }, ...rest.filter(isNotA)]),
+  price: fc.constantFrom(0.001, 0.02),
+})
+
+function isNotA({ path }: Told): boolean {
+  return path !== '/a'
+}
+
+function withA(given: Sources): Sources {
+  // Catalogues of one service share an operation: without one nobody could tell.
+  return { ...given, catalogue: [{ path: '/a', amount: 4000 }, ...given.catalogue.filter(isNotA)] }
+}
+
+describe('three sources of one service', () => {
+  test('end in the same files, in whatever order they are read, and check accepts them', async () => {
+    await fc.assert(
+      fc.asyncProperty(sources.map(withA), async (given) => {
+        const rows = toRows(given)
+        const [first, ...others] = await Promise.all(ORDERS.map((order) => seedIn(order, rows)))
+        if (first === undefined) throw new Error('no order')
+        for (const other of others) expect(filesOf(other)).toEqual(filesOf(first))
+        const { faults } = readContent(first.contentDir, { allowPrivate: false })
+        expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  test('lose nothing that any of them said, and keep the known method', async () => {
+    const rows = toRows({
+      catalogue: [
+        { path: '/a', amount: 4000 },
+        { path: '/b', amount: 9000 },
+      ],
+      index: [
+        { path: '/a', amount: 5000 },
+        { path: '/c', amount: 7000 },
+      ],
+      price: 0.02,
+    })
+    const content = await seedIn(['x402-list', 'x402-bazaar', 'mpp'], rows)
+    const fields = parseListingFields(content.read('listings/x402/tides.harbour.dev.md'))
+    expect(fields?.get('http')).toMatchObject([
+      {
+        method: 'POST',
+        url: `${HOST}/a`,
+        price: { min_usd: 0.004, max_usd: 0.005 },
+        offers: [
+          { rail: 'mpp', network: 'eip155:4217', min_usd: 0.004 },
+          { rail: 'x402', network: 'eip155:8453', min_usd: 0.005 },
+        ],
+      },
+      { method: 'POST', url: `${HOST}/b` },
+      { method: 'GET', url: `${HOST}/c`, assumed: ['method'] },
+    ])
+    expect(fields?.get('pricing')).toMatchObject({ rails: ['x402', 'mpp'], min_usd: 0.004 })
+    expect(fields?.get('sources')).toMatchObject([
+      { source: 'mpp_services' },
+      { source: 'cdp_bazaar' },
+      { source: 'x402-list' },
+    ])
+    expect(fields?.get('added')).toBe('2026-02-03')
+  })
+
+  test('a source that changes its mind takes back its own word alone', async () => {
+    const given = { catalogue: [{ path: '/a', amount: 4000 }], price: 0.02 }
+    const rows = toRows({
+      ...given,
+      index: [
+        { path: '/a', amount: 5000 },
+        { path: '/c', amount: 1 },
+      ],
+    })
+    const content = await seedIn(['x402-bazaar', 'mpp'], rows)
+    await content.seed({
+      importer: 'x402-bazaar',
+      from: content.save([resource({ path: '/a', amount: 6000 })]),
+    })
+    const fields = parseListingFields(content.read('listings/x402/tides.harbour.dev.md'))
+    expect(fields?.get('http')).toMatchObject([
+      {
+        url: `${HOST}/a`,
+        offers: [
+          { rail: 'mpp', min_usd: 0.004 },
+          { rail: 'x402', min_usd: 0.006 },
+        ],
+      },
+    ])
+    expect(fields?.get('http')).toHaveLength(1)
+  })
+
+  test('what a person wrote stands, whichever source comes after', async () => {
+    const rows = toRows({
+      catalogue: [{ path: '/a', amount: 4000 }],
+      index: [{ path: '/a', amount: 5000 }],
+      price: 0.02,
+    })
+    const content = await seedIn(['mpp'], rows)
+    const file = 'listings/x402/tides.harbour.dev.md'
+    content.write(file, content.read(file).replace(/^name: .*$/m, 'name: Harbour tides'))
+    for (const importer of IMPORTERS)
+      await content.seed({ importer, from: content.save(rows[importer]) })
+    const fields = parseListingFields(content.read(file))
+    expect(fields?.get('name')).toBe('Harbour tides')
+    expect(fields?.get('pricing')).toMatchObject({ rails: ['x402', 'mpp'] })
+  })
+
+  test('a second run of each changes nothing', async () => {
+    const rows = toRows({
+      catalogue: [{ path: '/a', amount: 4000 }],
+      index: [{ path: '/a', amount: 5000 }],
+      price: 0.02,
+    })
+    const content = await seedIn(IMPORTERS, rows)
+    const before = filesOf(content)
+    for (const importer of IMPORTERS.toReversed())
+      await content.seed({ importer, from: content.save(rows[importer]) })
+    expect(filesOf(content)).toEqual(before)
+  })
+
+  test('a run that is stopped at any moment leaves content that check accepts', async () => {
+    const traction = {
+      status: 'measured',
+      volume_usd_30d: 1,
+      tx_count_30d: 9,
+      unique_buyers_30d: 3,
+    }
+    const row = { ...measured(0.02), assessment: { traction } }
+    for (let stop = 1, isDone = false; !isDone; stop++) {
+      const content = createContent()
+      const ports = { progress: stopAfter(stop), now: createTicks() }
+      const run = content.seed({ importer: 'x402-list', from: content.save([row]), ports })
+      isDone = await run.then(
+        () => true,
+        () => false,
+      )
+      const { faults } = readContent(content.contentDir, { allowPrivate: false })
+      expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+      if (isDone) expect(content.read('evidence/x402/tides.harbour.dev.json')).toContain('measured')
+    }
+  })
+})
+
+/** Progress that ends the run as its n-th file is shown as written. */
+function stopAfter(writes: number) {
+  let shown = 0
+  return {
+    isTTY: true,
+    write(text: string) {
+      if (text.startsWith('\rwrite') && ++shown === writes) throw new Error('stopped')
+    },
+  }
+}
+
+function createTicks(): () => number {
+  let clock = 0
+  return () => (clock += 1000)
+}
