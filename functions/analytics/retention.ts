@@ -79,6 +79,17 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     .deleteFrom('wallet_transfer')
     .where('sent_at', '<', now - RETENTION.transfer_days * DAY_MS)
     .execute()
+  // A channel is known by its first event: all of them go together. The mark of a chain stays.
+  await db
+    .deleteFrom('channel_event')
+    .where('channel', '!=', '')
+    .where('channel', 'not in', (eb) =>
+      eb
+        .selectFrom('channel_event')
+        .select('channel')
+        .where('at', '>=', now - RETENTION.transfer_days * DAY_MS),
+    )
+    .execute()
   await db
     .updateTable('claim')
     .set({ state: 'expired' })

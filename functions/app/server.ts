@@ -20,7 +20,7 @@ const HEADERS_TIMEOUT = 10_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
-/** One process, three layers: functions, compiled files, pages rendered on demand. */
+/** One process: functions, compiled files, pages rendered on demand (`layers.ts`). */
 export function createWaypostServer(layers: ServerLayers): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,

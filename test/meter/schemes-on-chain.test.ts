@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { applyRetention } from '../../functions/analytics/retention.ts'
 import { CHANNEL_TOPICS } from '../../src/domain/settlement/schemes/batch-settlement.ts'
 import { CHANNELS } from '../../src/domain/settlement/schemes/contracts.ts'
 import { toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
@@ -143,6 +144,20 @@ test('a reorganisation of two hundred blocks takes back deposits, claims and wha
   chain.mine([opened], claim(2_000), [transfer(contract, SHOP, 2_000)])
   await meter.run()
   expect(await amounts()).toEqual([10])
+})
+
+test('a channel that is idle for long is forgotten whole, and that channels are read is not', async () => {
+  const chain = aChain()
+  chain.mine([opened, ...deposit(5_000)], claim(2_000), [transfer(contract, SHOP, 2_000)])
+  const { meter } = await open(chain)
+  await meter.run()
+  const kept = async (days: number) => {
+    await applyRetention(ledger.store, NOON + days * DAY_MS)
+    const rows = await ledger.store.db.selectFrom('channel_event').select('kind').execute()
+    return rows.map(({ kind }) => kind).sort()
+  }
+  expect(await kept(100)).toEqual(['claim', 'deposit', 'opened', 'opened'])
+  expect(await kept(200)).toEqual(['opened'])
 })
 
 test('a deposit with a channel is nobody else who was paid', async () => {

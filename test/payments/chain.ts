@@ -147,7 +147,6 @@ function compile(file: string): Record<string, Hex> {
     settings: {
       outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
       evmVersion: 'shanghai',
-      viaIR: true,
     },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input)))

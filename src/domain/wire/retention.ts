@@ -29,7 +29,7 @@ export const RETENTION = {
   /** Days a decided dispute is kept, and an accepted one shows; and one that nobody decided. */
   dispute_days: 90,
   waiting_dispute_days: 365,
-  /** Days transfers between wallets around a seller's payments are kept: longer than any rule looks back. */
+  /** Days transfers around a seller's payments, and idle payment channels, are kept: longer than any rule looks back. */
   transfer_days: 150,
   /** Days a mail about a claim waits for a mail server that is down. */
   mail_days: 3,
