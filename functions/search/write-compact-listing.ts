@@ -46,7 +46,10 @@ function suffixOf(index: SearchIndex, row: number): string {
   const trust = trustOf(standings[row] ?? NO_TRUST)
   return [
     `,"price":${price},"rails":${JSON.stringify(rails)},"auth":"${auth ?? ('unknown' satisfies AuthType)}"`,
-    `,"trust":${trust === NO_TRUST ? 'null' : trust},"call":${holds(index, 'call', row)}`,
+    trust === NO_TRUST
+      ? ',"trust":null'
+      : `,"trust":${trust},"vouched":${holds(index, 'vouched', row)}`,
+    `,"call":${holds(index, 'call', row)}`,
   ].join('')
 }
 

@@ -1,7 +1,6 @@
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
-import type { Measured } from '../../src/domain/trust/evidence.ts'
 import {
   NO_PAYMENT_FACTS,
   type PaymentFacts,
@@ -9,7 +8,8 @@ import {
 } from '../../src/domain/trust/ledger-facts.ts'
 import {
   HISTORY_MS,
-  toOwnEvidence,
+  type Sales,
+  toSales,
   windowEnd,
 } from '../../src/domain/trust/measured-settlements.ts'
 import { TRUST } from '../../src/domain/trust/trust.ts'
@@ -29,9 +29,9 @@ const DAY_MS = 86_400_000
 const FRESH_DAYS = 3
 
 /**
- * The settlements this service verified in the last 30 days, as `measured` evidence by listing id
- * (source `service_verified`), wash excluded, and one by one. The window ends with the day of `now`,
- * UTC: two builds of one day over one ledger write the same bytes.
+ * The settlements this service verified in the last 30 days and before, as sales by listing id, wash
+ * excluded. The window ends with the day of `now`, UTC: two builds of one day over one ledger write the
+ * same bytes.
  *
  * @param standingsOf which payouts count for which listing; asked only where there are settlements,
  *   or payouts that the meter reads.
@@ -46,11 +46,12 @@ export async function readVerifiedSettlements(
   const readPayouts = await readMeteredPayouts(store, asOf - FRESH_DAYS * DAY_MS)
   if (settlements.length === 0 && readPayouts.size === 0) return NO_PAYMENT_FACTS
   const since = asOf - HISTORY_MS - WASH.hopDays * DAY_MS
-  const transfers = await readTransfers(store, since)
+  const transfers = indexTransfers(await readTransfers(store, since))
   const elsewhere = await readPayersElsewhere(store)
-  const index = indexTransfers(transfers)
   const paidTo = toPayees(settlements)
-  const facts = { settlements: new Map<string, Measured>(), payments: new Map() }
+  const untraced = new Set<Settlement>(settlements.filter(({ is_untraced }) => is_untraced))
+  const isUntraced = (settlement: Settlement) => untraced.has(settlement)
+  const sales = new Map<string, Sales>()
   const metered = new Set<string>()
   const standings = standingsOf()
   const rotating = findRotating(settlements, standings, asOf)
@@ -59,15 +60,12 @@ export async function readVerifiedSettlements(
     const ours = new Set(wallets.map(normalizeWallet))
     const hasPaidOthers = (wallet: string) =>
       elsewhere.has(wallet) || [...(paidTo.get(wallet) ?? [])].some((payee) => !ours.has(payee))
-    const known = { wallets, transfers: index, hasPaidOthers, asOf, isMetered }
-    const evidence = toOwnEvidence(own, known)
+    const known = { wallets, transfers, hasPaidOthers, asOf, isMetered, isUntraced }
+    const sold = toSales(own, known)
     if (isMetered) metered.add(id)
-    if (evidence === undefined) continue
-    facts.settlements.set(id, evidence.measured)
-    if (evidence.counted.length > 0) facts.payments.set(id, evidence.counted)
+    if (sold !== undefined) sales.set(id, sold)
   }
-  const windowStart = asOf - (TRUST.windowDays + WASH.hopDays) * DAY_MS
-  return { ...facts, metered, rotating, transfers: transfers.filter(({ at }) => at > windowStart) }
+  return { asOf, sales, metered, rotating }
 }
 
 interface Share {
@@ -105,47 +103,43 @@ function findRotating(
 const FEWEST_ROTATING = 3
 
 /**
- * Which settlements are whose: what a metered payout received is that of every listing the payout
- * counts for, anything else is that of the listing whose call it was.
+ * Which settlements are whose. What our relay saw is that of the listing whose call it was, and of no
+ * other; what the meter alone saw is that of every listing that owns the payout.
  */
 function dealOut(
   settlements: readonly SeenSettlement[],
   standings: ReadonlyMap<string, PayoutStanding>,
   readPayouts: ReadonlySet<string>,
 ): Map<string, Share> {
-  const byPayout = Map.groupBy(settlements, payoutOf)
-  const byListing = Map.groupBy(
-    settlements.filter(({ seen_by }) => seen_by !== 'meter'),
-    ({ listing_id }) => listing_id,
+  // Anybody can write a transfer of nothing in anybody's name.
+  const real = settlements.filter(({ amount }) => BigInt(amount) > 0n)
+  const isCalled = ({ seen_by, listing_id }: SeenSettlement) =>
+    seen_by !== 'meter' && standings.has(listing_id)
+  const byPayout = Map.groupBy(
+    real.filter((one) => !isCalled(one)),
+    payoutOf,
   )
+  const byListing = Map.groupBy(real.filter(isCalled), ({ listing_id }) => listing_id)
   const shares = new Map<string, Share>()
-  const holders = toHolders(standings)
-  for (const id of [...new Set([...byListing.keys(), ...standings.keys()])].sort()) {
-    const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
+  for (const [id, { counts, owned, contested }] of [...standings].sort(byId)) {
     const disputed = new Set(contested.map(normalizePayout))
-    const read = new Set(counts.map(normalizePayout).filter((payout) => readPayouts.has(payout)))
+    const read = owned.map(normalizePayout).filter((payout) => readPayouts.has(payout))
     const called = byListing.get(id) ?? []
-    const own = [
-      ...[...read].flatMap((payout) => byPayout.get(payout) ?? []),
-      ...called
-        .filter((one) => !read.has(payoutOf(one)) && !disputed.has(payoutOf(one)))
-        .filter((one) => (holders.get(payoutOf(one)) ?? new Set([id])).has(id)),
-    ].filter(({ is_untraced }) => !is_untraced)
-    if (called.length === 0 && read.size === 0) continue
+    if (called.length === 0 && read.length === 0) continue
+    // What only the meter saw waits until it is known where its payer had the money from.
+    const metered = read
+      .flatMap((payout) => byPayout.get(payout) ?? [])
+      .filter(({ is_untraced }) => !is_untraced)
+    const own = [...metered, ...called.filter((one) => !disputed.has(payoutOf(one)))]
     const published = [...counts, ...contested].map(toWallet)
     const wallets = [...published, ...called.map(({ payee }) => payee)]
-    shares.set(id, { own: own.map(toSettlement), wallets, isMetered: read.size > 0 })
+    shares.set(id, { own, wallets, isMetered: read.length > 0 })
   }
   return shares
 }
 
-/** Whose payouts count where: what a 402 names is not the shop's own when it is another's. */
-function toHolders(standings: ReadonlyMap<string, PayoutStanding>): Map<string, Set<string>> {
-  const holders = new Map<string, Set<string>>()
-  for (const [id, { counts, contested }] of standings)
-    for (const payout of [...counts, ...contested].map(normalizePayout))
-      holders.set(payout, (holders.get(payout) ?? new Set()).add(id))
-  return holders
+function byId([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1
 }
 
 /** Whom each payer paid, as `normalizeWallet` writes both. */
@@ -156,10 +150,6 @@ function toPayees(settlements: readonly Settlement[]): Map<string, Set<string>> 
     payees.set(wallet, (payees.get(wallet) ?? new Set()).add(normalizeWallet(payee)))
   }
   return payees
-}
-
-function toSettlement({ seen_by: _, is_untraced: __, ...settlement }: SeenSettlement): Settlement {
-  return settlement
 }
 
 function payoutOf({ network, payee }: Settlement): string {

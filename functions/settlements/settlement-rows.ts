@@ -7,7 +7,7 @@ import type { SeenBy } from '../store/schema/tables.ts'
 
 export interface SeenSettlement extends Settlement {
   seen_by: SeenBy
-  /** The meter alone saw it, and has not looked yet where its payer had the money from. */
+  /** Nobody has looked yet where its payer had the money from. */
   is_untraced: boolean
 }
 
@@ -33,7 +33,7 @@ export async function readSettlements({ db }: Store, from: number): Promise<Seen
     usd: micro_usd / 1_000_000,
     at: settled_at,
     block: block_number,
-    is_untraced: row.seen_by === 'meter' && is_traced !== 1,
+    is_untraced: is_traced !== 1,
   }))
 }
 

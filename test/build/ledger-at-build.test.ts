@@ -3,8 +3,8 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toLiveListing } from '../../src/domain/derived/live-listing-view.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
-import { toMeasured } from '../domain/listing-samples.ts'
-import { aSettlement } from '../settlements/samples.ts'
+import { type Sales, toSales } from '../../src/domain/trust/measured-settlements.ts'
+import { aSettlement, known, NOON } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 
 const RULES = { allowPrivate: false }
@@ -105,18 +105,13 @@ describe('a payout that a seller’s own 402 named', () => {
     'evidence/x402/thief.json': read(PAYOUT),
   }
 
-  test('counts where nobody else names it', () => {
-    const { catalogue } = build(thief)
-    expect(catalogue.byId.get('x402.thief')?.payouts.counts).toEqual([PAYOUT])
-    expect(catalogue.byId.get('x402.thief')?.notices).toEqual([])
-  })
-
-  test('takes nothing from the listing that published it, and is noticed where it counts for nothing', () => {
+  test('counts for calls that went through us, and for nothing else', () => {
+    const standing = { counts: [PAYOUT], owned: [], contested: [], sharers: 1 }
     const { catalogue } = build({ ...thief, [FILE]: listingText({ payout: `["${PAYOUT}"]` }) })
-    expect(catalogue.byId.get(ID)).toMatchObject({ payouts: { counts: [PAYOUT] }, notices: [] })
-    expect(catalogue.byId.get('x402.thief')).toMatchObject({
-      payouts: { counts: [], contested: [PAYOUT] },
-      notices: [{ id: 'payout_contested', at: '2026-11-21T00:00:00Z' }],
+    expect(catalogue.byId.get('x402.thief')).toMatchObject({ payouts: standing, notices: [] })
+    expect(catalogue.byId.get(ID)).toMatchObject({
+      payouts: { ...standing, owned: [PAYOUT] },
+      notices: [],
     })
   })
 })
@@ -144,48 +139,60 @@ test('a proof decides a contested payout, while its claim holds on the host that
   })
 })
 
-describe('what buyers spent elsewhere', () => {
-  const shop = 'x402.shop'
+describe('who vouches for buyers', () => {
+  const seeds = ['one', 'two', 'three']
   const files = {
     ...weather,
-    'tables/independent_operators.yaml':
-      '- { domain: shop.example, name: Shop, why: Known to everybody. }\n',
+    'tables/independent_operators.yaml': seeds
+      .map((name) => `- { domain: ${name}.example, name: ${name}, why: Known to everybody. }\n`)
+      .join(''),
+    ...Object.fromEntries(
+      seeds.map((name) => [
+        `listings/x402/${name}.md`,
+        listingText({ url: `https://api.${name}.example/buy` }),
+      ]),
+    ),
   }
-  const toShop = (categories: string) =>
-    listingText({ url: 'https://api.shop.example/buy', categories })
-  const paid = (payer: string, listing_id: string, usd: number) =>
-    aSettlement({ payer, listing_id, usd })
-  const small = ['a', 'b', 'c'].map((payer) => paid(payer, ID, 0.001))
-  const build3 = (
-    given: ReturnType<typeof paid>[],
-    { source = 'service_verified', categories = '[commerce_purchases]' } = {},
-  ) =>
-    build(
-      { ...files, 'listings/x402/shop.md': toShop(categories) },
-      {
-        settlements: new Map([[ID, { ...toMeasured({ verified_buyers_30d: 3 }), source }]]),
-        payments: new Map([
-          [ID, small],
-          [shop, given],
-        ]),
-      },
-    ).catalogue.byId.get(ID)
+  const asOf = NOON
+  const sold = (id: string, payers: [payer: string, usd: number][]) =>
+    toSales(
+      payers.map(([payer, usd]) => aSettlement({ payer, listing_id: id, payee: id, usd })),
+      { ...known(), wallets: [], asOf, isMetered: true },
+    )
+  const small = ['a', 'b', 'c'].map((payer): [string, number] => [payer, 0.001])
+  const build3 = (measured: string[], toOne: [string, number][] = []) => {
+    const sales = [
+      [ID, sold(ID, small)],
+      ...seeds.map((name) => [`x402.${name}`, sold(`x402.${name}`, name === 'one' ? toOne : [])]),
+    ] as [string, Sales][]
+    const metered = new Set(measured.map((name) => `x402.${name}`))
+    return build(files, { asOf, sales: new Map(sales), metered }).catalogue.byId.get(ID)?.trust
+  }
 
-  test('is the cost to fake, and the weight of buyers in v0.2; order stays with v0.1', () => {
-    const given = [paid('a', shop, 2.5), paid('b', shop, 9)]
-    const listing = build3(given)
-    expect(listing?.independence).toMatchObject({ cost_to_fake_usd: 7.5034, weighted_buyers: 1.5 })
-    expect(listing?.trust).toEqual(build3([])?.trust)
-    expect(build3([])?.independence).toMatchObject({ cost_to_fake_usd: 0.0034, score: null })
+  test('only buyers who gave enough to others count, the rest are unknown and not wash', () => {
+    const trust = build3(seeds, [
+      ['a', 0.3],
+      ['b', 0.24],
+    ])
+    expect(trust).toMatchObject({
+      evidence: 'verified_non_wash_payments',
+      measured: { verified_buyers_30d: 1, unknown_buyers_30d: 2, wash_flags: [], watch: [] },
+    })
   })
 
-  test('is not what they paid for gift cards, credit or cash', () => {
-    const categories = '[commerce_purchases, offramp_giftcards_payouts]'
-    const listing = build3([paid('a', shop, 2.5), paid('b', shop, 9)], { categories })
-    expect(listing?.independence).toMatchObject({ cost_to_fake_usd: 0.0034, weighted_buyers: 0 })
+  test('with unknown buyers alone there is no score', () => {
+    expect(build3(seeds)).toMatchObject({
+      evidence: 'no_independent_paid_usage_30d',
+      measured: { verified_buyers_30d: 0, unknown_buyers_30d: 3 },
+    })
   })
 
-  test('is not known where a provider gives sums alone', () => {
-    expect(build3([], { source: 'x402-list' })?.independence).toBeNull()
+  test('with two known sellers measured everybody counts, and the score says what that means', () => {
+    const trust = build3(['one', 'two'], [['a', 0.3]])
+    expect(trust).toMatchObject({
+      evidence: 'verified_non_wash_payments',
+      measured: { verified_buyers_30d: 3, watch: [{ id: 'independence_unmeasured' }] },
+    })
+    expect(trust).not.toHaveProperty('measured.unknown_buyers_30d')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
-import { GIVEN_AWAY } from '../../src/domain/independence/given-away.ts'
+import { VOUCHING } from '../../src/domain/independence/vouching.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import {
   BusinessModelSchema,
@@ -228,19 +228,30 @@ const COST_OF_CHEATING: CostOfCheating = {
   date: '2026-11-22',
   seed: 1,
   means: { budget_usd: 1, wallets: 1, payments: 1 },
-  attacks: [
-    { id: 'a', name: 'A', v01: { ...NOT_FOUND, 30: foundFor(1), 60: foundFor(2) }, v02: NOT_FOUND },
-    { id: 'b', name: 'B', v01: { ...NOT_FOUND, 30: foundFor(0.5) }, v02: NOT_FOUND },
+  unmeasured: { ...NOT_FOUND, 30: foundFor(0.001) },
+  cheating: [
+    { id: 'a', name: 'A', listings: 1, goals: { ...NOT_FOUND, 30: foundFor(2), 60: foundFor(5) } },
+    { id: 'b', name: 'B', listings: 1, goals: { ...NOT_FOUND, 30: foundFor(1.5) } },
+    {
+      id: 'c',
+      name: 'C',
+      listings: 1,
+      needs: 'a friend',
+      goals: { ...NOT_FOUND, 30: foundFor(0.1) },
+    },
   ],
-  helped: [{ id: 'c', name: 'C', needs: 'a friend', v02: NOT_FOUND }],
-  honest: { buyers: 10, payments: 60, v01: 35, v02: 31 },
+  griefing: [{ id: 'd', name: 'D', cost_usd: null, least: 30 }],
+  victim: { buyers: 10, score: 33 },
+  honest: [{ market: 'rich', about: 'many', buyers_kept: 0.9, score_before: 40, score: 39 }],
 }
 
 describe('the trust method', () => {
   const independentOperators = [
     { domain: 'shop.example', name: 'Shop', why: 'Known to everybody.' },
   ]
-  const view = toTrustMethodView({ independentOperators, costOfCheating: COST_OF_CHEATING })
+  const viewOf = (measured: number) =>
+    toTrustMethodView({ independentOperators, costOfCheating: COST_OF_CHEATING }, measured)
+  const view = viewOf(0)
   const { constants } = view
 
   test('publishes the constants that compute', () => {
@@ -253,6 +264,7 @@ describe('the trust method', () => {
       concentration_penalty: TRUST.concentrationPenalty,
       recency: { fresh_days: TRUST.recency.freshDays, floor: TRUST.recency.floor },
       shrink_buyers: TRUST.shrinkBuyers,
+      a_payer: { settlements: TRUST.perPayer.settlements, volume_usd: TRUST.perPayer.volumeUsd },
       sample_gate: TRUST.sampleGate,
       live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
       wash: {
@@ -268,19 +280,27 @@ describe('the trust method', () => {
     })
   })
 
-  test('publishes what the cost to fake is reckoned with', () => {
-    expect(view.cost_to_fake).toMatchObject({
-      cap_usd_a_buyer: GIVEN_AWAY.capUsd,
-      fee_usd_a_settlement: GIVEN_AWAY.feeUsd,
+  test('publishes who vouches for buyers, and the cheapest cheating that needs nobody’s help', () => {
+    expect(view.vouching).toMatchObject({
+      usd_a_listing: VOUCHING.usdAListing,
+      needed: 3,
+      measured: 0,
       independent_operators: independentOperators,
     })
     expect(view.cost_of_cheating.cheapest).toEqual([
-      { method: 'hub-trust-v0.1', target: 30, attack: { id: 'b', name: 'B', cost_usd: 0.5 } },
-      { method: 'hub-trust-v0.1', target: 60, attack: { id: 'a', name: 'A', cost_usd: 2 } },
-      { method: 'hub-trust-v0.1', target: 90, attack: null },
-      ...[30, 60, 90].map((target) => ({ method: 'hub-trust-v0.2', target, attack: null })),
+      { target: 30, attack: { id: 'b', name: 'B', cost_usd: 1.5 } },
+      { target: 60, attack: { id: 'a', name: 'A', cost_usd: 5 } },
+      { target: 90, attack: null },
     ])
-    expect(view.next.formula.weighted_buyers).toContain(`G / ${GIVEN_AWAY.capUsd}`)
+    expect(view.not_seen.map(({ id }) => id)).toContain('stripe')
+  })
+
+  test('answers in four sentences; with fewer than three sellers measured, that inventing is cheap', () => {
+    for (const measured of [0, 1, 2]) {
+      expect(viewOf(measured).in_short).toHaveLength(4)
+      expect(viewOf(measured).in_short[3]).toContain('invented buyers cost under a cent')
+    }
+    expect(viewOf(3).in_short[3]).toContain('30, 60 or 90 costs $1.50, $5 or more than we tried')
   })
 
   test('is `hub-trust-v0.1`, number by number', () => {
@@ -291,6 +311,7 @@ describe('the trust method', () => {
       concentration_penalty: 0.5,
       recency: { fresh_days: 7, floor: 0.5 },
       shrink_buyers: 3,
+      a_payer: { settlements: 10, volume_usd: 10 },
       sample_gate: { buyers: 3, settlements: 5 },
       live_tested: { probes: 3, span_hours: 24 },
       wash: {

@@ -87,7 +87,7 @@ describe('lists of listings', () => {
 
   test('say where a sample is small and where nothing is known', () => {
     expect(toListingRow(toView(toSold('x402.two', 2)))).toMatchObject({
-      is_small_sample: true,
+      trust_note: 'low sample, not vouched for',
       buyers: 2,
     })
     expect(toListingRow(toView(toListing({ facts: UNPRICED })))).toMatchObject({
@@ -96,7 +96,7 @@ describe('lists of listings', () => {
       min_usd: null,
       price: 'not published',
       rails: [],
-      is_small_sample: false,
+      trust_note: '',
     })
   })
 
@@ -255,19 +255,19 @@ describe('words', () => {
     [toMeasured({ verified_buyers_30d: 0 }), 'No independent buyers in 30 days', ['0'], []],
     [
       toMeasured({ wash_flags: [{ flag: 'round_trip', settlements: 4, note: 'one wallet' }] }),
-      'Paid by independent buyers',
+      '12 buyers, and nobody to vouch for them',
       ['12'],
       ['4 settlements left out as round trip: one wallet'],
     ],
     [
       toMeasured({ wash_flags: [{ flag: 'self_payment', settlements: 1 }] }),
-      'Paid by independent buyers',
+      '12 buyers, and nobody to vouch for them',
       ['12'],
       ['1 settlement left out as self payment'],
     ],
     [
       toMeasured({ watch: [{ id: 'new_seller', note: 'Since last week.' }] }),
-      'Paid by independent buyers',
+      '12 buyers, and nobody to vouch for them',
       ['12'],
       ['Watched (new seller): Since last week.'],
     ],

@@ -15,12 +15,18 @@ const facts = (id: string, owner: string, changes: Partial<PayoutFacts> = {}): P
   ...changes,
 })
 const shop = (changes: Partial<PayoutFacts>, id = 'x402.shop') => facts(id, 'shop.example', changes)
+const owning = (...payouts: string[]) => ({
+  counts: payouts,
+  owned: payouts,
+  contested: [],
+  sharers: 1,
+})
 const thief = (changes: Partial<PayoutFacts>) => facts('x402.thief', 'thief.example', changes)
 
 describe('a payout', () => {
   test('that one listing publishes counts for it', () => {
     const standings = judgePayouts([shop({ published: [ONE] })])
-    expect(standings.get('x402.shop')).toEqual({ counts: [ONE], contested: [], sharers: 1 })
+    expect(standings.get('x402.shop')).toEqual(owning(ONE))
   })
 
   test('that two listings of one domain publish counts for both, and they share it', () => {
@@ -28,17 +34,17 @@ describe('a payout', () => {
       shop({ published: [ONE, TWO] }),
       shop({ published: [SHOUTED] }, 'x402.shop-two'),
     ])
-    expect(standings.get('x402.shop')).toEqual({ counts: [ONE, TWO], contested: [], sharers: 2 })
-    expect(standings.get('x402.shop-two')).toMatchObject({ counts: [SHOUTED], sharers: 2 })
+    expect(standings.get('x402.shop')).toEqual({ ...owning(ONE, TWO), sharers: 2 })
+    expect(standings.get('x402.shop-two')).toEqual({ ...owning(SHOUTED), sharers: 2 })
   })
 
-  test('that listings of two domains publish counts for neither', () => {
+  test('that listings of two domains publish counts for neither, and divides nothing', () => {
     const standings = judgePayouts([
       shop({ published: [ONE, TWO] }),
       thief({ published: [SHOUTED] }),
     ])
-    expect(standings.get('x402.shop')).toEqual({ counts: [TWO], contested: [ONE], sharers: 2 })
-    expect(standings.get('x402.thief')).toEqual({ counts: [], contested: [SHOUTED], sharers: 2 })
+    expect(standings.get('x402.shop')).toEqual({ ...owning(TWO), contested: [ONE] })
+    expect(standings.get('x402.thief')).toEqual({ ...owning(), contested: [SHOUTED] })
   })
 
   test('that one of them proved counts for its domain alone', () => {
@@ -47,23 +53,15 @@ describe('a payout', () => {
       shop({ published: [ONE] }, 'x402.shop-two'),
       thief({ published: [ONE] }),
     ])
-    expect(standings.get('x402.shop')).toMatchObject({ counts: [ONE], sharers: 2 })
-    expect(standings.get('x402.shop-two')).toMatchObject({ counts: [ONE], sharers: 2 })
-    expect(standings.get('x402.thief')).toMatchObject({ counts: [], contested: [ONE] })
+    expect(standings.get('x402.shop')).toEqual({ ...owning(ONE), sharers: 2 })
+    expect(standings.get('x402.shop-two')).toEqual({ ...owning(ONE), sharers: 2 })
+    expect(standings.get('x402.thief')).toEqual({ ...owning(), contested: [ONE] })
   })
 
-  test('that only a 402 named counts where nobody else names it', () => {
-    expect(judgePayouts([shop({ named: [ONE] })]).get('x402.shop')?.counts).toEqual([ONE])
-    const both = judgePayouts([shop({ named: [ONE] }), thief({ named: [ONE] })])
-    expect(both.get('x402.shop')?.contested).toEqual([ONE])
-    expect(both.get('x402.thief')?.contested).toEqual([ONE])
-  })
-
-  test('that a stranger’s 402 names goes on counting for those who published or proved it', () => {
-    for (const word of ['published', 'proven'] as const) {
+  test('that only a 402 named counts for relayed calls, whoever else names, publishes or proved it', () => {
+    for (const word of ['named', 'published', 'proven'] as const) {
       const standings = judgePayouts([shop({ [word]: [ONE] }), thief({ named: [ONE] })])
-      expect(standings.get('x402.shop')).toEqual({ counts: [ONE], contested: [], sharers: 1 })
-      expect(standings.get('x402.thief')).toMatchObject({ counts: [], contested: [ONE] })
+      expect(standings.get('x402.thief')).toEqual({ ...owning(), counts: [ONE] })
     }
   })
 })

@@ -8,6 +8,7 @@ import {
   type TrustView,
   toTrustSummary,
   toTrustView,
+  toWorth,
 } from '../../src/domain/views/trust-view.ts'
 import { toMeasured } from './listing-samples.ts'
 
@@ -64,7 +65,10 @@ describe('the fields on the wire follow the evidence', () => {
       verified_buyers_30d: 12,
       settlements_30d: 340,
       wash_flags: FLAGS,
-      watch: WATCH,
+      watch: [
+        ...WATCH,
+        { id: 'independence_unmeasured', note: expect.stringContaining('cost under a cent') },
+      ],
       volume_usd_30d: 12.5,
       top_buyer_share_30d: 0.4,
       last_settlement_at: '2026-10-31T21:00:00Z',
@@ -72,6 +76,20 @@ describe('the fields on the wire follow the evidence', () => {
       method: 'hub-trust-v0.1',
       source: 'Data by X',
     })
+  })
+
+  test('where buyers are vouched for, the unknown ones and the cost of inventing stand beside the score', () => {
+    const vouched = judgeTrust(toMeasured({ watch: [], unknown_buyers_30d: 3 }), 1)
+    const summary = toTrustSummary(vouched)
+    expect(summary).toMatchObject({ unknown_buyers_30d: 3, cost_to_fake_usd: 3, watch: [] })
+    if (summary.evidence !== 'verified_non_wash_payments') throw new Error('it has no score')
+    expect(toWorth(summary)).toBe(
+      'Each of these 12 buyers also gave other sellers $0.25 or more. We know nothing about 3 more buyers. Inventing the 12 would have cost $3.',
+    )
+    const bare = toTrustSummary(sold)
+    expect(bare).not.toHaveProperty('cost_to_fake_usd')
+    if (bare.evidence !== 'verified_non_wash_payments') throw new Error('it has no score')
+    expect(toWorth(bare)).toContain('invented buyers cost under a cent')
   })
 
   test('every view is what its schema, and so the API document, describes', () => {

@@ -206,6 +206,7 @@ describe('the compact view', () => {
         rails: [],
         auth: 'none',
         trust: 20,
+        vouched: false,
         call: false,
       },
       {
@@ -217,6 +218,7 @@ describe('the compact view', () => {
         rails: ['x402'],
         auth: 'payment',
         trust: 80,
+        vouched: false,
         call: true,
       },
     ])

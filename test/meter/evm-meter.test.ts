@@ -29,16 +29,15 @@ describeStores('the meter', ({ newStore }) => {
     const { meter, node } = await open(chain)
     node.faults.maxBlocks = 300
     expect(await meter.run()).toMatchObject({ payments: 3_000, read: 1_001, stopped: null })
-    const { settlements, metered, payments } = await meter.facts([SHOP])
+    const { settlements, metered } = await meter.facts([SHOP])
     expect(settlements.get('x402.0')).toMatchObject({
       source: 'service_verified',
       verified_buyers_30d: 42,
-      settlements_30d: 3_000,
-      volume_usd_30d: 6.002997,
+      settlements_30d: 420,
+      raw: { payers: 42, settlements: 3_000, volume_usd: 6.002997 },
       wash_flags: [],
     })
     expect([...metered]).toEqual(['x402.0'])
-    expect(payments.get('x402.0')).toHaveLength(3_000)
   })
 
   test('goes on where it stopped, and reads again from a day without counting twice', async () => {

@@ -10,6 +10,7 @@ import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
+import { toOwnEvidence } from '../../src/domain/trust/measured-settlements.ts'
 import { NETWORK } from '../settlements/samples.ts'
 import { silentLog } from '../support/stores.ts'
 
@@ -117,10 +118,19 @@ export function createMeter(
       const standings = new Map<string, PayoutStanding>(
         payouts.map((payout, n) => [
           `x402.${n}`,
-          { counts: [`${network}:${payout}`], contested: [], sharers: 1 },
+          {
+            counts: [`${network}:${payout}`],
+            owned: [`${network}:${payout}`],
+            contested: [],
+            sharers: 1,
+          },
         ]),
       )
-      return readVerifiedSettlements(store, () => standings, now())
+      const { asOf, sales, metered } = await readVerifiedSettlements(store, () => standings, now())
+      const settlements = new Map(
+        [...sales].map(([id, own]) => [id, toOwnEvidence(own, { asOf, vouched: null })]),
+      )
+      return { sales, metered, settlements }
     },
     async rows() {
       return store.db

@@ -70,7 +70,10 @@ async function sell(payees: readonly string[], { isNamed = true, isLate = false 
 
 const factsWith = (counts: Record<string, string[]>) => {
   const standings = new Map(
-    Object.entries(counts).map(([id, own]) => [id, { counts: own, contested: [], sharers: 1 }]),
+    Object.entries(counts).map(([id, own]) => [
+      id,
+      { counts: own, owned: own, contested: [], sharers: 1 },
+    ]),
   )
   return readVerifiedSettlements(ledger.store, () => standings, NOON)
 }
@@ -78,8 +81,8 @@ const factsWith = (counts: Record<string, string[]>) => {
 test('what was paid to an address that our relay saw the 402 name counts', async () => {
   const world = await sell([wallet(1)])
   expect(await world.states()).toEqual(['counted'])
-  const { settlements, rotating } = await factsWith({ [SHOP.id]: [] })
-  expect(settlements.get(SHOP.id)).toMatchObject({ settlements_30d: 1, verified_buyers_30d: 1 })
+  const { sales, rotating } = await factsWith({ [SHOP.id]: [] })
+  expect(sales.get(SHOP.id)?.raw).toMatchObject({ settlements: 1, payers: 1 })
   expect(rotating.size).toBe(0)
 })
 
@@ -88,11 +91,11 @@ test('not without the 402, and not when it came after the call', async () => {
   expect(await (await sell([wallet(1)], { isLate: true })).states()).toEqual([])
 })
 
-test('an address that is another’s payout counts for nobody who only names it', async () => {
+test('a call whose 402 names another’s payout counts for the listing that was called, and no other', async () => {
   await sell([wallet(1)])
   const other = [`${NETWORK}:${wallet(1)}`]
-  const { settlements } = await factsWith({ [SHOP.id]: [], 'x402.other': other })
-  expect([...settlements.keys()]).toEqual([])
+  const { sales } = await factsWith({ [SHOP.id]: [], 'x402.other': other })
+  expect([...sales.keys()]).toEqual([SHOP.id])
 })
 
 test('three of them in thirty days are payouts that rotate by design', async () => {

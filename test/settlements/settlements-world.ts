@@ -5,6 +5,7 @@ import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
 import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
 import { createSettlements } from '../../functions/settlements/settlements.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
+import { toOwnEvidence } from '../../src/domain/trust/measured-settlements.ts'
 import { aListing } from '../call/relay-world.ts'
 import {
   BLOCK_HASH,
@@ -80,9 +81,10 @@ export function open(store: Store, node: ReturnType<typeof aNode>, unsafe = true
   const evidence = async ({ isContested = false } = {}) => {
     const contested = isContested ? LISTING.payout : []
     const counts = isContested ? [] : LISTING.payout
-    const standings = new Map([[LISTING.id, { counts, contested, sharers: 1 }]])
+    const standings = new Map([[LISTING.id, { counts, owned: counts, contested, sharers: 1 }]])
     const facts = await readVerifiedSettlements(store, () => standings, now)
-    return facts.settlements.get(LISTING.id)
+    const sales = facts.sales.get(LISTING.id)
+    return sales && toOwnEvidence(sales, { asOf: facts.asOf, vouched: null })
   }
   return {
     settlements,

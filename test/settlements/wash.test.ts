@@ -2,7 +2,12 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import { toOwnEvidence, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
+import {
+  type Sales,
+  toOwnEvidence,
+  toSales,
+  windowEnd,
+} from '../../src/domain/trust/measured-settlements.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { excludeWash } from '../../src/domain/wash/wash.ts'
 import { aSettlement, aTransfer, DAY_MS, known, NOON, PAYOUT, wallet } from './samples.ts'
@@ -210,7 +215,9 @@ describe('a crowd that a rival sends', () => {
 describe('as evidence', () => {
   const asOf = windowEnd(NOON)
   const measure = (settlements: Settlement[], transfers: Transfer[] = []) =>
-    toOwnEvidence(settlements, { ...known(transfers), asOf })?.measured
+    toEvidence(toSales(settlements, { ...known(transfers), asOf }))
+  const toEvidence = (sales: Sales | undefined) =>
+    sales && toOwnEvidence(sales, { asOf, vouched: null })
 
   test('no settlement, no evidence', () => {
     expect(measure([])).toBeUndefined()
@@ -268,7 +275,7 @@ describe('as evidence', () => {
   })
 
   test('where the meter reads, nothing paid is an answer', () => {
-    const nothing = toOwnEvidence([], { ...known(), asOf, isMetered: true })?.measured
+    const nothing = toEvidence(toSales([], { ...known(), asOf, isMetered: true }))
     expect(nothing).toMatchObject({ settlements_30d: 0, last_settlement_at: null, wash_flags: [] })
     expect(judgeTrust(nothing, 1).evidence).toBe('no_independent_paid_usage_30d')
   })

@@ -6,19 +6,19 @@ import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
-import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
+import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-comparisons.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
-import { readGivenAway } from './given-away.ts'
 import { readGoneServers } from './gone-servers.ts'
+import { judgeSales } from './own-evidence.ts'
 import {
   hostAt,
   isOptedOut,
-  readPayoutStandings,
+  readPayoutFacts,
   toPayoutNotices,
   toRotatingNotice,
 } from './payout-standings.ts'
@@ -28,6 +28,8 @@ export interface Catalogue {
   baseUrl: string
   /** Sorted by id. */
   listings: DerivedListing[]
+  /** Operators known to be independent whose payments are measured. */
+  measuredOperators: number
   byId: ReadonlyMap<string, DerivedListing>
   /** Listings whose seller asked for removal: only sellers' routes still know them. */
   optedOut: OptedOutListing[]
@@ -53,8 +55,15 @@ export function createCatalogue(
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
-  const payouts = readPayoutStandings(content, ledger, baseUrl)
-  const givenAway = readGivenAway(files, payouts, { tables, ledger, baseUrl })
+  const payouts = readPayoutFacts(content, ledger, baseUrl)
+  const standings = judgePayouts(payouts)
+  const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
+  const judged = judgeSales(ledger, {
+    payouts,
+    standings,
+    categoriesOf: (id) => categories.get(id) ?? [],
+    seeds: new Set(tables.independentOperators.map(({ domain }) => domain)),
+  })
   const listings = files.map((file) => {
     const { id, facts, description } = file
     const rotating = ledger.rotating.get(id)
@@ -62,16 +71,15 @@ export function createCatalogue(
       combineEvidence(content.evidence.get(id) ?? {}, ledger.probed.get(id)),
       rotating !== undefined,
     )
-    const standing = payouts.get(id) ?? NO_PAYOUTS
+    const standing = standings.get(id) ?? NO_PAYOUTS
     return deriveListing(
       {
         id,
         facts,
         description,
         evidence,
-        ownMeasured: ledger.settlements.get(id),
+        ownMeasured: judged.evidence.get(id),
         isMetered: ledger.metered.has(id),
-        givenAway: givenAway.get(id),
         isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
         notices: [
           ...toPayoutNotices(file, evidence, standing),
@@ -92,6 +100,7 @@ export function createCatalogue(
       id,
       url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl),
     })),
+    measuredOperators: judged.measuredOperators,
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,

@@ -28,13 +28,22 @@ export function isOptedOut(
 
 /** Which payouts count for which listing of the directory. */
 export function readPayoutStandings(
+  content: Parameters<typeof readPayoutFacts>[0],
+  ledger: Parameters<typeof readPayoutFacts>[1],
+  baseUrl: string,
+): Map<string, PayoutStanding> {
+  return judgePayouts(readPayoutFacts(content, ledger, baseUrl))
+}
+
+/** What is known of the payouts of each listing that has not been taken out. */
+export function readPayoutFacts(
   { listings, tables, evidence }: Pick<Content, 'listings' | 'tables' | 'evidence'>,
   ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts' | 'probed'>,
   baseUrl: string,
-): Map<string, PayoutStanding> {
-  const facts = listings
+): PayoutFacts[] {
+  return listings
     .filter((file) => !isOptedOut(file, ledger, baseUrl))
-    .map((file): PayoutFacts => {
+    .map((file) => {
       const { id } = file
       const host = hostAt(file, baseUrl)
       const seen = combineEvidence(evidence.get(id) ?? {}, ledger.probed.get(id))
@@ -49,7 +58,6 @@ export function readPayoutStandings(
         proven: isClaimed ? (ledger.provenPayouts.get(id) ?? []) : [],
       }
     })
-  return judgePayouts(facts)
 }
 
 /** Says that a seller's payees change by design, in the place of every "another payout". */

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
   type DerivedListing,
+  isVouched,
   trustScoreOf,
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
@@ -117,6 +118,7 @@ export function toSearchDocument(listing: DerivedListing, baseUrl: string): Sear
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
     trustScore: trustScoreOf(trust),
+    vouched: isVouched(trust),
     verifiedBuyers: verifiedBuyersOf(trust),
     liveTested: listing.isLiveTested,
     remote: hasRemoteEndpoint(facts),

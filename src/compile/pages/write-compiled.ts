@@ -29,7 +29,7 @@ export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledS
     roadmap: toRoadmapView(tables.roadmap),
     business_model: toBusinessModelView(tables.site),
     market_reports: toMarketReportsView(listings),
-    trust_method: toTrustMethodView(tables),
+    trust_method: toTrustMethodView(tables, catalogue.measuredOperators),
     compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
     gone: catalogue.gone,
     also_search: tables.alsoSearch,

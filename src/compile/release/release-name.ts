@@ -24,10 +24,9 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       sorted(ledger.probed),
       sorted(ledger.disputes),
       sorted(ledger.demand),
-      sorted(ledger.settlements),
+      ledger.asOf,
+      sorted(ledger.sales),
       [...ledger.metered].sort(),
-      sorted(ledger.payments),
-      ledger.transfers,
     ]),
   )
   for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones'])

@@ -30,7 +30,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   paid_usage_verified: {
     label: 'Paid usage verified',
     earned:
-      'Independent buyers paid this seller on-chain in the last 30 days, wash trades left out.',
+      'Buyers paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted, nor, where that can be known, buyers nobody vouches for.',
   },
   live_tested: {
     label: 'Live-Tested',

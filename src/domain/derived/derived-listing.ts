@@ -1,4 +1,3 @@
-import { type Independence, judgeIndependence } from '../independence/independence.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { railsOf } from '../listing/pricing.ts'
@@ -30,8 +29,6 @@ export interface DerivedListing {
   status: Status
   buy: BuyVerdict
   trust: TrustVerdict
-  /** Null where its payments are not known one by one. */
-  independence: Independence | null
   isLiveTested: boolean
   /** Of the last 90 days. */
   probes: readonly Probe[]
@@ -58,8 +55,6 @@ export interface DeriveInput {
   ownMeasured: Measured | undefined
   /** Whether the meter reads a payout of it, so that nothing paid to it is missed. */
   isMetered?: boolean
-  /** What the buyers of those gave away elsewhere, millionths of a dollar; 0 when left out. */
-  givenAway?: number | undefined
   isClaimed: boolean
   /** What the ledger knows of it, beside the notices of its evidence. */
   notices?: readonly Notice[]
@@ -92,7 +87,6 @@ export function deriveListing(
     status,
     buy: judgeBuy(facts, rules),
     trust,
-    independence: toIndependence(trust, input),
     isLiveTested: liveTested,
     probes: input.evidence.probes ?? [],
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
@@ -110,6 +104,14 @@ export function deriveListing(
 /** The multiplier's input for ranking: a score only where payments were verified. */
 export function trustScoreOf(trust: TrustVerdict): number | null {
   return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
+}
+
+/** Whether the score rests on buyers that somebody independent vouches for. */
+export function isVouched(trust: TrustVerdict): boolean {
+  return (
+    trust.evidence === 'verified_non_wash_payments' &&
+    trust.measured.unknown_buyers_30d !== undefined
+  )
 }
 
 export function verifiedBuyersOf(trust: TrustVerdict): number {
@@ -139,15 +141,6 @@ function chooseTrust({ evidence, ownMeasured, isMetered, payouts }: DeriveInput)
   if (isMetered) return own
   const provider = judgeTrust(evidence.measured, sharers)
   return strengthOf(own) > strengthOf(provider) ? own : provider
-}
-
-/** Of the provider's payments only sums are known. */
-function toIndependence(
-  trust: TrustVerdict,
-  { givenAway = 0, payouts }: DeriveInput,
-): Independence | null {
-  if (trust.evidence === 'no_payment_data' || trust.measured.source !== OWN_EVIDENCE) return null
-  return judgeIndependence(trust.measured, givenAway, payouts.sharers)
 }
 
 function strengthOf(trust: TrustVerdict): number {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
-import { IndependentOperatorSchema } from '../independence/independence.ts'
+import { IndependentOperatorSchema } from '../independence/operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { ForeignWordsSchema } from './foreign-words.ts'
 import { SearchWordsSchema } from './query-words.ts'

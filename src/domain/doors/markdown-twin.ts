@@ -1,7 +1,10 @@
 import type { CompareView } from '../compare/compare-view.ts'
+import type { KitSetting } from '../kit/kit-invoke.ts'
+import { MCP_CLIENTS } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import type { CompactRow } from '../search/search-response.ts'
 import type { ListingView } from '../views/listing-view.ts'
+import { toWorth } from '../views/trust-view.ts'
 import { largestOf } from '../wire/extremes.ts'
 import { kitPath, listingPath, pagePath } from '../wire/links.ts'
 import { inert } from './catalog-documents.ts'
@@ -24,14 +27,15 @@ export function toListingMarkdown(view: ListingView, kit: KitView, baseUrl: stri
       `- Kind: ${view.kind}`,
       `- Address: <${view.url}>`,
       `- Price: ${price}`,
-      `- Trust: ${trust.score === null ? `no score (${trust.evidence}); that is not a bad sign` : `${trust.score} of 100 (${trust.evidence})`}`,
+      `- Trust: ${trust.score === null ? `no score (${trust.evidence}); that is not a bad sign` : `${trust.score} of 100. ${toWorth(trust)}`}`,
       `- Status: ${view.status}`,
       ...view.sources.map(({ source, ref }) => `- Source: ${source}, <${ref}>`),
     ].join('\n'),
+    ...section('## What to bring', toBrought(kit)),
     '## How to call it',
-    ...Object.entries(kit.snippets)
-      .slice(0, 3)
-      .map(([name, code]) => `### ${name}\n\n${fenced(code)}`),
+    ...Object.entries(kit.snippets).map(
+      ([name, code]) => `### ${labelOf(name)}\n\n${fenced(code)}`,
+    ),
     '## More',
     [
       `- JSON: <${baseUrl}${listingPath(view.id)}>`,
@@ -39,6 +43,57 @@ export function toListingMarkdown(view: ListingView, kit: KitView, baseUrl: stri
       `- Page: <${baseUrl}${pagePath(view.id)}>`,
     ].join('\n'),
   ])
+}
+
+const CLIENTS: Readonly<Record<string, { label: string; file: string }>> = MCP_CLIENTS
+
+/** @example labelOf('claude_code') → 'Claude Code (`.mcp.json`)' */
+function labelOf(snippet: string): string {
+  const client = Object.hasOwn(CLIENTS, snippet) ? CLIENTS[snippet] : undefined
+  return client === undefined ? snippet : `${client.label} (\`${client.file}\`)`
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, lines.map((line) => `- ${line}`).join('\n')]
+}
+
+/** Keys, header fields, variables and money, before the first call is made. */
+function toBrought({ auth, invoke, payment }: KitView): string[] {
+  const settings = invoke.flatMap((entry) => {
+    if (entry.kind === 'http') return []
+    const [named, place] =
+      entry.kind === 'mcp' ? [entry.headers, 'header'] : [entry.env, 'variable']
+    return (named ?? []).map((each) => toBring(each, place ?? ''))
+  })
+  const docs = auth.docs === undefined ? '' : `, see <${auth.docs}>`
+  const note = auth.note === undefined ? '' : `. ${inert(auth.note)}`
+  return [
+    ...(BROUGHT[auth.type] === undefined
+      ? []
+      : [`${BROUGHT[auth.type]}${toPlace(auth)}${docs}${note}`]),
+    ...new Set(settings),
+    ...(payment.rails.length === 0
+      ? []
+      : [`A wallet that pays on ${payment.rails.join(' or ')} (${payment.networks.join(', ')})`]),
+  ]
+}
+
+const BROUGHT: Partial<Record<KitView['auth']['type'], string>> = {
+  api_key: 'An API key',
+  bearer: 'A bearer token in the header `Authorization`',
+  oauth: 'A sign-in by OAuth, which the client opens',
+  other: 'A credential of the seller’s own kind',
+}
+
+function toPlace({ type, in: place, name }: KitView['auth']): string {
+  if (type !== 'api_key' || name === undefined) return ''
+  return place === 'query' ? ` in the query, as \`${name}\`` : ` in the header \`${name}\``
+}
+
+function toBring({ name, required, secret, description }: KitSetting, place: string): string {
+  const kind = [required ? 'required' : 'optional', ...(secret ? ['secret'] : [])].join(', ')
+  const says = description === undefined ? '' : `: ${inert(description)}`
+  return `\`${name}\` (${place}, ${kind})${says}`
 }
 
 /** `/category/<id>.md`: its listings in the order of a search without words. */

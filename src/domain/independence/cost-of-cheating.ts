@@ -3,8 +3,9 @@ import * as v from 'valibot'
 const usd = v.pipe(v.number(), v.minValue(0))
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const score = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
-/** The cheapest plan found: dollars that are gone for good, and how it is carried out. */
+/** The cheapest plan found: dollars a listing that are gone for good, and how it is carried out. */
 const FoundSchema = v.strictObject({
   cost_usd: usd,
   score,
@@ -12,7 +13,7 @@ const FoundSchema = v.strictObject({
   payments: count,
   /** Dollars that go round and come back. */
   volume_usd: usd,
-  /** Dollars each wallet spends beside the listing. */
+  /** Dollars each wallet spends beside the listings. */
   elsewhere_usd: usd,
 })
 
@@ -28,28 +29,49 @@ export const CostOfCheatingSchema = v.strictObject({
   seed: count,
   /** What the adversary has. */
   means: v.strictObject({ budget_usd: usd, wallets: count, payments: count }),
-  attacks: v.array(v.strictObject({ id: v.string(), name: v.string(), v01: goals, v02: goals })),
-  /** With something of other people's, which no method prices: what is still paid beside it. */
-  helped: v.array(
-    v.strictObject({ id: v.string(), name: v.string(), needs: v.string(), v02: goals }),
+  /** Where too few known sellers are measured for anybody to vouch. */
+  unmeasured: goals,
+  /** `needs`: something of other people's, which no method prices; the cost is what comes beside it. */
+  cheating: v.array(
+    v.strictObject({ id: text, name: text, listings: count, needs: v.optional(text), goals }),
   ),
-  /** A small seller with real buyers, for comparison. */
-  honest: v.strictObject({ buyers: count, payments: count, v01: score, v02: score }),
+  /** What a rival pays for a third of an honest seller's score; null where nothing was found. */
+  griefing: v.array(
+    v.strictObject({ id: text, name: text, cost_usd: v.nullable(usd), least: score }),
+  ),
+  /** The honest seller that is attacked. */
+  victim: v.strictObject({ buyers: count, score }),
+  /** What the rule takes from honest sellers. */
+  honest: v.array(
+    v.strictObject({
+      market: v.picklist(['rich', 'middle', 'poor']),
+      about: text,
+      /** Of those that use two shops or more, 0 to 1. */
+      buyers_kept: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+      /** The middle seller's, without the rule and with it. */
+      score_before: score,
+      score,
+    }),
+  ),
 })
 
 export type Found = v.InferOutput<typeof FoundSchema>
 export type Goals = v.InferOutput<typeof goals>
 export type CostOfCheating = v.InferOutput<typeof CostOfCheatingSchema>
 
-/** The cheapest attack on one target, and its name; null where none was found. */
+export interface Cheapest extends Found {
+  id: string
+  name: string
+}
+
+/** The cheapest attack on one target that needs nothing of others, and its name; null where none was found. */
 export function cheapestOf(
-  { attacks }: Pick<CostOfCheating, 'attacks'>,
-  method: 'v01' | 'v02',
+  { cheating }: Pick<CostOfCheating, 'cheating'>,
   target: (typeof TARGETS)[number],
-): (Found & { id: string; name: string }) | null {
-  const rows = attacks.flatMap(({ id, name, [method]: own }) => {
+): Cheapest | null {
+  const rows = cheating.flatMap(({ id, name, needs, goals: own }) => {
     const best = own[target]
-    return best === null ? [] : [{ ...best, id, name }]
+    return best === null || needs !== undefined ? [] : [{ ...best, id, name }]
   })
   return rows.toSorted((a, b) => a.cost_usd - b.cost_usd)[0] ?? null
 }

@@ -1,14 +1,20 @@
-import { smallestOf } from '../wire/extremes.ts'
 /**
- * The largest flow from some nodes of a network to its sink (Dinic 1970, shortest paths first). One
- * network is asked many times, from other nodes each time; between two questions it forgets.
+ * The largest flow through a network (Dinic 1970, shortest paths first). What flows first stays:
+ * later paths may lead it another way, and never take it from the edge it came in by. Edges of one
+ * node are tried in the order they were added, so whoever comes first is served first.
  *
- * Capacities are whole numbers: sums are exact, so that the answer depends on no order.
+ * Capacities are whole numbers: sums are exact.
  */
 export interface FlowNetwork {
-  addEdge(from: number, to: number, capacity: number): void
-  /** @param banned node that no path may touch; -1 for none. */
-  maxFlow(roots: readonly number[], sink: number, banned: number): number
+  /** @returns the edge, for asking what flows along it. */
+  addEdge(from: number, to: number, capacity: number): number
+  /** What the edge takes from now on; less than flows along it only before `empty`. */
+  limit(edge: number, capacity: number): void
+  /** Lets what still fits flow too. Paths of more than `maxSteps` edges are left out: that bounds the time. */
+  fill(source: number, sink: number, maxSteps: number): void
+  /** Takes everything back that flows. */
+  empty(): void
+  flowOf(edge: number): number
 }
 
 /** More than anything that flows: an edge that limits nothing. */
@@ -16,136 +22,137 @@ export const UNLIMITED = Number.MAX_SAFE_INTEGER
 
 const NONE = -1
 
-export function createFlowNetwork(nodes: number): FlowNetwork {
-  const state: State = {
-    first: new Int32Array(nodes).fill(NONE),
-    level: new Int32Array(nodes).fill(NONE),
-    cursor: new Int32Array(nodes),
-    to: [],
-    next: [],
-    capacity: [],
-    used: new Map(),
-  }
+export function createFlowNetwork(): FlowNetwork {
+  const ends: number[] = []
+  const limits: number[] = []
+  let state: State | null = null
+  const capacityOf = (edge: number) => (state?.capacity ?? limits)[edge] ?? 0
   return {
     addEdge(from, to, capacity) {
       // An edge and its way back lie side by side: `edge ^ 1` is the other.
-      addHalf(state, from, to, capacity)
-      addHalf(state, to, from, 0)
+      const edge = ends.length
+      ends.push(to, from)
+      limits.push(capacity, 0)
+      state = null
+      return edge
     },
-    maxFlow(roots, sink, banned) {
-      let flow = 0
-      let more = 0
-      do {
-        more = pushShortest(state, roots, sink, banned)
-        flow += more
-      } while (more > 0)
-      for (const [edge, capacity] of state.used) state.capacity[edge] = capacity
-      state.used.clear()
-      return flow
+    limit(edge, capacity) {
+      if (state !== null) state.capacity[edge] = capacity - (state.capacity[edge ^ 1] ?? 0)
+      limits[edge] = capacity
     },
+    fill(source, sink, maxSteps) {
+      state ??= toState(ends, limits)
+      while (setLevels(state, source, sink, maxSteps)) pushShortest(state, source, sink)
+    },
+    empty: () => state?.capacity.set(limits),
+    flowOf: (edge) => capacityOf(edge ^ 1),
   }
 }
 
 interface State {
-  /** First edge of a node, then `next` of an edge; -1 ends. */
-  first: Int32Array
-  next: number[]
-  to: number[]
+  /** Edges by the node they leave: those of `node` are `edges[starts[node]]` up to the next start. */
+  starts: Int32Array
+  edges: Int32Array
+  ends: readonly number[]
   /** What an edge still takes. */
-  capacity: number[]
-  /** Steps from the roots; -1 where no path leads. */
+  capacity: Float64Array
+  /** Steps from the source; -1 where no path leads. */
   level: Int32Array
+  /** The first edge of a node that may still lead on. */
   cursor: Int32Array
-  /** Capacities as they were, of edges that were touched. */
-  used: Map<number, number>
+  queue: Int32Array
 }
 
-function addHalf(state: State, from: number, to: number, capacity: number): void {
-  state.next.push(state.first[from] ?? NONE)
-  state.first[from] = state.to.length
-  state.to.push(to)
-  state.capacity.push(capacity)
-}
-
-/** What fits along the paths that are shortest now; 0 when the sink is cut off. */
-function pushShortest(state: State, roots: readonly number[], sink: number, banned: number) {
-  const seen = setLevels(state, roots, sink, banned)
-  let flow = 0
-  if (state.level[sink] !== NONE) for (const root of roots) flow += pushFrom(state, root, sink)
-  for (const node of seen) state.level[node] = NONE
-  return flow
-}
-
-/** @returns the nodes that got a level, for taking it away again. */
-function setLevels(
-  { first, next, to, capacity, level, cursor }: State,
-  roots: readonly number[],
-  sink: number,
-  banned: number,
-): number[] {
-  const queue: number[] = []
-  const visit = (node: number, depth: number) => {
-    if (node === banned || level[node] !== NONE) return
-    level[node] = depth
-    cursor[node] = first[node] ?? NONE
-    queue.push(node)
+function toState(ends: readonly number[], limits: readonly number[]): State {
+  let last = 0
+  for (const node of ends) if (node > last) last = node
+  const starts = new Int32Array(last + 2)
+  for (let edge = 0; edge < ends.length; edge++) at(starts, (ends[edge ^ 1] ?? 0) + 1, 1)
+  for (let node = 0; node <= last; node++) at(starts, node + 1, starts[node] ?? 0)
+  const next = starts.slice()
+  const edges = new Int32Array(ends.length)
+  for (let edge = 0; edge < ends.length; edge++) {
+    const node = ends[edge ^ 1] ?? 0
+    edges[next[node] ?? 0] = edge
+    at(next, node, 1)
   }
-  for (const root of roots) visit(root, 0)
-  for (let head = 0; head < queue.length && level[sink] === NONE; head++) {
-    const node = queue[head] ?? NONE
-    for (let edge = first[node] ?? NONE; edge !== NONE; edge = next[edge] ?? NONE)
-      if ((capacity[edge] ?? 0) > 0) visit(to[edge] ?? NONE, (level[node] ?? 0) + 1)
-  }
-  return queue
+  const level = new Int32Array(last + 1)
+  const capacity = Float64Array.from(limits)
+  return { starts, edges, ends, capacity, level, cursor: level.slice(), queue: level.slice() }
 }
 
-/** Everything that still fits from one root along shortest paths; a dead end is left once for all. */
-function pushFrom(state: State, root: number, sink: number): number {
-  const path: number[] = []
-  let node = root
-  let flow = 0
-  for (;;) {
-    if (node === sink) {
-      flow += pushAlong(state, path)
-      // On from where the path is full.
-      const full = path.findIndex((edge) => state.capacity[edge] === 0)
-      node = state.to[(path[full] ?? 0) ^ 1] ?? root
-      path.length = full
-      continue
+function at(list: Int32Array, index: number, more: number): void {
+  list[index] = (list[index] ?? 0) + more
+}
+
+/** @returns whether a path short enough leads to the sink. */
+function setLevels(state: State, source: number, sink: number, maxSteps: number): boolean {
+  const { starts, edges, ends, capacity, level, cursor, queue } = state
+  level.fill(NONE)
+  cursor.set(starts.subarray(0, cursor.length))
+  level[source] = 0
+  queue[0] = source
+  let found = 1
+  for (let head = 0; head < found && level[sink] === NONE; head++) {
+    const node = queue[head] ?? 0
+    const depth = (level[node] ?? 0) + 1
+    if (depth > maxSteps) return false
+    for (let n = starts[node] ?? 0; n < (starts[node + 1] ?? 0); n++) {
+      const edge = edges[n] ?? 0
+      const end = ends[edge] ?? 0
+      if (level[end] !== NONE || (capacity[edge] ?? 0) === 0) continue
+      level[end] = depth
+      queue[found++] = end
     }
-    const edge = findStep(state, node)
+  }
+  return level[sink] !== NONE
+}
+
+/** Everything that fits along the paths that are shortest now; a dead end is left once for all. */
+function pushShortest(state: State, source: number, sink: number): void {
+  const { ends, cursor } = state
+  const path: number[] = []
+  let node = source
+  for (;;) {
+    const edge = node === sink ? NONE : findStep(state, node)
     if (edge !== NONE) {
       path.push(edge)
-      node = state.to[edge] ?? NONE
+      node = ends[edge] ?? 0
+      continue
+    }
+    if (node === sink) {
+      // On from where the path is full.
+      path.length = pushAlong(state, path)
+      node = ends[path.at(-1) ?? NONE] ?? source
       continue
     }
     const back = path.pop()
-    if (back === undefined) return flow
-    node = state.to[back ^ 1] ?? NONE
-    state.cursor[node] = state.next[back] ?? NONE
+    if (back === undefined) return
+    node = ends[back ^ 1] ?? source
+    at(cursor, node, 1)
   }
 }
 
 /** The next edge of a node that has room and leads one step on. */
-function findStep({ cursor, next, to, capacity, level }: State, node: number): number {
-  let edge = cursor[node] ?? NONE
-  while (edge !== NONE) {
-    const target = to[edge] ?? NONE
-    if ((capacity[edge] ?? 0) > 0 && level[target] === (level[node] ?? 0) + 1) break
-    edge = next[edge] ?? NONE
+function findStep({ starts, edges, ends, capacity, level, cursor }: State, node: number): number {
+  const last = starts[node + 1] ?? 0
+  const depth = (level[node] ?? 0) + 1
+  for (let n = cursor[node] ?? 0; n < last; n++) {
+    const edge = edges[n] ?? 0
+    if ((capacity[edge] ?? 0) === 0 || level[ends[edge] ?? 0] !== depth) continue
+    cursor[node] = n
+    return edge
   }
-  cursor[node] = edge
-  return edge
+  cursor[node] = last
+  return NONE
 }
 
-function pushAlong({ capacity, used }: State, path: readonly number[]): number {
-  const amount = smallestOf(path.map((edge) => capacity[edge] ?? 0))
+/** @returns how many edges of the path come before the first that is full now. */
+function pushAlong({ capacity }: State, path: readonly number[]): number {
+  const amount = path.reduce((least, edge) => Math.min(least, capacity[edge] ?? 0), UNLIMITED)
   for (const edge of path) {
-    const back = edge ^ 1
-    if (!used.has(edge)) used.set(edge, capacity[edge] ?? 0)
-    if (!used.has(back)) used.set(back, capacity[back] ?? 0)
     capacity[edge] = (capacity[edge] ?? 0) - amount
-    capacity[back] = (capacity[back] ?? 0) + amount
+    capacity[edge ^ 1] = (capacity[edge ^ 1] ?? 0) + amount
   }
-  return amount
+  return path.findIndex((edge) => capacity[edge] === 0)
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
-import type { InvokeEntry, Setting } from '../listing/invoke.ts'
+import { findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
 import { InvokeSchema, toInvokeView } from '../views/invoke-view.ts'
 
 const KitSettingSchema = v.object({
@@ -13,7 +13,7 @@ const KitSettingSchema = v.object({
   /** What to put there; a `<PLACEHOLDER>` where only the caller can know. */
   value: v.string(),
 })
-type KitSetting = v.InferOutput<typeof KitSettingSchema>
+export type KitSetting = v.InferOutput<typeof KitSettingSchema>
 
 const [remote, packaged] = InvokeSchema.options
 
@@ -33,7 +33,11 @@ export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvo
     toInvokeView([entry]).map((view): KitInvoke => {
       if (view.kind === 'mcp') {
         const headers = headersOf(entry, auth).map(toKitSetting)
-        return { ...view, ...(headers.length > 0 && { headers }) }
+        return {
+          ...view,
+          url: withQueryKey(view.url, auth),
+          ...(headers.length > 0 && { headers }),
+        }
       }
       if (entry.kind === 'mcp') return view
       const { env = [], args = [] } = entry
@@ -56,8 +60,20 @@ function headersOf(entry: InvokeEntry, auth: Auth): Setting[] {
     : []
 }
 
+/** A key that goes into the address has its place there, whatever client it is shown to. */
+function withQueryKey(url: string, auth: Auth): string {
+  if (auth.type !== 'api_key' || auth.in !== 'query' || auth.name === undefined) return url
+  const { name } = auth
+  if (URL.parse(url)?.searchParams.has(name) === true) return url
+  const joint = url.includes('?') ? '&' : '?'
+  return `${url}${joint}${encodeURIComponent(name)}=${toPlaceholder(name)}`
+}
+
 function toKitSetting(setting: Setting): KitSetting {
-  const { name, description, required, secret, example } = setting
+  const { name, description, required, secret } = setting
+  // A sample that looks real is pasted as it stands, and found out much later.
+  const isSample = findExampleGap(setting).length > 0
+  const example = isSample ? undefined : setting.example
   return {
     name,
     ...(description !== undefined && { description }),

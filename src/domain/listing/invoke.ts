@@ -209,7 +209,8 @@ function saysWhatToBring(entry: InvokeEntry, auth: Auth | undefined): boolean {
   return (entry.headers ?? []).length > 0 || (auth.type === 'api_key' && auth.name !== undefined)
 }
 
-function findExampleGap({ name, example, required, secret }: Setting): string[] {
+/** What is wrong with a setting's example: a secret, or a value that looks like somebody's own. */
+export function findExampleGap({ name, example, required, secret }: Setting): string[] {
   if (example === undefined || PLACEHOLDER.test(example)) return []
   if (secret || (required && SECRET_NAME.test(name)))
     return [`${name} is secret: expected no example, or a placeholder such as <API_KEY>`]

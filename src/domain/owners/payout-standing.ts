@@ -15,81 +15,81 @@ export interface PayoutFacts {
 }
 
 export interface PayoutStanding {
-  /** Payments to these count for the listing. */
+  /** A relayed payment to these counts for the listing that was called. */
   counts: readonly string[]
+  /** Of those, the ones whose every payment is the listing's, whoever saw it. */
+  owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
   contested: readonly string[]
-  /** Listings that share the payout of this one that most share, at least 1. */
+  /** Listings that own the payout of this one that most own, at least 1. */
   sharers: number
 }
 
-export const NO_PAYOUTS: PayoutStanding = { counts: [], contested: [], sharers: 1 }
+export const NO_PAYOUTS: PayoutStanding = { counts: [], owned: [], contested: [], sharers: 1 }
 
 /**
  * Which payouts count for which listing. Trust follows payouts, and anybody can write down somebody
- * else's, so of listings on different domains none has it until one proves it. What only a 402 named
- * never contests what people published or somebody proved: naming a victim's payout harms nobody.
+ * else's, so of listings on different domains none owns one until one proves it.
+ *
+ * What only a 402 named is worth a relayed payment and no more: it ties, contests and divides nothing.
+ * Whoever names a stranger's payout there sends the stranger his callers' money, and harms nobody.
  */
 export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutStanding> {
-  const ties = listings.flatMap(toTies)
-  const byPayout = Map.groupBy(ties, ({ key }) => key)
-  const counting = new Map([...byPayout].map(([key, tied]) => [key, findCounting(tied)]))
-  const standings = new Map<string, PayoutStanding>()
-  for (const [id, own] of Map.groupBy(ties, (tie) => tie.id)) {
-    const isCounted = ({ key }: Tie) => counting.get(key)?.has(id) === true
-    const sharersOf = (tie: Tie) =>
-      isCounted(tie) ? counting.get(tie.key)?.size : countPublishers(byPayout.get(tie.key))
-    standings.set(id, {
-      counts: own.filter(isCounted).map(({ payout }) => payout),
-      contested: own.filter((tie) => !isCounted(tie)).map(({ payout }) => payout),
-      sharers: largestOf(
-        own.map((tie) => sharersOf(tie) ?? 1),
-        1,
-      ),
-    })
-  }
-  return standings
+  const byPayout = Map.groupBy(listings.flatMap(toTies), ({ key }) => key)
+  const owners = new Map([...byPayout].map(([key, tied]) => [key, findOwners(tied)]))
+  return new Map(
+    listings.map((listing) => {
+      const { id, named } = listing
+      const own = toTies(listing)
+      const owned = own.filter(({ key }) => owners.get(key)?.has(id) === true)
+      const isOwned = new Set(owned.map(({ key }) => key))
+      const relayed = distinct(named).filter((payout) => !isOwned.has(normalizePayout(payout)))
+      const isNamed = new Set(relayed.map(normalizePayout))
+      const contested = own.filter(({ key }) => !isOwned.has(key) && !isNamed.has(key))
+      const standing = {
+        counts: [...owned.map(({ payout }) => payout), ...relayed],
+        owned: owned.map(({ payout }) => payout),
+        contested: contested.map(({ payout }) => payout),
+        sharers: largestOf(
+          owned.map(({ key }) => owners.get(key)?.size ?? 1),
+          1,
+        ),
+      }
+      return [id, standing]
+    }),
+  )
 }
 
-/** One listing's strongest tie to one payout. */
+/** One listing's word for one payout. */
 interface Tie {
   key: string
   payout: string
   id: string
   owner: string
-  by: 'proven' | 'published' | 'named'
+  isProven: boolean
 }
 
-function toTies({ id, owner, published, named, proven }: PayoutFacts): Tie[] {
-  const ties = new Map<string, Tie>()
-  const add = (by: Tie['by'], payouts: readonly string[]) => {
-    for (const payout of payouts) {
-      const key = normalizePayout(payout)
-      if (!ties.has(key)) ties.set(key, { key, payout, id, owner, by })
-    }
-  }
-  add('proven', proven)
-  add('published', published)
-  add('named', named)
-  return [...ties.values()]
+function toTies({ id, owner, published, proven }: PayoutFacts): Tie[] {
+  const isProven = new Set(proven.map(normalizePayout))
+  return distinct([...proven, ...published]).map((payout) => {
+    const key = normalizePayout(payout)
+    return { key, payout, id, owner, isProven: isProven.has(key) }
+  })
 }
 
-/** Ids of the listings a payout counts for: those of the owner with the strongest word, if it is one. */
-function findCounting(tied: readonly Tie[]): Set<string> {
-  const ownersBy = (by: Tie['by']) =>
-    new Set(tied.filter((tie) => tie.by === by).map(({ owner }) => owner))
-  const provers = ownersBy('proven')
+function distinct(payouts: readonly string[]): string[] {
+  const keys = new Set<string>()
+  return payouts.filter((payout) => {
+    const key = normalizePayout(payout)
+    return !keys.has(key) && keys.add(key)
+  })
+}
+
+/** Ids of the listings a payout is owned by: those on the domains that proved it, else on the only domain that published it. */
+function findOwners(tied: readonly Tie[]): Set<string> {
   // Two owners that both signed with the wallet are both its holders.
-  if (provers.size > 0) return idsOf(tied, provers)
-  const publishers = ownersBy('published')
-  const strongest = publishers.size > 0 ? publishers : ownersBy('named')
-  return strongest.size === 1 ? idsOf(tied, strongest) : new Set()
-}
-
-function idsOf(tied: readonly Tie[], owners: ReadonlySet<string>): Set<string> {
+  const provers = new Set(tied.filter(({ isProven }) => isProven).map(({ owner }) => owner))
+  const publishers = new Set(tied.map(({ owner }) => owner))
+  const owners = provers.size > 0 ? provers : publishers.size === 1 ? publishers : new Set()
   return new Set(tied.filter(({ owner }) => owners.has(owner)).map(({ id }) => id))
-}
-
-function countPublishers(tied: readonly Tie[] = []): number {
-  return tied.filter(({ by }) => by !== 'named').length
 }

@@ -74,6 +74,8 @@ export const CompactRowSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   auth: v.picklist(AUTH_TYPES),
   trust: v.nullable(v.number()),
+  /** Beside a score: false where invented buyers cost under a cent. */
+  vouched: v.optional(v.boolean()),
   call: v.boolean(),
   explain: v.optional(ExplanationSchema),
 })

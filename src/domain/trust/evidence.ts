@@ -84,6 +84,8 @@ export const MeasuredSchema = v.pipe(
     ),
     last_settlement_at: v.nullable(InstantSchema),
     shared_payout: v.boolean(),
+    /** Payers left out as nobody independent vouches for them; absent where that is not known. */
+    unknown_buyers_30d: v.optional(count),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
     /** Absent where only counted numbers are known. */

@@ -1,5 +1,5 @@
-import type { Settlement, Transfer } from '../settlement/settlement.ts'
-import type { Evidence, Measured } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
+import type { Sales } from './measured-settlements.ts'
 
 /** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
 export interface Demand {
@@ -40,20 +40,12 @@ export interface RotatingPayees {
 
 /** What was paid, as far as this service saw it on chains itself. */
 export interface PaymentFacts {
-  /** Settlements this service verified itself, as aggregates by listing id. */
-  settlements: ReadonlyMap<string, Measured>
+  /** End of the window, milliseconds. */
+  asOf: number
+  /** By listing id; a payment to a payout that listings share counts with each of them. */
+  sales: ReadonlyMap<string, Sales>
   /** Listings with a payout that the meter reads: for them our own figures alone count. */
   metered: ReadonlySet<string>
-  /**
-   * The payments behind the aggregates, one by one: what counted in the window, wash left out, oldest
-   * first, by listing id. A payment to a payout that listings share counts with each of them.
-   */
-  payments: ReadonlyMap<string, readonly Settlement[]>
-  /**
-   * Transfers around them, as far as they are known: what payouts sent on, and what buyers had
-   * received before they first paid.
-   */
-  transfers: readonly Transfer[]
   /** Sellers whose payees change by design, by listing id. */
   rotating: ReadonlyMap<string, RotatingPayees>
 }
@@ -62,10 +54,9 @@ export interface PaymentFacts {
 export interface LedgerFacts extends OwnerFacts, PaymentFacts {}
 
 export const NO_PAYMENT_FACTS: PaymentFacts = {
-  settlements: new Map(),
+  asOf: 0,
+  sales: new Map(),
   metered: new Set(),
-  payments: new Map(),
-  transfers: [],
   rotating: new Map(),
 }
 

@@ -1,85 +1,120 @@
 import type { Settlement } from '../settlement/settlement.ts'
-import { excludeWash, type WashKnowledge } from '../wash/wash.ts'
+import { excludeWash, type WashKnowledge, type WashResult } from '../wash/wash.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { largestOf } from '../wire/extremes.ts'
+import { capPayers } from './cap-payers.ts'
 import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
 import { TRUST } from './trust.ts'
 
 const DAY_MS = 86_400_000
 const WINDOW_MS = TRUST.windowDays * DAY_MS
 
-/** Windows of history that are kept beside the current one: ninety days in all. */
-const EARLIER_WINDOWS = 2
+/** The window and what is kept of history before it: ninety days in all. */
+const WINDOWS = 3
 /** How far back settlements are looked at, the window included. */
-export const HISTORY_MS = WINDOW_MS * (1 + EARLIER_WINDOWS)
+export const HISTORY_MS = WINDOW_MS * WINDOWS
 
 /** Dollars are counted in millionths: a sum must not depend on the order of what is summed. */
 const MICRO = 1_000_000
 
-export interface OwnEvidence {
-  measured: Measured
-  /** The settlements of the window that count, oldest first. */
-  counted: readonly Settlement[]
+/** What one listing was paid, as far as we saw it ourselves, before it is asked who vouches for whom. */
+export interface Sales {
+  /** Wash left out: of the window first, then of those before it, each judged as it was then. */
+  windows: readonly (readonly Settlement[])[]
+  /** Of the window. */
+  flags: WashResult['flags']
+  /** Everything paid in the window, wash included. */
+  raw: NonNullable<Measured['raw']>
+  /** Payments of the window whose payers' money nobody has traced. */
+  untraced: number
 }
 
 /**
- * The settlements this service verified for one listing, as `measured` evidence.
- *
- * @param settlements of the window and, for its days, of the history before
+ * @param settlements of the window and of the history before
  * @param asOf end of the window, milliseconds. `windowEnd` gives one that is the same all day.
  * @param isMetered whether everything that was paid is known: then nothing is an answer too
  * @returns undefined where the window holds no settlement at all, wash included.
  */
-export function toOwnEvidence(
+export function toSales(
   settlements: readonly Settlement[],
-  { asOf, isMetered = false, ...known }: WashKnowledge & { asOf: number; isMetered?: boolean },
-): OwnEvidence | undefined {
-  const inWindow = withinWindow(settlements, asOf)
-  if (inWindow.length === 0 && !isMetered) return undefined
-  const { independent, flags } = excludeWash(inWindow, known)
-  const spent = new Map<string, number>()
-  for (const { payer, usd } of independent) {
-    const wallet = normalizeWallet(payer)
-    spent.set(wallet, (spent.get(wallet) ?? 0) + toMicros(usd))
+  {
+    asOf,
+    isMetered = false,
+    isUntraced = () => false,
+    ...known
+  }: WashKnowledge & {
+    asOf: number
+    isMetered?: boolean
+    isUntraced?: (settlement: Settlement) => boolean
+  },
+): Sales | undefined {
+  const judged = Array.from({ length: WINDOWS }, (_, n) => {
+    const paid = withinWindow(settlements, asOf - n * WINDOW_MS)
+    return { paid, ...excludeWash(paid, known) }
+  })
+  const [window] = judged
+  if (window === undefined || (window.paid.length === 0 && !isMetered)) return undefined
+  return {
+    windows: judged.map(({ independent }) => independent),
+    flags: window.flags,
+    raw: toRaw(window.paid),
+    untraced: window.independent.filter(isUntraced).length,
   }
-  const total = sumMicros(independent)
-  const last = independent.reduce((latest, { at }) => Math.max(latest, at), 0)
-  const measured = {
+}
+
+/**
+ * One listing's sales as `measured` evidence.
+ *
+ * @param vouched wallets that are vouched for, window by window; null where that cannot be known
+ */
+export function toOwnEvidence(
+  { windows, flags, raw, untraced }: Sales,
+  { asOf, vouched }: { asOf: number; vouched: readonly ReadonlySet<string>[] | null },
+): Measured {
+  const counted = windows.map((paid, n) => {
+    const known = vouched?.[n] ?? new Set()
+    const kept =
+      vouched === null ? paid : paid.filter(({ payer }) => known.has(normalizeWallet(payer)))
+    return capPayers(kept)
+  })
+  const window = counted[0] ?? []
+  const buyers = new Map<string, number>()
+  for (const { payer, usd } of window)
+    buyers.set(normalizeWallet(payer), (buyers.get(normalizeWallet(payer)) ?? 0) + toMicros(usd))
+  const total = sumMicros(window)
+  const last = largestOf(
+    window.map(({ at }) => at),
+    0,
+  )
+  return {
     source: OWN_EVIDENCE,
     as_of: new Date(asOf).toISOString(),
-    verified_buyers_30d: spent.size,
-    settlements_30d: independent.length,
+    verified_buyers_30d: buyers.size,
+    settlements_30d: window.length,
     volume_usd_30d: total / MICRO,
-    top_buyer_share_30d: total === 0 ? 0 : largestOf(spent.values()) / total,
+    top_buyer_share_30d: total === 0 ? 0 : largestOf(buyers.values()) / total,
     last_settlement_at: last === 0 ? null : new Date(last).toISOString(),
     shared_payout: false,
+    ...(vouched !== null && { unknown_buyers_30d: countPayers(windows[0] ?? []) - buyers.size }),
     wash_flags: flags,
-    watch: [],
-    raw: toRaw(inWindow),
-    days: toDays([...findEarlier(settlements, asOf, known), ...independent], asOf),
+    watch: untraced === 0 ? [] : [{ id: 'payers_untraced', note: toUntracedNote(untraced) }],
+    raw,
+    days: toDays(counted.flat(), asOf),
   }
-  return { measured, counted: independent.toSorted((a, b) => a.at - b.at) }
+}
+
+function toUntracedNote(count: number): string {
+  return `We have not seen where the payers of ${count} of these payments had their money from, so the seller may have paid them itself.`
 }
 
 function withinWindow(settlements: readonly Settlement[], end: number): Settlement[] {
   return settlements.filter(({ at }) => at > end - WINDOW_MS && at <= end)
 }
 
-/** What counted in the windows before this one, each judged by itself as it was then. */
-function findEarlier(
-  settlements: readonly Settlement[],
-  asOf: number,
-  known: WashKnowledge,
-): Settlement[] {
-  return Array.from({ length: EARLIER_WINDOWS }, (_, n) => asOf - (n + 1) * WINDOW_MS).flatMap(
-    (end) => excludeWash(withinWindow(settlements, end), known).independent,
-  )
-}
-
 /** Shown beside the counted numbers, so that nobody has to believe the exclusions. */
 function toRaw(settlements: readonly Settlement[]): NonNullable<Measured['raw']> {
   return {
-    payers: new Set(settlements.map(({ payer }) => normalizeWallet(payer))).size,
+    payers: countPayers(settlements),
     settlements: settlements.length,
     volume_usd: sumMicros(settlements) / MICRO,
   }
@@ -95,9 +130,13 @@ function toDays(counted: readonly Settlement[], asOf: number): Day[] {
       date,
       settlements: own.length,
       volume_usd: sumMicros(own) / MICRO,
-      buyers: new Set(own.map(({ payer }) => normalizeWallet(payer))).size,
+      buyers: countPayers(own),
     }
   })
+}
+
+function countPayers(settlements: readonly Settlement[]): number {
+  return new Set(settlements.map(({ payer }) => normalizeWallet(payer))).size
 }
 
 function sumMicros(settlements: readonly Settlement[]): number {

@@ -16,6 +16,8 @@ export const TRUST = {
   recency: { freshDays: 7, floor: 0.5 },
   /** Shrinkage: B / (B + this). */
   shrinkBuyers: 3,
+  /** What counts of one payer at most. */
+  perPayer: { settlements: 10, volumeUsd: 10 },
   /** Below either, `trust.sample` is `low`; also the gate of tier `trusted`. */
   sampleGate: { buyers: 3, settlements: 5 },
 } as const

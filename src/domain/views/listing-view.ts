@@ -67,7 +67,7 @@ export function toListingView(
     status: listing.status,
     first_party: facts.first_party,
     ...(Object.keys(facts.discovery).length > 0 && { discovery: facts.discovery }),
-    trust: toTrustView(trust, trustSource, listing.independence),
+    trust: toTrustView(trust, trustSource),
     signals: toSignalsView(listing.signals, listing.signalsSource),
     origin: new URL(facts.url).origin,
     attribution: [...new Set(sourceIdsOf(listing).map((source) => attributionOf(sources, source)))],

@@ -7,9 +7,9 @@ import {
   cheapestOf,
   TARGETS,
 } from '../independence/cost-of-cheating.ts'
-import { COST_TO_FAKE, NEXT_FORMULA } from '../independence/cost-texts.ts'
-import { GIVEN_AWAY } from '../independence/given-away.ts'
-import { TRUST_V02 } from '../independence/independence.ts'
+import { VOUCHING } from '../independence/vouching.ts'
+import { toUsd } from '../operation/price-text.ts'
+import { listUncounted } from '../settlement/schemes/schemes.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
 import { WASH } from '../wash/wash-rules.ts'
@@ -26,6 +26,8 @@ const cheapest = v.nullable(v.object({ id: v.string(), name: v.string(), cost_us
 export const TrustMethodSchema = v.object({
   method: v.literal(TRUST_METHOD),
   summary: v.string(),
+  /** What is counted, what is not, what a score is worth, what it costs to invent. */
+  in_short: v.array(v.string()),
   formula: v.record(v.string(), v.string()),
   constants: v.object({
     window_days: v.number(),
@@ -34,6 +36,7 @@ export const TrustMethodSchema = v.object({
     concentration_penalty: v.number(),
     recency: v.object({ fresh_days: v.number(), floor: v.number() }),
     shrink_buyers: v.number(),
+    a_payer: v.object({ settlements: v.number(), volume_usd: v.number() }),
     sample_gate: v.object({ buyers: v.number(), settlements: v.number() }),
     live_tested: v.object({ probes: v.number(), span_hours: v.number() }),
     wash: v.object({
@@ -53,49 +56,39 @@ export const TrustMethodSchema = v.object({
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
   /** What gets past the exclusions: whoever reads a score should know. */
   not_caught: v.array(v.string()),
-  cost_to_fake: v.object({
-    meaning: v.string(),
+  /** Ways of paying whose payments are not counted, and why. */
+  not_seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
+  vouching: v.object({
+    usd_a_listing: v.number(),
+    /** Known operators that must be measured for the rule to hold, and those that are. */
+    needed: v.number(),
+    measured: v.number(),
     rules: v.array(v.string()),
-    cap_usd_a_buyer: v.number(),
-    fee_usd_a_settlement: v.number(),
+    not_caught: v.array(v.string()),
     independent_operators: v.array(
       v.object({ domain: v.string(), name: v.string(), why: v.string() }),
     ),
-    not_caught: v.array(v.string()),
-  }),
-  next: v.object({
-    method: v.literal(TRUST_V02),
-    status: v.string(),
-    formula: v.record(v.string(), v.string()),
   }),
   /** What `npm run simulate:trust` found: the cheapest attack on each target, and all that were tried. */
   cost_of_cheating: v.object({
     ...CostOfCheatingSchema.entries,
-    cheapest: v.array(v.object({ method: v.string(), target: v.number(), attack: cheapest })),
+    cheapest: v.array(v.object({ target: v.number(), attack: cheapest })),
   }),
   page: v.string(),
 })
 export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
 
-export function toTrustMethodView({
-  independentOperators,
-  costOfCheating,
-}: Pick<Tables, 'independentOperators' | 'costOfCheating'>): TrustMethodView {
-  const { weights, saturation, recency } = TRUST
+/** @param measuredOperators how many operators of the list are measured */
+export function toTrustMethodView(
+  { independentOperators, costOfCheating }: Pick<Tables, 'independentOperators' | 'costOfCheating'>,
+  measuredOperators: number,
+): TrustMethodView {
   return {
     method: TRUST_METHOD,
     summary:
-      'A score from 0 to 100, computed only from payments verified on-chain that are not wash trades. No evidence gives no score, and that is not a bad sign.',
-    formula: {
-      score: 'round(100 * base * (1 - concentration_penalty * c) * recency * shrink)',
-      base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
-      sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
-      recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
-      shrink: `B / (B + ${TRUST.shrinkBuyers})`,
-      shared_payout: 'N and V are divided by the number of listings that share the payout address',
-      symbols:
-        'B verified buyers, N settlements, V volume in US dollars, c share of the largest buyer; all over the window',
-    },
+      'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score, and that is not a bad sign.',
+    in_short: toInShort(measuredOperators, costOfCheating),
+    formula: toFormula(),
     constants: toConstants(),
     evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
     sources: [
@@ -106,47 +99,58 @@ export function toTrustMethodView({
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to Waypost'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
     not_caught: NOT_CAUGHT,
-    cost_to_fake: toCostView(independentOperators),
-    next: toNextMethod(),
+    not_seen: listUncounted().map(({ id, name, reason }) => ({ id, name, reason })),
+    vouching: {
+      usd_a_listing: VOUCHING.usdAListing,
+      needed: VOUCHING.measuredSeeds,
+      measured: measuredOperators,
+      rules: VOUCHING_RULES,
+      not_caught: VOUCHING_NOT_CAUGHT,
+      independent_operators: independentOperators.map((row) => ({ ...row })),
+    },
     cost_of_cheating: { ...costOfCheating, cheapest: toCheapest(costOfCheating) },
     page: '/trust',
   }
 }
 
-function toCostView(
-  independentOperators: Tables['independentOperators'],
-): TrustMethodView['cost_to_fake'] {
+/** Four sentences that answer what most people ask. */
+function toInShort(measured: number, table: CostOfCheating): string[] {
+  const { usdAListing, measuredSeeds } = VOUCHING
+  const share = toUsd(usdAListing)
+  const [low, middle, high] = TARGETS.map((target) => {
+    const best = cheapestOf(table, target)
+    return best === null ? 'more than we tried' : toUsd(Math.floor(best.cost_usd * 100) / 100)
+  })
+  const holds = measured >= measuredSeeds
+  return [
+    `A payment counts when a blockchain shows it and its buyer gave at least ${share} of other money to sellers who have nothing to do with this one.`,
+    'Calls, clicks, ratings and card payments never count; payments a seller seems to have made to itself are left out, and so are buyers nobody vouches for.',
+    'A score says that people paid this seller lately, not that the service is good; no score says nothing against it.',
+    holds
+      ? `Inventing the buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing, as far as we could find out.`
+      : `That needs ${measuredSeeds} sellers we know to be independent, and ${measured === 0 ? 'none' : `only ${measured}`} of them ${measured === 1 ? 'is' : 'are'} measured here today: until then invented buyers cost under a cent.`,
+  ]
+}
+
+function toFormula(): Record<string, string> {
+  const { weights, saturation, recency } = TRUST
   return {
-    meaning: COST_TO_FAKE.meaning,
-    rules: [...COST_TO_FAKE.rules],
-    cap_usd_a_buyer: GIVEN_AWAY.capUsd,
-    fee_usd_a_settlement: GIVEN_AWAY.feeUsd,
-    independent_operators: independentOperators.map((row) => ({ ...row })),
-    not_caught: [...COST_TO_FAKE.notCaught],
+    score: 'round(100 * base * (1 - concentration_penalty * c) * recency * shrink)',
+    base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
+    sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
+    recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
+    shrink: `B / (B + ${TRUST.shrinkBuyers})`,
+    shared_payout: 'N and V are divided by the number of listings that share the payout address',
+    symbols: `B buyers, N settlements, V volume in US dollars, c share of the largest buyer; all over the window. Of one buyer count at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}, and of three buyers or more no more dollars than of all others together`,
   }
 }
 
 function toCheapest(table: CostOfCheating): TrustMethodView['cost_of_cheating']['cheapest'] {
-  const methods = [
-    ['v01', TRUST_METHOD],
-    ['v02', TRUST_V02],
-  ] as const
-  return methods.flatMap(([key, method]) =>
-    TARGETS.map((target) => {
-      const best = cheapestOf(table, key, target)
-      const attack =
-        best === null ? null : { id: best.id, name: best.name, cost_usd: best.cost_usd }
-      return { method, target: Number(target), attack }
-    }),
-  )
-}
-
-function toNextMethod(): TrustMethodView['next'] {
-  return {
-    method: TRUST_V02,
-    status: `Computed beside ${TRUST_METHOD} where payments are known one by one. The order of results stays with ${TRUST_METHOD}.`,
-    formula: { ...NEXT_FORMULA },
-  }
+  return TARGETS.map((target) => {
+    const best = cheapestOf(table, target)
+    const attack = best === null ? null : { id: best.id, name: best.name, cost_usd: best.cost_usd }
+    return { target: Number(target), attack }
+  })
 }
 
 function toConstants(): TrustMethodView['constants'] {
@@ -162,6 +166,10 @@ function toConstants(): TrustMethodView['constants'] {
     concentration_penalty: TRUST.concentrationPenalty,
     recency: { fresh_days: recency.freshDays, floor: recency.floor },
     shrink_buyers: TRUST.shrinkBuyers,
+    a_payer: {
+      settlements: TRUST.perPayer.settlements,
+      volume_usd: TRUST.perPayer.volumeUsd,
+    },
     sample_gate: { ...TRUST.sampleGate },
     live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
     wash: {
@@ -187,21 +195,40 @@ const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
 /** What is left out before anything is counted, where transactions are known. */
 const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
-  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it at least the price of its first payment`,
+  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Left out are the wallets of those minutes and the ones that wallet had funded, not who paid the same on another day`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet, not an exchange’s, had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Left out are the wallets of those minutes`,
 }
 
+const VOUCHING_RULES = [
+  `Buyers count who gave at least ${toUsd(VOUCHING.usdAListing)} of their own money to independent sellers in the same 30 days, for each listing they bought from.`,
+  'Independent sellers are those on the list below, and sellers whom buyers that are vouched for pay, as far as those gave.',
+  'No dollar vouches twice: it is one maximum flow over the whole market, from buyers through what they paid to the list.',
+  'Listings on one domain or with one payout are one seller. A payout that only a 402 names ties nobody together.',
+  'Money paid for gift cards, prepaid credit or cash vouches for nobody: that can be sold again.',
+  'Where money is short, one listing of each seller comes before a second one of any, and buyers who gave more before those who gave less.',
+  `The rule holds where at least ${VOUCHING.measuredSeeds} sellers on the list are measured. Elsewhere every buyer counts, and the listing says so.`,
+  'Buyers nobody vouches for may be perfectly real. They are counted apart, and never called wash.',
+]
+
+const VOUCHING_NOT_CAUGHT = [
+  'Whoever buys from sellers on the list anyway, and splits the purchases over wallets, has buyers for fees alone.',
+  'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
+  'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
+  'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
+  'What was bought may be sold again, where people filed its seller under something else. Refunds that take another way than the payment are not seen.',
+  'Buyers who spend only with sellers that never meet the list do not count, however real they are.',
+]
+
 const NOT_CAUGHT = [
-  'wallets that somebody fills from elsewhere and pays himself with: no chain says whose money it was',
-  'many wallets within minutes that pay different amounts, or one of which has paid somebody else before, or whose common source lies behind five later senders: a burst takes one same amount and a second sign',
-  `money of the seller's that reached a payer through two wallets or more, through a contract (an exchange, a pool, a bridge), in another token, more than ${hopDays} days before, or in pieces smaller than the first payment`,
+  'money of the seller’s that reached a payer through two wallets or more, through an exchange or a pool, in another token, more than '.concat(
+    `${hopDays} days before, or as less than half of what the payer had`,
+  ),
   'money that went back to a payer by another wallet, in another token or off the chain',
   'on Solana, money that reached a payer through any other wallet',
-  'real buyers who are rewarded, outside the chain, for buying',
-  'a rival who pays a seller much from one wallet, which lowers the score by the share of the largest buyer: the money is the seller’s to keep',
-  'payments that a chain node leaves out: we ask one node a chain and do not prove its answers, so one that omits logs looks like a quiet chain',
-  'what is paid by card, on chains we do not read, or to a payout that nobody published, named or proved',
+  'many wallets within minutes that pay different amounts',
+  'payments that a chain node leaves out: we ask one node a chain and do not prove its answers',
+  'a payer whose money nobody has traced yet: the listing says of how many payments that is so',
 ]
 
 function toPercent(share: number): string {

@@ -1,6 +1,13 @@
 import * as v from 'valibot'
-import { type Independence, TRUST_V02 } from '../independence/independence.ts'
-import { RawSchema, WashFlagSchema, WatchSchema } from '../trust/evidence.ts'
+import { costOfBuyers, VOUCHING } from '../independence/vouching.ts'
+import { toUsd } from '../operation/price-text.ts'
+import {
+  type Measured,
+  OWN_EVIDENCE,
+  RawSchema,
+  WashFlagSchema,
+  WatchSchema,
+} from '../trust/evidence.ts'
 import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
 
 /**
@@ -15,6 +22,10 @@ const scored = {
   sample: v.optional(v.literal('low')),
   verified_buyers_30d: count,
   settlements_30d: count,
+  /** Payers left out as nobody independent vouches for them; absent where that is not known. */
+  unknown_buyers_30d: v.optional(count),
+  /** Dollars that whoever invented these buyers would have given away; absent where that is not known. */
+  cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
   wash_flags: v.array(WashFlagSchema),
   watch: v.array(WatchSchema),
 }
@@ -23,6 +34,7 @@ const unsold = {
   evidence: v.literal('no_independent_paid_usage_30d'),
   verified_buyers_30d: count,
   settlements_30d: count,
+  unknown_buyers_30d: v.optional(count),
   wash_flags: v.array(WashFlagSchema),
 }
 const unknown = { score: v.null(), evidence: v.literal('no_payment_data') }
@@ -36,17 +48,6 @@ const measuredExtras = {
   source: v.string(),
   /** Before exclusions, where transactions are known one by one. */
   raw: v.optional(RawSchema),
-  /** Dollars that inventing these buyers would have cost at least; where payments are known one by one. */
-  cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
-  /** The method to come, beside the one that counts. */
-  v02: v.optional(
-    v.object({
-      method: v.literal(TRUST_V02),
-      score: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
-      /** Buyers, each weighted 0 to 1 by what it gave away elsewhere. */
-      weighted_buyers_30d: v.pipe(v.number(), v.minValue(0)),
-    }),
-  ),
 }
 
 /** Trust in a search result. */
@@ -66,36 +67,41 @@ export type TrustView = v.InferOutput<typeof TrustSchema>
 
 export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   if (trust.evidence === 'no_payment_data') return { score: null, evidence: trust.evidence }
-  const { verified_buyers_30d, settlements_30d, wash_flags, watch } = trust.measured
+  const { verified_buyers_30d, settlements_30d, unknown_buyers_30d, wash_flags, watch } =
+    trust.measured
+  const counted = {
+    verified_buyers_30d,
+    settlements_30d,
+    ...(unknown_buyers_30d !== undefined && { unknown_buyers_30d }),
+    wash_flags,
+  }
   if (trust.evidence === 'no_independent_paid_usage_30d')
-    return {
-      score: null,
-      evidence: trust.evidence,
-      verified_buyers_30d,
-      settlements_30d,
-      wash_flags,
-    }
-  const sample = trust.sample === null ? {} : { sample: trust.sample }
+    return { score: null, evidence: trust.evidence, ...counted }
   return {
     score: trust.score,
     evidence: trust.evidence,
-    ...sample,
-    verified_buyers_30d,
-    settlements_30d,
-    wash_flags,
-    watch,
+    ...(trust.sample !== null && { sample: trust.sample }),
+    ...counted,
+    ...(unknown_buyers_30d !== undefined && {
+      cost_to_fake_usd: costOfBuyers(verified_buyers_30d),
+    }),
+    watch: [...watch, ...toIndependenceWatch(trust.measured)],
   }
 }
 
-/**
- * @param source attribution text of the provider whose evidence this is
- * @param independence what its buyers gave away elsewhere, where that can be known
- */
-export function toTrustView(
-  trust: TrustVerdict,
-  source: string,
-  independence: Independence | null = null,
-): TrustView {
+/** Says beside a score that nobody could vouch for its buyers. */
+function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured['watch'] {
+  if (unknown_buyers_30d !== undefined) return []
+  const reason =
+    source === OWN_EVIDENCE
+      ? 'Fewer than three of the sellers we know to be independent are measured'
+      : 'Another provider counted these buyers and gives sums alone'
+  const note = `${reason}, so nobody vouches for them: here invented buyers cost under a cent.`
+  return [{ id: 'independence_unmeasured', note }]
+}
+
+/** @param source attribution text of the provider whose evidence this is */
+export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
@@ -109,14 +115,24 @@ export function toTrustView(
     method: TRUST_METHOD,
     source,
     ...(raw !== undefined && { raw }),
-    ...(independence !== null && toIndependenceView(independence)),
   } as const
   return { ...summary, ...extras }
 }
 
-function toIndependenceView({ cost_to_fake_usd, score, weighted_buyers }: Independence) {
-  return {
-    cost_to_fake_usd,
-    v02: { method: TRUST_V02, score, weighted_buyers_30d: weighted_buyers },
-  } as const
+/**
+ * What is true beside a score, whoever reads it.
+ *
+ * @example toWorth(trust) → 'Each of these 12 buyers also gave other sellers $0.25 or more. We know nothing about 3 more. Inventing the 12 would have cost $3.'
+ */
+export function toWorth(
+  trust: Extract<TrustSummary, { evidence: 'verified_non_wash_payments' }>,
+): string {
+  const { verified_buyers_30d: buyers, unknown_buyers_30d: unknown, cost_to_fake_usd } = trust
+  if (unknown === undefined || cost_to_fake_usd === undefined)
+    return 'Nobody could vouch for these buyers: invented buyers cost under a cent here.'
+  const share = toUsd(VOUCHING.usdAListing)
+  const who = buyers === 1 ? 'This buyer' : `Each of these ${buyers} buyers`
+  const rest =
+    unknown === 0 ? '' : ` We know nothing about ${unknown} more buyer${unknown === 1 ? '' : 's'}.`
+  return `${who} also gave other sellers ${share} or more.${rest} Inventing ${buyers === 1 ? 'it' : `the ${buyers}`} would have cost ${toUsd(cost_to_fake_usd)}.`
 }

@@ -36,9 +36,11 @@ export function findFunders(first: Settlement, transfers: TransferIndex): Map<st
     .to(normalizeWallet(first.payer))
     .filter((transfer) => isSurelyBefore(transfer, first))
   const givers = Map.groupBy(received, ({ from }) => normalizeWallet(from))
-  const sumOf = (given: readonly Transfer[]) =>
-    given.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   return new Map([...givers].filter(([, given]) => sumOf(given) >= BigInt(first.amount)))
+}
+
+export function sumOf(transfers: readonly Transfer[]): bigint {
+  return transfers.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 }
 
 /** A fixed order for equal times, so that the same payments give the same verdict. */
@@ -54,11 +56,21 @@ function comesFirst(one: Settlement, other: Settlement): boolean {
 /** Transfers by who received them; made once, asked for each listing. */
 export interface TransferIndex {
   to(wallet: string): readonly Transfer[]
+  /** To how many wallets a wallet sent money. */
+  countReceivers(from: string): number
 }
 
 /** Transfers of nothing are left out: anybody can write one in anybody's name. */
 export function indexTransfers(transfers: readonly Transfer[]): TransferIndex {
   const real = transfers.filter(({ amount }) => BigInt(amount) > 0n)
   const byReceiver = Map.groupBy(real, ({ to }) => normalizeWallet(to))
-  return { to: (wallet) => byReceiver.get(wallet) ?? [] }
+  const receivers = new Map<string, Set<string>>()
+  for (const { from, to } of real) {
+    const sender = normalizeWallet(from)
+    receivers.set(sender, (receivers.get(sender) ?? new Set()).add(normalizeWallet(to)))
+  }
+  return {
+    to: (wallet) => byReceiver.get(wallet) ?? [],
+    countReceivers: (from) => receivers.get(from)?.size ?? 0,
+  }
 }

@@ -6,9 +6,8 @@ import { normalizeWallet, WASH } from './wash-rules.ts'
  * Bursts of first-time payers of one same amount: many wallets, one hand. Fast sales alone are no
  * proof (a launch looks like that too), so a second sign is asked for.
  *
- * Left out are the wallets of the crowded half hour and those the common source had funded, and not
- * others who paid the same amount some other day: else a rival, for a few cents, could send a crowd
- * that takes a seller's real buyers with it.
+ * Left out are the wallets of the crowded half hour alone: else a rival, for a few cents, could send a
+ * crowd that takes a seller's real buyers with it.
  *
  * @returns every settlement of those payers in that amount.
  */
@@ -22,10 +21,9 @@ export function findBursts(
   for (const [amount, cohort] of cohorts) {
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
     if (crowd.length === 0) continue
-    const funded = findCommonlyFunded(cohort, transfers)
     const isSilent = !cohort.some(({ payer }) => hasPaidOthers(normalizeWallet(payer)))
-    if (funded.length === 0 && !isSilent) continue
-    const payers = new Set([...crowd, ...funded].map(({ payer }) => normalizeWallet(payer)))
+    if (!isSilent && !isOfOneFunder(cohort, transfers)) continue
+    const payers = new Set(crowd.map(({ payer }) => normalizeWallet(payer)))
     for (const settlement of settlements)
       if (settlement.amount === amount && payers.has(normalizeWallet(settlement.payer)))
         found.add(settlement)
@@ -45,16 +43,17 @@ function findCrowd(cohort: readonly Settlement[]): Settlement[] {
   return cohort.filter(({ at }) => starts.some((start) => at >= start && at - start <= windowMs))
 }
 
-/** Those to whom one wallet had sent money before they paid, where it did so to half of the cohort. */
-function findCommonlyFunded(cohort: readonly Settlement[], transfers: TransferIndex): Settlement[] {
-  const fundersOf = new Map(
-    cohort.map((first) => [first, [...findFunders(first, transfers).keys()]]),
-  )
+/**
+ * Whether one wallet had sent money to half of the cohort before they paid. One that sent as many
+ * payers of others theirs is an exchange, and holds nobody together.
+ */
+function isOfOneFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
   const fundedBy = new Map<string, number>()
-  for (const funder of [...fundersOf.values()].flat())
-    fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
+  for (const first of cohort)
+    for (const funder of findFunders(first, transfers).keys())
+      fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
   const needed = WASH.burst.funderShare * cohort.length
-  return cohort.filter((first) =>
-    fundersOf.get(first)?.some((funder) => (fundedBy.get(funder) ?? 0) >= needed),
+  return [...fundedBy].some(
+    ([funder, count]) => count >= needed && transfers.countReceivers(funder) < 2 * count,
   )
 }

@@ -3,6 +3,7 @@ import {
   findFirstPayments,
   findFunders,
   isSurelyBefore,
+  sumOf,
   type TransferIndex,
 } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
@@ -11,7 +12,8 @@ const DAY_MS = 86_400_000
 
 /**
  * Payers that had money of the seller's before they first paid: sent to them, however little, or to
- * one wallet that afterwards gave them at least what they first paid.
+ * one wallet that afterwards gave them at least what they first paid, and most of what they had.
+ * Less than most proves nothing: a rival that the seller once paid could give it to his buyers.
  *
  * Known limits: not through two wallets or more, not through a contract (exchanges, pools and bridges
  * pass on everybody's money), not in another token, and not longer ago than `WASH.hopDays`.
@@ -24,10 +26,13 @@ export function findFunded(
   const funded = new Set<string>()
   for (const [wallet, first] of findFirstPayments(settlements)) {
     const received = transfers.to(wallet).filter((transfer) => isSurelyBefore(transfer, first))
-    const passed = [...findFunders(first, transfers).values()].flat()
+    const had = sumOf(received)
+    const passed = [...findFunders(first, transfers).values()].filter(
+      (given) => sumOf(given) * 2n >= had,
+    )
     if (
       received.some((transfer) => isOwn(transfer, own)) ||
-      passed.some((transfer) => isHop(transfer, first, own, transfers))
+      passed.flat().some((transfer) => isHop(transfer, first, own, transfers))
     )
       funded.add(wallet)
   }

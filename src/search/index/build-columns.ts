@@ -61,6 +61,7 @@ export function filterValues(known: FilterVocabulary): string[] {
     }),
     ...PRICE_BUCKETS.map((bucket) => `price:${bucket}`),
     'call',
+    'vouched',
   ]
 }
 
@@ -72,6 +73,7 @@ export function valuesOf(document: SearchDocument): string[] {
     ),
     `price:${priceBucket(lowestOf(document))}`,
     ...(document.call ? ['call'] : []),
+    ...(document.vouched === true ? ['vouched'] : []),
   ]
 }
 

@@ -41,6 +41,8 @@ export const SearchDocumentSchema = v.object({
   added: v.nullable(v.string()),
   /** 0 to 100; null without payment evidence. */
   trustScore: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
+  /** Whether its score rests on buyers that somebody independent vouches for. */
+  vouched: v.optional(v.boolean()),
   /** Independent paying buyers in 30 days; 0 where nothing is known. */
   verifiedBuyers: v.pipe(v.number(), v.integer(), v.minValue(0)),
   liveTested: v.boolean(),

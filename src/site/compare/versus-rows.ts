@@ -5,6 +5,7 @@ import { smallestOf } from '../../domain/wire/extremes.ts'
 import { DISCOVERY_NAMES } from '../../domain/wire/vocabulary.ts'
 import { NOTICE_TITLES } from '../evidence/notice-titles.ts'
 import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
+import { toTrustNote } from '../rows/listing-row.ts'
 
 /** What one listing says to one question. */
 export interface VersusCell {
@@ -90,7 +91,7 @@ const trustRow: ToRows = (subjects) => [
     cells: subjects.map(({ view: { trust } }) => {
       if (trust.score === null)
         return missing(trust.evidence === 'no_payment_data' ? 'unmeasured' : 'no independent buyer')
-      const text = `${trust.score}${trust.sample === 'low' ? ', few buyers' : ''}`
+      const text = [String(trust.score), toTrustNote(trust)].filter(Boolean).join(', ')
       return { text, isMissing: false, score: trust.score }
     }),
   },

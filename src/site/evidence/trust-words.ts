@@ -1,8 +1,6 @@
-import { toSumText, toUsd } from '../../domain/operation/price-text.ts'
+import { toSumText } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-
-/** Less than this is fees alone. */
-const MIN_COST_USD = 0.01
+import { toWorth } from '../../domain/views/trust-view.ts'
 
 type Trust = ListingView['trust']
 
@@ -14,8 +12,8 @@ export interface TrustWords {
   numbers: readonly (readonly [label: string, value: string])[]
   /** What was paid in all; empty without a measurement. */
   volume: string
-  /** What inventing its buyers would have cost; null where payments are not known one by one. */
-  costToFake: string | null
+  /** Who is counted, who is not, and what inventing the buyers would have cost; empty without a score. */
+  worth: string
   /** What was excluded or is watched, one sentence each. */
   notes: readonly string[]
 }
@@ -28,28 +26,33 @@ export function toTrustWords(trust: Trust): TrustWords {
         'Nobody has measured payments to this seller, so it has no score. That is not a bad sign. Most services are free, new, or paid in ways that leave no public trace.',
       numbers: [],
       volume: '',
-      costToFake: null,
+      worth: '',
       notes: [],
     }
   if (trust.evidence === 'no_independent_paid_usage_30d')
     return {
       headline: 'No independent buyers in 30 days',
       explanation:
-        'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.',
+        trust.unknown_buyers_30d === undefined || trust.unknown_buyers_30d === 0
+          ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.'
+          : `We know nothing about the ${toCount(trust.unknown_buyers_30d, 'buyer')} who paid this seller in the last 30 days, so there is no score. They may well be real.`,
       numbers: toNumbers(trust),
       volume: toSumText(trust.volume_usd_30d),
-      costToFake: null,
+      worth: '',
       notes: toNotes(trust.wash_flags, []),
     }
   return {
-    headline: 'Paid by independent buyers',
-    explanation:
-      trust.sample === 'low'
-        ? 'Independent buyers paid this seller on-chain in the last 30 days, but only few of them: read the score as a first sign.'
-        : 'Independent buyers paid this seller on-chain in the last 30 days. Wash trades are left out.',
+    headline:
+      trust.unknown_buyers_30d === undefined
+        ? `${toCount(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
+        : 'Paid by independent buyers',
+    explanation: [
+      toWorth(trust),
+      ...(trust.sample === 'low' ? ['They are few: read the score as a first sign.'] : []),
+    ].join(' '),
     numbers: toNumbers(trust),
     volume: toSumText(trust.volume_usd_30d),
-    costToFake: toCostToFake(trust.cost_to_fake_usd),
+    worth: toWorth(trust),
     notes: toNotes(trust.wash_flags, trust.watch),
   }
 }
@@ -60,7 +63,10 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   // Counted and before exclusions, side by side, where both are known.
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
-    ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && `${raw.payers} payers`)}`],
+    ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && toCount(raw.payers, 'payer'))}`],
+    ...(trust.unknown_buyers_30d === undefined
+      ? []
+      : [['Buyers we know nothing about', String(trust.unknown_buyers_30d)] as const]),
     ['Settlements', `${trust.settlements_30d}${of(raw && String(raw.settlements))}`],
     ['Volume', `${toSumText(trust.volume_usd_30d)}${of(raw && toSumText(raw.volume_usd))}`],
     [
@@ -70,24 +76,8 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
         : `${Math.round(trust.top_buyer_share_30d * 100)} % of it`,
     ],
     ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
-    ...toNext(trust.v02),
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
   ] as const
-}
-
-/** The score that the method to come would give. */
-function toNext(next: { method: string; score: number | null } | undefined) {
-  if (next === undefined) return []
-  return [[next.method, next.score === null ? 'no score yet' : `${next.score} of 100`]] as const
-}
-
-/** Rounded down: "at least" must stay true. */
-function toCostToFake(usd: number | undefined): string | null {
-  if (usd === undefined) return null
-  if (usd < MIN_COST_USD)
-    return 'Nothing is known of what its buyers spent elsewhere: faking this would have cost little more than fees.'
-  const least = usd < 10 ? Math.floor(usd * 100) / 100 : Math.floor(usd)
-  return `Faking this would have cost at least ${toUsd(least)}.`
 }
 
 function toNotes(
@@ -99,8 +89,15 @@ function toNotes(
       ({ flag, settlements, note }) =>
         `${settlements} settlement${settlements === 1 ? '' : 's'} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
-    ...watch.map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
+    // What that one says stands in the first sentence already.
+    ...watch
+      .filter(({ id }) => id !== 'independence_unmeasured')
+      .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
   ]
+}
+
+function toCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function toWords(id: string): string {

@@ -119,10 +119,9 @@ function toTrust({ trust, notices }: ListingView): DecisionFact {
     return {
       label: 'Trust',
       value: `${trust.score} of 100`,
-      note:
-        trust.sample === 'low'
-          ? 'few buyers yet'
-          : `${trust.verified_buyers_30d} independent buyers`,
+      note: `${trust.verified_buyers_30d} buyer${trust.verified_buyers_30d === 1 ? '' : 's'}, `.concat(
+        trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for',
+      ),
       tone: 'plain',
     }
   const isWashed = trust.evidence !== 'no_payment_data'

@@ -18,7 +18,8 @@ export interface ListingRow {
   min_usd: number | null
   rails: readonly Rail[]
   trust: number | null
-  is_small_sample: boolean
+  /** What stands beside the score; empty for nothing. */
+  trust_note: string
   buyers: number | null
   remote: boolean
   /** Where it runs, in a word. */
@@ -45,12 +46,22 @@ export function toListingRow(view: RowSubject): ListingRow {
     min_usd: lowestPriceOf(view.pricing),
     rails: railsOf(view.pricing),
     trust: trust.score,
-    is_small_sample: trust.evidence === 'verified_non_wash_payments' && trust.sample === 'low',
+    trust_note: toTrustNote(trust),
     buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
     remote: hasRemoteEndpoint(view),
     runs: view.kind === 'kit' ? 'a guide' : hasRemoteEndpoint(view) ? 'hosted' : 'locally',
     first_party: view.first_party,
   }
+}
+
+/** @example toTrustNote(trust) → 'low sample, not vouched for' */
+export function toTrustNote(trust: TrustSummary): string {
+  if (trust.evidence !== 'verified_non_wash_payments') return ''
+  const notes = [
+    trust.sample === 'low' ? 'low sample' : '',
+    trust.unknown_buyers_30d === undefined ? 'not vouched for' : '',
+  ]
+  return notes.filter((note) => note !== '').join(', ')
 }
 
 /**

@@ -1,17 +1,15 @@
-import type { CostOfCheating, Found } from '../independence/cost-of-cheating.ts'
+import type { CostOfCheating, Found } from '../../../src/domain/independence/cost-of-cheating.ts'
+import { VOUCHING } from '../../../src/domain/independence/vouching.ts'
+import { TRUST } from '../../../src/domain/trust/trust.ts'
 import type { Attack, Plan } from './attacks.ts'
-import { type HonestMarket, MARKET } from './honest-market.ts'
-import { costOf, type Played, playAttack, tiedUsd } from './play-attack.ts'
+import { costOf, tiedUsd } from './play-cheating.ts'
 import { createRandom } from './random.ts'
-
-export interface Goal {
-  method: keyof Played
-  score: number
-}
 
 type Means = CostOfCheating['means']
 
-const TRIES = 360
+const TRIES = 90
+/** A hundred listings take a hundred times as long: they start from what was found for one. */
+const FEW_TRIES = 2
 /** Steps shrink over so many tries, then start large again: a valley may lie beyond a ridge. */
 const ROUND = 90
 const LARGEST = 0.6
@@ -26,51 +24,84 @@ const SMALLEST = 0.01
  */
 export function findCheapest(
   attack: Attack,
-  goal: Goal,
-  { means, market, asOf, seed }: { means: Means; market: HonestMarket; asOf: number; seed: number },
+  target: number,
+  {
+    means,
+    play,
+    seed,
+    start = null,
+  }: { means: Means; play: (plan: Plan) => number; seed: number; start?: Found | null },
 ): Found | null {
   const random = createRandom(seed)
-  const play = (plan: Plan) => playAttack(attack, plan, { market, asOf })[goal.method]
   let best: Found | null = null
   const consider = (plan: Plan): boolean => {
     const cost_usd = costOf(attack, plan)
     if (!isWithin(attack, plan, means) || (best !== null && cost_usd >= best.cost_usd)) return false
     const score = play(plan)
-    if (score < goal.score) return false
+    if (score < target) return false
     best = { ...plan, cost_usd: roundUp(cost_usd), score }
     return true
   }
-  for (const plan of strongestPlans(attack, means)) consider(plan)
-  for (let tries = 0; tries < TRIES && best !== null; tries++) {
+  const { listings } = attack
+  const shared =
+    start === null ? [] : [shareOut(start, listings, 1.02), shareOut(start, listings, 2)]
+  const starts =
+    listings === 1 ? [...toExactPlans(attack, means), ...strongestPlans(attack, means)] : shared
+  for (const plan of starts) if (consider(plan)) break
+  const most = listings === 1 ? TRIES : FEW_TRIES
+  for (let tries = 0; tries < most && best !== null; tries++) {
     const step = LARGEST * (SMALLEST / LARGEST) ** ((tries % ROUND) / ROUND)
     consider(change(best, step, random))
+    if (listings > 1) continue
     if (tries % 3 === 0) consider(trade(attack, best, step, random))
     if (tries % 3 === 1) consider(shrink(best, step, random))
   }
   return best
 }
 
+/** The same for each of many listings: the wallets spend as many times as much elsewhere. */
+function shareOut(
+  { wallets, payments, volume_usd, elsewhere_usd }: Found,
+  listings: number,
+  more: number,
+): Plan {
+  return { wallets, payments, volume_usd, elsewhere_usd: elsewhere_usd * listings * more }
+}
+
 function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
   const tied = tiedUsd(attack, plan)
-  const spent = plan.wallets * plan.elsewhere_usd
+  const spent = (plan.wallets * plan.elsewhere_usd) / attack.listings
   return (
     plan.wallets >= 1 &&
-    plan.wallets <= (attack.payers === 'rented' ? MARKET.buyers : means.wallets) &&
+    plan.wallets <= means.wallets &&
     plan.payments >= plan.wallets &&
     plan.payments <= means.payments &&
     tied + spent <= means.budget_usd
   )
 }
 
-function strongestPlans({ days, elsewhere }: Attack, means: Means): Plan[] {
+/** As the rules are written: each wallet pays as much as counts, and gives away the least that does. */
+function toExactPlans({ elsewhere }: Attack, { wallets: most }: Means): Plan[] {
+  const { settlements, volumeUsd } = TRUST.perPayer
+  const given = elsewhere === 'nowhere' ? 0 : VOUCHING.usdAListing
+  return Array.from({ length: Math.min(most, 100) }, (_, n) => n + 1).map((wallets) => ({
+    wallets,
+    payments: settlements * wallets,
+    volume_usd: volumeUsd * wallets,
+    elsewhere_usd: given,
+  }))
+}
+
+function strongestPlans({ days, elsewhere, listings }: Attack, means: Means): Plan[] {
   const isSpending = elsewhere !== 'nowhere'
   const volumes = [means.budget_usd * Math.max(1, days) * (isSpending ? 0.1 : 0.9), 1000, 10]
-  const shares = [1, 0.5, 0.25, 0.12, 0.06]
+  const shares = [0.1, 0.3, 1, 0.03]
   return shares.flatMap((share) =>
     volumes.map((volume_usd) => {
       const wallets = Math.max(1, Math.floor(means.wallets * share))
-      const spent = isSpending ? (means.budget_usd * 0.85) / wallets : 0
-      return { wallets, payments: means.payments, volume_usd, elsewhere_usd: spent }
+      const spent = isSpending ? (means.budget_usd * listings * 0.85) / wallets : 0
+      const payments = Math.min(means.payments, wallets * 10)
+      return { wallets, payments, volume_usd, elsewhere_usd: spent }
     }),
   )
 }
@@ -112,7 +143,8 @@ function trade(attack: Attack, best: Found, step: number, random: () => number):
     elsewhere_usd: 0,
   }
   const rest = best.cost_usd * 0.995 - costOf(attack, plan)
-  return { ...plan, elsewhere_usd: Math.max(0, roundTo(rest / plan.wallets - 0.001)) }
+  const each = (rest * attack.listings) / plan.wallets - 0.001
+  return { ...plan, elsewhere_usd: Math.max(0, roundTo(each)) }
 }
 
 /** Millionths, upwards: nothing is said to be cheaper than it is. */

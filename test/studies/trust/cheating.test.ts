@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { readTables } from '../../../src/compile/content/read-tables.ts'
+import { cheapestOf, TARGETS } from '../../../src/domain/independence/cost-of-cheating.ts'
+import { ATTACKS, type Attack, PLAINEST } from './attacks.ts'
+import { GRIEFINGS } from './griefing.ts'
+import { createJudge, createMarket } from './market.ts'
+import { costOf, playCheating } from './play-cheating.ts'
+import { STUDIED } from './simulate-trust.ts'
+
+const table = readTables('content').partial.costOfCheating
+if (table === undefined) throw new Error('content/tables/cost_of_cheating.yaml cannot be read')
+const market = createMarket(STUDIED, table.seed)
+const judge = createJudge(market)
+const play = (attack: Attack, plan: Parameters<typeof playCheating>[1]) =>
+  playCheating(attack, plan, market, judge)
+const attackOf = (id: string) => {
+  const attack = ATTACKS.find((known) => known.id === id)
+  if (attack === undefined) throw new Error(`there is no attack ${id}`)
+  return attack
+}
+
+describe('the published table of what cheating costs', () => {
+  test('is of the attacks there are', () => {
+    expect(table.cheating.map(({ id }) => id)).toEqual(ATTACKS.map(({ id }) => id))
+    expect(table.griefing.map(({ id }) => id)).toEqual(GRIEFINGS.map(({ id }) => id))
+  })
+
+  test('holds plans that reach what they say for what they say, by the method of today', () => {
+    const rows = table.cheating.flatMap(({ id, goals }) =>
+      TARGETS.flatMap((target) => {
+        const found = goals[target]
+        // A hundred listings take a hundred times as long.
+        return found === null || attackOf(id).listings > 1 ? [] : [{ id, target, found }]
+      }),
+    )
+    expect(rows.length).toBeGreaterThan(8)
+    for (const { id, target, found } of rows) {
+      expect([id, play(attackOf(id), found)]).toEqual([id, found.score])
+      expect(found.score).toBeGreaterThanOrEqual(Number(target))
+      expect(found.cost_usd).toBeCloseTo(costOf(attackOf(id), found), 5)
+    }
+  })
+
+  test('30, 60 and 90 cost what the rule promises, and under a cent where nobody is measured', () => {
+    const least = { 30: 1.5, 60: 5, 90: 18 }
+    for (const target of TARGETS)
+      expect(cheapestOf(table, target)?.cost_usd).toBeGreaterThanOrEqual(least[target])
+    const found = table.unmeasured[30]
+    expect(found?.cost_usd).toBeLessThan(0.01)
+    if (found !== null)
+      expect(playCheating(PLAINEST, found, market, createJudge(market, false))).toBe(found.score)
+  })
+
+  test('harming an honest seller costs at least $5, and honest sellers keep their buyers', () => {
+    for (const { id, cost_usd } of table.griefing)
+      expect(cost_usd ?? Number.POSITIVE_INFINITY, id).toBeGreaterThanOrEqual(5)
+    expect(table.honest.find(({ market: name }) => name === 'rich')?.buyers_kept).toBeGreaterThan(
+      0.9,
+    )
+    expect(table.honest.find(({ market: name }) => name === 'middle')?.buyers_kept).toBeGreaterThan(
+      0.7,
+    )
+  })
+})
+
+describe('an attack', () => {
+  const plan = { wallets: 40, payments: 200, volume_usd: 200, elsewhere_usd: 10 }
+
+  test.each([
+    'own_wallets',
+    'in_minutes',
+    'from_payout',
+    'one_hop',
+    'round_trip',
+    'named_payout',
+    'published_payout',
+    'ring',
+    'own_shop',
+    'gift_cards',
+  ])('%s is nothing with all the means there are', (id) => {
+    expect(play(attackOf(id), plan)).toBe(0)
+  })
+
+  test('of a hundred listings that share wallets pays for each of them', () => {
+    const shared = { wallets: 6, payments: 60, volume_usd: 60, elsewhere_usd: 0.3 }
+    expect(play(attackOf('hundred_known'), shared)).toBe(0)
+    expect(play(attackOf('known_sellers'), shared)).toBeGreaterThan(20)
+  })
+})

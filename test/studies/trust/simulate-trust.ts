@@ -1,0 +1,142 @@
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { runMain } from '../../../functions/operations/run-main.ts'
+import {
+  type CostOfCheating,
+  cheapestOf,
+  type Goals,
+  TARGETS,
+} from '../../../src/domain/independence/cost-of-cheating.ts'
+import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
+import { ATTACKS, type Attack, PLAINEST } from './attacks.ts'
+import { findCheapest } from './find-cheapest.ts'
+import { measureGriefing } from './griefing.ts'
+import { MARKETS, measureLoss } from './honest-loss.ts'
+import { createJudge, createMarket, type Judge } from './market.ts'
+import { playCheating } from './play-cheating.ts'
+
+/**
+ * `npm run simulate:trust [-- --seed N --budget USD --wallets N --payments N --dry-run]`: an adversary
+ * who knows the published method looks for the cheapest way to a score, and to a rival's loss, against
+ * the rules that judge real payments. Writes `content/tables/cost_of_cheating.yaml`, which `/trust` and
+ * the method endpoint publish.
+ */
+const FILE = fileURLToPath(
+  new URL('../../../content/tables/cost_of_cheating.yaml', import.meta.url),
+)
+
+/** Small enough for a search of thousands of plays; more people hold more of everything. */
+export const STUDIED = { ...MARKETS.middle, buyers: 150, shops: 15 }
+const ATTACKED = { ...MARKETS.middle, buyers: 300 }
+
+if (import.meta.main)
+  await runMain(async () => {
+    const { seed, isDry, ...means } = readOptions()
+    const table = simulate(seed, means)
+    for (const line of toLines(table)) console.log(line)
+    if (isDry) return
+    writeFileSync(FILE, toYaml(table))
+    console.log('wrote content/tables/cost_of_cheating.yaml')
+  })
+
+/** The same seed and means give the same table, but for its date. */
+function simulate(seed: number, means: CostOfCheating['means']): CostOfCheating {
+  const market = createMarket(STUDIED, seed)
+  const search = (attack: Attack, judge: Judge, starts?: Goals): Goals => {
+    const [low, middle, high] = TARGETS.map((target) => {
+      const play = (plan: Parameters<typeof playCheating>[1]) =>
+        playCheating(attack, plan, market, judge)
+      const start = starts?.[target] ?? null
+      return findCheapest(attack, Number(target), { means, play, seed, start })
+    })
+    console.error(`searched: ${attack.name}`)
+    return { 30: low ?? null, 60: middle ?? null, 90: high ?? null }
+  }
+  const judge = createJudge(market)
+  let known: Goals | undefined
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    seed,
+    means,
+    unmeasured: search(PLAINEST, createJudge(market, false)),
+    cheating: ATTACKS.map((attack) => {
+      const { id, name, needs, listings } = attack
+      const goals = search(attack, judge, attack.listings === 1 ? undefined : known)
+      if (id === 'known_sellers') known = goals
+      const row = { id, name, listings, goals }
+      return needs === undefined ? row : { ...row, needs }
+    }),
+    ...measureGriefing(createMarket(ATTACKED, seed), (name) => console.error(`searched: ${name}`)),
+    honest: measureLoss(seed),
+  }
+}
+
+function parseOptions() {
+  try {
+    return parseArgs({
+      options: {
+        seed: { type: 'string', default: '1' },
+        budget: { type: 'string', default: '1000' },
+        wallets: { type: 'string', default: '300' },
+        payments: { type: 'string', default: '3000' },
+        'dry-run': { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    throw new OperatorError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readOptions() {
+  const values = parseOptions()
+  const read = (name: 'seed' | 'budget' | 'wallets' | 'payments', most: number) => {
+    const value = Number(values[name])
+    if (/^\d{1,7}$/.test(values[name]) && value >= 1 && value <= most) return value
+    throw new OperatorError(
+      `--${name}: got ${values[name]}, expected a whole number from 1 to ${most}`,
+    )
+  }
+  return {
+    seed: read('seed', 1_000_000),
+    budget_usd: read('budget', 1_000_000),
+    wallets: read('wallets', 5_000),
+    payments: read('payments', 50_000),
+    isDry: values['dry-run'],
+  }
+}
+
+function toLines(table: CostOfCheating): string[] {
+  const { means, cheating, griefing, honest, unmeasured, victim } = table
+  const toCosts = (goals: Goals) =>
+    TARGETS.map((target) => `${target} for $${goals[target]?.cost_usd ?? '–'}`).join(', ')
+  return [
+    `With $${means.budget_usd}, ${means.wallets} wallets and ${means.payments} payments a listing, the cheapest found:`,
+    `${TARGETS.map((target) => `${target} for $${cheapestOf(table, target)?.cost_usd ?? '–'}`).join(', ')}: of all that need nothing of others`,
+    `${toCosts(unmeasured)}: where nobody is measured`,
+    ...cheating.map(
+      ({ id, goals, needs }) => `${toCosts(goals)}: ${id}${needs ? ' (helped)' : ''}`,
+    ),
+    `A third of the score of a seller with ${victim.buyers} buyers and ${victim.score}:`,
+    ...griefing.map(({ id, cost_usd, least }) => `$${cost_usd ?? '–'}, down to ${least}: ${id}`),
+    ...honest.map(
+      ({ market, buyers_kept, score_before, score }) =>
+        `${market}: ${buyers_kept} of honest buyers kept, score ${score_before} becomes ${score}`,
+    ),
+  ]
+}
+
+/** YAML is a superset of JSON: one row a line keeps a run's difference small. */
+function toYaml(table: CostOfCheating): string {
+  const entries = Object.entries(table).flatMap(([key, value]) =>
+    Array.isArray(value)
+      ? [`${key}:`, ...value.map((row) => `  - ${JSON.stringify(row)}`)]
+      : [`${key}: ${JSON.stringify(value)}`],
+  )
+  return [
+    '# yaml-language-server: $schema=../schema/cost_of_cheating.schema.json',
+    '# Written by `npm run simulate:trust`; not edited by hand.',
+    ...entries,
+    '',
+  ].join('\n')
+}
