@@ -20,7 +20,7 @@ export function answerHealthz(): Response {
 
 /** `GET /readyz`: the store takes writes too, so a balancer may send requests here. */
 export function createReadyz({ ledger, problem, log, clock }: HealthParts) {
-  const findFault = createStoreCheck(ledger.store, clock)
+  const findFault = createStoreCheck(() => ledger.store.ping(), clock)
   let logged: string | null = null
   return async function readyz(): Promise<Response> {
     const fault = await findFault()
@@ -51,11 +51,11 @@ export function mountHealth(app: H3, parts: HealthParts): void {
   }
 }
 
-function createStoreCheck(store: Pick<Store, 'ping'>, clock: Clock) {
+function createStoreCheck(ping: Store['ping'], clock: Clock) {
   let asked: Promise<string | null> | null = null
   let tookWriteAt = Number.NEGATIVE_INFINITY
   const ask = async () => {
-    const fault = await findFault(() => store.ping())
+    const fault = await findFault(ping)
     asked = null
     if (fault === null) tookWriteAt = clock.now()
     return fault

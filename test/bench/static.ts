@@ -16,7 +16,7 @@ import { findSharedDir } from './shared-data.ts'
  * own CPU time, as what else runs takes no part in it.
  */
 const TARGET = 0.7
-const ROUNDS = 3
+const ROUNDS = 10
 const CONNECTIONS = 32
 /** Each is asked once a round, so that nothing is hot but what a day of many readers makes hot. */
 const LISTINGS = 2000
