@@ -47,6 +47,11 @@ describe('whose signature it is', () => {
     expect(recoverSigner('Other data', signature)).not.toBe(
       '0x2c7536e3605d9c16a7a3d7b1898e529396a65c23',
     )
+    // The same signature with s on the other side of the order: whoever saw the first can write it.
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+    const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
+    const v = signature.endsWith('1c') ? '1b' : '1c'
+    expect(recoverSigner(text, `${signature.slice(0, 66)}${s}${v}`)).toBe(null)
   })
 
   test.each([

@@ -31,6 +31,8 @@ export function recoverSigner(text: string, signature: string): string | null {
   const recovery = v >= 27 ? v - 27 : v
   if (recovery > 1) return null
   try {
+    // EIP-2: of the two signatures that each one makes, wallets write the lower. Nobody has the other.
+    if (secp256k1.Signature.fromBytes(bytes.subarray(0, 64)).hasHighS()) return null
     const ordered = concatBytes(Uint8Array.of(recovery), bytes.subarray(0, 64))
     const key = secp256k1.recoverPublicKey(ordered, hashPersonalText(text), { prehash: false })
     return toAddress(secp256k1.Point.fromBytes(key).toBytes(false))
