@@ -12,7 +12,7 @@ import type { Handlers } from './app.ts'
 /** A handler for each route that lives from the ledger. */
 export function createLedgerHandlers(
   parts: Parts,
-): Omit<Handlers, 'search' | 'compare_list' | 'changes' | 'lint' | 'propose'> {
+): Omit<Handlers, 'search' | 'operations' | 'compare_list' | 'changes' | 'lint' | 'propose'> {
   return {
     go: createGo(parts),
     login: createLogin(parts),

@@ -29,6 +29,7 @@ import { createPropose } from '../proposals/propose.ts'
 import { createOnDemandPages } from '../release/on-demand-pages.ts'
 import { createPageGate } from '../release/page-gate.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
+import { createFindOperations, createOperationsRoute } from '../search/find-operations.ts'
 import { createPageSearch, createReleaseSearch, createSearchDoors } from '../search/search-doors.ts'
 import type { Handlers } from './app.ts'
 import { createLedgerHandlers } from './ledger-handlers.ts'
@@ -118,6 +119,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const propose = createPropose(parts, runs)
   const handlers: Handlers = {
     search: search.route,
+    operations: createOperationsRoute(parts, createFindOperations(parts)),
     compare_list: createCompareList(parts),
     lint: createLint(parts, check),
     changes: createChanges(parts),

@@ -62,7 +62,7 @@ export async function loadRelease(
     toUrlPath(row.file),
   )
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
-  const search = openIndex(dir)
+  const { search, operations } = openIndexes(dir)
   const publicDir = join(dir, 'public')
   return {
     release: {
@@ -72,6 +72,7 @@ export async function loadRelease(
       sharedHosts: file.shared_hosts,
       gone,
       search,
+      operations,
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
       banner: file.texts.banner,
@@ -82,25 +83,38 @@ export async function loadRelease(
       pageCode: toPageCode(dir, file),
     },
     verify: async () => {
-      await verifyBodiesInSteps(search).catch((error: unknown) => {
-        throw damagedIndex(dir, error)
-      })
+      await verifyIndexes(dir, { search, operations })
       return findDamaged(publicDir, files.values())
     },
   }
 }
 
-function openIndex(dir: string): SearchIndex {
-  try {
-    return openSearchIndex(join(dir, 'data/search.index'))
-  } catch (error) {
-    throw damagedIndex(dir, error)
+/** Of the listings, and of what may be asked of them. */
+function openIndexes(dir: string) {
+  return {
+    search: openIndex(dir, 'search.index'),
+    operations: openIndex(dir, 'operations.index'),
   }
 }
 
-function damagedIndex(dir: string, error: unknown): ReleaseError {
+async function verifyIndexes(dir: string, indexes: Record<string, SearchIndex>): Promise<void> {
+  for (const [name, index] of Object.entries(indexes))
+    await verifyBodiesInSteps(index).catch((error: unknown) => {
+      throw damagedIndex(dir, `${name}.index`, error)
+    })
+}
+
+function openIndex(dir: string, name: string): SearchIndex {
+  try {
+    return openSearchIndex(join(dir, 'data', name))
+  } catch (error) {
+    throw damagedIndex(dir, name, error)
+  }
+}
+
+function damagedIndex(dir: string, name: string, error: unknown): ReleaseError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new ReleaseError(`${join(dir, 'data/search.index')}: ${reason} Build again.`)
+  return new ReleaseError(`${join(dir, 'data', name)}: ${reason} Build again.`)
 }
 
 async function readReleaseFile(dir: string): Promise<ReleaseFile> {

@@ -19,6 +19,8 @@ export interface Release {
   /** Who shares a host with whom: what claims are judged by. */
   sharedHosts: SharedHosts
   search: SearchIndex
+  /** Operations, tools and skills of the listings. */
+  operations: SearchIndex
   /** Listings that are gone, by id. */
   gone: ReadonlyMap<string, Gone>
   searchTexts: SearchTexts

@@ -15,6 +15,7 @@ const unused = () => {
 }
 const DIRECTORY: Directory = {
   search: unused,
+  findOperations: unused,
   listing: unused,
   kit: async () => kit,
   facets: unused,

@@ -7,6 +7,7 @@ import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import { type ComparisonReply, createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { createFindOperations, type FindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 
 /**
@@ -15,6 +16,8 @@ import { createReleaseSearch, type SearchParts } from '../../search/search-doors
  */
 export interface Directory {
   search(parameters: SearchQueryText): FoundListings | { problems: readonly ParameterProblem[] }
+  /** What can be called for a task; the parameters of `GET /api/v1/operations`. */
+  findOperations(parameters: SearchQueryText): ReturnType<FindOperations>
   /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has the id. */
   listing(id: string): Promise<ListingView | null>
   kit(id: string): Promise<KitView | null>
@@ -49,12 +52,14 @@ export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
 
 export function createDirectory(parts: DirectoryParts, src: ClickSource): Directory {
   const search = createReleaseSearch(parts, src)
+  const findOperations = createFindOperations(parts)
   const readJson = async (path: string) => {
     const bytes = await parts.release().files.read(path)
     return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
   }
   return {
     compare: createComparison(parts),
+    findOperations: (parameters) => findOperations(toQueryText(parameters)),
     search(parameters) {
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
 import { type CallListing, registerCallTool } from './call-tool.ts'
-import { registerSearchTool } from './find-tools.ts'
+import { registerOperationsTool, registerSearchTool } from './find-tools.ts'
 import {
   registerCompareTool,
   registerFacetsTool,
@@ -45,6 +45,7 @@ export function createMcpServer({ directory, call, version }: McpServerParts): M
     },
   )
   registerSearchTool(server, directory)
+  registerOperationsTool(server, directory)
   registerListingTool(server, directory)
   registerKitTool(server, directory)
   registerCompareTool(server, directory)

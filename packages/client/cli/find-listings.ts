@@ -1,10 +1,12 @@
-import type { SearchParameters } from '../src/generated/answers.ts'
+import type { OperationsAnswer, SearchParameters } from '../src/generated/answers.ts'
 import type { CompactRow } from '../src/generated/shapes.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { EXIT, type Run, readArguments, readNumber, UsageFault } from './command-line.ts'
 import { printJson, toLine } from './printable.ts'
 
-const TEXTS = ['kind', 'category', 'rail', 'source', 'auth', 'runs', 'has', 'sort'] as const
+const TEXTS = [
+  ...(['kind', 'category', 'rail', 'source', 'auth', 'runs', 'network', 'has', 'sort'] as const),
+]
 /** What `--all` stops at: more is a job for the dump of all listings. */
 const MOST_ROWS = 10_000
 const ROWS = 10
@@ -15,6 +17,7 @@ const OPTIONS = {
   source: { type: 'string' },
   auth: { type: 'string' },
   runs: { type: 'string' },
+  network: { type: 'string' },
   has: { type: 'string' },
   sort: { type: 'string' },
   'max-price-usd': { type: 'string' },
@@ -44,6 +47,36 @@ export const runSearch: Run = async (args, connect) => {
     console.log(`${answer.results.length} of ${answer.total}`)
   }
   return EXIT.ok
+}
+
+/** `waypost find <words…>`: what to call, three lines an operation. */
+export const runFind: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, OPTIONS)
+  if (values.sort !== undefined || values.all === true)
+    throw new UsageFault('find takes neither --sort nor --all')
+  const { view: _, ...asked } = toAsked(values, positionals)
+  const answer = await connect(values.base).operations(asked)
+  if (values.json === true) printJson(answer)
+  else {
+    for (const found of answer.results) console.log(toOperationText(found))
+    for (const note of answer.notes) console.log(toLine(note))
+    console.log(`${answer.results.length} of ${answer.total}`)
+  }
+  return EXIT.ok
+}
+
+function toOperationText({ listing, operation }: OperationsAnswer['results'][number]): string {
+  const { name, method, url, package: local, description, price, input, example } = operation
+  const what = name ?? `${method ?? ''} ${url ?? ''}`
+  const facts = [
+    price === undefined ? '' : `${toPrice(price)} a ${price.per}`,
+    listing.auth === 'unknown' ? '' : `auth ${listing.auth}`,
+    input === undefined ? '' : `needs ${Object.keys(input).join(', ')}`,
+    name === undefined ? '' : (url ?? local ?? ''),
+  ]
+  const sent = example === undefined ? '' : `\n    ${toLine(JSON.stringify(example))}`
+  const shown = `${toLine(what)}  ${toLine(listing.id)} · ${facts.filter(Boolean).map(toLine).join(' · ')}`
+  return `${shown}\n    ${toLine(description ?? '')}${sent}`
 }
 
 type Asked = SearchParameters & { view: 'compact' }

@@ -4,13 +4,14 @@ import { WaypostError } from '../src/waypost-error.ts'
 import { runAdd } from './add.ts'
 import { runCall } from './call.ts'
 import { EXIT, GLOBAL_OPTIONS, HELP, type Run, UsageFault } from './command-line.ts'
-import { runSearch } from './find-listings.ts'
+import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
 import { toPrintable } from './printable.ts'
 import { runShow } from './show.ts'
 
 const COMMANDS: Readonly<Record<string, Run>> = {
   search: runSearch,
+  find: runFind,
   show: runShow,
   call: runCall,
   add: runAdd,

@@ -14,6 +14,7 @@ const ANSWERS = [
   'Stats',
   'Changes',
   'LintReport',
+  'OperationsAnswer',
   'ProposalBody',
   'Proposed',
   'Problem',

@@ -9,6 +9,7 @@ import type {
   LintParameters,
   LintReport,
   Listing,
+  OperationsAnswer,
   ProposalBody,
   Proposed,
   SearchParameters,
@@ -38,6 +39,9 @@ export interface RelayInfo extends Record<string, unknown> {
   reason: string | null
 }
 
+/** What a search of operations takes. */
+export type OperationsParameters = Omit<SearchParameters, 'sort' | 'facets' | 'view' | 'explain'>
+
 interface Signalled {
   signal?: AbortSignal | undefined
 }
@@ -58,6 +62,8 @@ export interface Waypost {
     asked: Asked,
     options?: Signalled,
   ): AsyncGenerator<SearchRow<Asked>, void, undefined>
+  /** What can be called for a task, each with all that the first call takes. */
+  operations(asked: OperationsParameters, options?: Signalled): Promise<OperationsAnswer>
   listing(id: string, options?: Signalled): Promise<Listing>
   kit(id: string, options?: Signalled): Promise<Kit>
   compare(ids: readonly string[], options?: Signalled): Promise<Compare>
@@ -112,6 +118,7 @@ export function createWaypost(given: WaypostOptions): Waypost {
     stats: (options) => read('/api/v1/stats', options),
     changes,
     eachChange: (asked, options) => eachChange(changes, asked, options),
+    operations: (asked, options) => read(`/api/v1/operations${toQuery(asked)}`, options),
     lint: (asked, options) => read(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
     propose: (proposal, { signal } = {}) =>
       askJson(

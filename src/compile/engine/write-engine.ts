@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
@@ -7,6 +8,7 @@ import {
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { toOperationEntries } from '../../domain/kit/found-operation.ts'
 import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
 import {
   costOf,
@@ -32,15 +34,43 @@ export interface IndexInput {
   tables: { categories: string[]; sources: string[]; words: SearchWords }
 }
 
-export function toIndexInput({ listings, tables, baseUrl }: Catalogue): IndexInput {
-  return {
-    documents: listings.map((listing) => toSearchDocument(listing, baseUrl)),
+/** The input of both indexes: of the listings, and of what may be asked of them. */
+export function toIndexInputs({ listings, tables, baseUrl }: Catalogue) {
+  const shared = {
     tables: {
       categories: tables.categories.map(({ id }) => id),
       sources: tables.sources.map(({ id }) => id),
       words: { ...tables.searchWords, foreign: tables.foreignWords },
     },
   }
+  const documents = listings.map((listing) => toSearchDocument(listing, baseUrl))
+  const operations = listings.flatMap((listing) => toOperationDocuments(listing, baseUrl))
+  return {
+    listings: { ...shared, documents } satisfies IndexInput,
+    operations: { ...shared, documents: operations } satisfies IndexInput,
+  }
+}
+
+/** What may be asked of a listing, found by its own words and by those of the listing. */
+export function toOperationDocuments(listing: DerivedListing, baseUrl: string): SearchDocument[] {
+  const document = toSearchDocument(listing, baseUrl)
+  return toOperationEntries(listing, baseUrl).map(({ found, names, description, minUsd }, at) => {
+    const id = `${document.id}~${at}`
+    const { listing: shown, operation } = found
+    const digest = createHash('sha256').update(JSON.stringify(operation)).digest('hex').slice(0, 16)
+    return {
+      ...document,
+      id,
+      name: names[0] ?? document.name,
+      minUsd: minUsd ?? document.minUsd,
+      texts: {
+        name: names,
+        labels: [document.name, ...document.tags, ...document.categories],
+        summary: [description],
+      },
+      body: encoder.encode(JSON.stringify({ id, listing: shown, digest, operation })),
+    }
+  })
 }
 
 /** @throws Error naming the listing that cannot be indexed */

@@ -28,6 +28,14 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
     otherAnswer: 'CompactSearchResponse',
     problems: ['invalid-parameter', 'rate-limited'],
   },
+  operations: {
+    summary: 'Find operations, tools and skills by task, ready to call.',
+    description:
+      'Ranked as listings are, over the names of operations, their listings and descriptions; of one listing at most two stand among the first five.',
+    tag: 'Search',
+    answer: 'OperationsAnswer',
+    problems: ['invalid-parameter', 'rate-limited'],
+  },
   listing: {
     summary: 'One listing, whole.',
     description:

@@ -162,6 +162,7 @@ export function toParameters(id: RouteId): Parameter[] {
   return [
     ...pathParameters(id),
     ...(id === 'search' ? searchParameters() : []),
+    ...(id === 'operations' ? operationParameters() : []),
     ...(OTHERS[id] ?? []),
   ]
 }
@@ -194,6 +195,15 @@ function searchParameters(): Parameter[] {
     ...(schema.type === 'array' && { style: 'form', explode: false }),
     example: Reflect.get(SEARCH_EXAMPLES, name),
   }))
+}
+
+/** A search of operations takes the filters and a page of its own size. */
+function operationParameters(): Parameter[] {
+  const left = new Set(['sort', 'facets', 'view', 'explain'])
+  const limit = { type: 'integer', minimum: 1, maximum: 20, default: 5 }
+  return searchParameters()
+    .filter(({ name }) => !left.has(name))
+    .map((parameter) => (parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter))
 }
 
 function describedBy(text: unknown, what: string): string {

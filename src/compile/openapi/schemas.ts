@@ -26,6 +26,7 @@ import {
   CompactResponseSchema,
   CompactRowSchema,
   FacetsSchema,
+  OperationsAnswerSchema,
   SearchResponseSchema,
   SearchResultSchema,
 } from '../../domain/search/search-response.ts'
@@ -99,6 +100,7 @@ export const SCHEMAS = {
   CompareList: v.union([CompareListSchema, ChosenComparisonSchema]),
   Compare: CompareSchema,
   LintReport: LintReportSchema,
+  OperationsAnswer: OperationsAnswerSchema,
   LoginBody: LoginBodySchema,
   LoginSent: LoginSentSchema,
   SessionBody: SessionBodySchema,

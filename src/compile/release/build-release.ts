@@ -4,7 +4,7 @@ import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { Content } from '../content/read-content.ts'
 import { writeDeploy } from '../deploy/write-deploy.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
-import { makeSearchIndex, toIndexInput, toSearchIndex } from '../engine/write-engine.ts'
+import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
 import { createReleaseWriter } from '../files/release-writer.ts'
 import { removeFolders } from '../files/remove-folders.ts'
@@ -62,12 +62,14 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const written = await writePublic(work, { begun, ...views, timed })
     const manifest = written.files.map(({ entry }) => entry)
     timed('deploy', () => writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest))
-    const index = await indexed
+    const [index, operations] = await indexed
     data.write('search.index', index)
+    data.write('operations.index', operations)
     const search = await timed('search function', () => writeSearchFunction(work, catalogue, begun))
     Object.assign(written.pageCode.files, search.files)
     const madeFrom = { ...written.madeFrom, search_function: search.madeFrom }
-    const rest = { ...written, madeFrom, rows, index: describe(index) }
+    const indexes = { index: describe(index), operations: describe(operations) }
+    const rest = { ...written, madeFrom, rows, ...indexes }
     timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
     for (const folder of REST) rmSync(join(work, folder), { recursive: true, force: true })
     await removed
@@ -92,7 +94,10 @@ function makeViews(catalogue: Catalogue, { hashRows }: BegunRelease, timed: Time
 
 /** What is done beside the main thread; what it throws is thrown where it is waited for. */
 function beginThreads(catalogue: Catalogue, outDir: string, timed: Timed) {
-  const indexed = timed('search index', () => makeSearchIndex(toIndexInput(catalogue)))
+  const indexed = timed('search index', () => {
+    const inputs = toIndexInputs(catalogue)
+    return Promise.all([makeSearchIndex(inputs.listings), makeSearchIndex(inputs.operations)])
+  })
   const removed = timed('old releases', () => removeFolders(findOutlived(outDir)))
   for (const begun of [indexed, removed]) begun.catch(() => undefined)
   return { indexed, removed }
@@ -115,8 +120,11 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   writeStatic(files, site, listings, dump)
   writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))
-  const index = toSearchIndex(toIndexInput(catalogue))
+  const inputs = toIndexInputs(catalogue)
+  const index = toSearchIndex(inputs.listings)
+  const operations = toSearchIndex(inputs.operations)
   data.write('search.index', index)
+  data.write('operations.index', operations)
   const { rows: hashes } = toContentHashes(listings, dump.lines, new Map())
   writeManifest(data, {
     name,
@@ -126,6 +134,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
     files: describeFiles(join(work, 'public')).map((entry) => ({ entry, copies: null })),
     madeFrom: { code: '', pages: {}, search: [], search_function: '' },
     index: describe(index),
+    operations: describe(operations),
     pageCode: { folder: NO_PAGE_CODE, files: {} },
   })
   publishRelease(outDir, name, work)

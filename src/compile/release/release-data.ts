@@ -33,6 +33,7 @@ export interface ReleaseData {
   /** The rows that are written already. */
   rows: Described
   index: PublishedFile
+  operations: PublishedFile
   pageCode: PageCode
 }
 
@@ -60,7 +61,7 @@ export function writeRows(
 /** What they read of files. `release.json` comes last: it describes the rest. */
 export function writeManifest(
   writer: ReleaseWriter,
-  { name, catalogue, site, files, madeFrom, rows, index, pageCode }: ReleaseData,
+  { name, catalogue, site, files, madeFrom, rows, pageCode, ...indexes }: ReleaseData,
 ): void {
   const described = writeDescribed(writer, {
     'files.ndjson': toLines(files.map(({ entry }) => entry)),
@@ -77,7 +78,13 @@ export function writeManifest(
     tasks: site.tasks.map(({ id, name }) => ({ id, name })),
     page_code: pageCode.folder,
     compression: COMPRESSION,
-    files: { ...rows, ...described, 'data/search.index': index, ...pageCode.files },
+    files: {
+      ...rows,
+      ...described,
+      'data/search.index': indexes.index,
+      'data/operations.index': indexes.operations,
+      ...pageCode.files,
+    },
   } satisfies ReleaseFile)
 }
 

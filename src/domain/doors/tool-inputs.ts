@@ -44,6 +44,9 @@ export const SearchToolInput = v.strictObject({
   offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'How many results to skip.'),
 })
 
+const { sort: _sort, offset: _offset, ...operationEntries } = SearchToolInput.entries
+export const OperationsToolInput = v.strictObject(operationEntries)
+
 export const ListingToolInput = v.strictObject({ id })
 
 export const KitToolInput = v.strictObject({

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { AlsoSearchSchema } from '../derived/tables.ts'
+import { FoundOperationSchema } from '../kit/found-operation.ts'
 import { ListingSummarySchema } from '../views/summary-view.ts'
 import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'
@@ -51,6 +52,17 @@ export const SuggestedSchema = v.optional(
     v.minLength(1),
   ),
 )
+
+/** GET /api/v1/operations: what can be called for a task, with all that the first call takes. */
+export const OperationsAnswerSchema = v.object({
+  total: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  results: v.array(
+    v.object({ ...FoundOperationSchema.entries, digest: v.string(), relevance: v.number() }),
+  ),
+  notes: v.array(v.string()),
+  suggested: SuggestedSchema,
+})
+export type OperationsAnswer = v.InferOutput<typeof OperationsAnswerSchema>
 
 /** With `view=compact`, an element of `results`. */
 export const CompactRowSchema = v.object({

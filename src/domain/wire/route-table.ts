@@ -13,6 +13,7 @@ interface Route {
 
 export const ROUTES = {
   search: { methods: ['GET'], path: '/api/v1/search', answer: 'live' },
+  operations: { methods: ['GET'], path: '/api/v1/operations', answer: 'live' },
   listing: { methods: ['GET'], path: '/api/v1/listings/:listing_id', answer: 'static' },
   listings_dump: { methods: ['GET'], path: '/api/v1/listings.ndjson', answer: 'static' },
   listings_dump_gz: { methods: ['GET'], path: '/api/v1/listings.ndjson.gz', answer: 'static' },

@@ -50,6 +50,18 @@ export const SearchDocumentSchema = v.object({
   remote: v.boolean(),
   firstParty: v.boolean(),
   body: v.instance(Uint8Array),
+  /**
+   * Of an operation the texts of each field; a listing's are its name, labels and summary. An
+   * operation's id is its listing's, `~` and a number, and its body is any object whose first member
+   * is `id` and whose last is an object.
+   */
+  texts: v.optional(
+    v.object({
+      name: v.array(v.string()),
+      labels: v.array(v.string()),
+      summary: v.array(v.string()),
+    }),
+  ),
 })
 
 export type SearchDocument = v.InferOutput<typeof SearchDocumentSchema>
@@ -67,11 +79,14 @@ const decoder = new TextDecoder()
 /** @throws Error naming the listing when an id comes twice or a body cannot be completed */
 export function checkDocuments(documents: readonly SearchDocument[]): void {
   const seen = new Set<string>()
-  for (const { id, body } of documents) {
-    if (!isListingId(id)) throw new Error(`${id}: expected a listing id such as x402.example`)
+  for (const { id, body, texts } of documents) {
+    if (texts === undefined && !isListingId(id))
+      throw new Error(`${id}: expected a listing id such as x402.example`)
     if (seen.has(id)) throw new Error(`${id} comes twice: every listing has an id of its own`)
     seen.add(id)
     const text = decoder.decode(body)
+    if (texts !== undefined && text.startsWith(`${BODY_START}${id}"`) && text.endsWith('}}'))
+      continue
     if (STARTS.test(text) && text.startsWith(`${BODY_START}${id}"`) && endsWithLinks(text)) continue
     throw new Error(
       `${id}: the body's first members must be id, name, kind, summary and status, and its last a filled \`links\` object, so that a response can complete it; got the members ${Object.keys(JSON.parse(text)).join(', ')}`,
@@ -106,6 +121,11 @@ const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** What each field of the text score is made of (contract §12); ids and hosts are no text, see `ExactTable`. */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
+  if (document.texts !== undefined) {
+    const { name, labels, summary } = document.texts
+    const plain = (texts: readonly string[]) => ({ texts, terms: [] })
+    return { name: plain(name), labels: plain(labels), summary: plain(summary) }
+  }
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
     name: {

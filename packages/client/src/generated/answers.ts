@@ -181,6 +181,13 @@ export interface Listing {
   claim: { how: string; opt_out: string }
 }
 
+export interface OperationsAnswer {
+  total: number
+  results: ({ listing: { id: string; name: string; kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"; trust: number | null; auth: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"; page: string }; operation: { name?: string; method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url?: string; package?: string; description?: string; price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }; offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd?: number; max_usd?: number })[]; input?: { [name: string]: string }; example?: { url?: string; body?: unknown }; relay_url?: string }; digest: string; relevance: number })[]
+  notes: string[]
+  suggested?: ({ parameters: { [name: string]: string | number | boolean | string[] }; total: number })[]
+}
+
 export interface Problem {
   type: string
   title: string

@@ -1,0 +1,120 @@
+import type { H3Event } from 'h3'
+import {
+  type ParameterProblem,
+  parseSearchParameters,
+} from '../../src/domain/search/search-parameters.ts'
+import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
+import { readBody, readId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
+import { clientKey } from '../limits/client-key.ts'
+import { refusalOf } from '../limits/rate-limits.ts'
+import type { Handler } from '../parts/handler.ts'
+import type { Parts } from '../parts/parts.ts'
+
+const DEFAULT_LIMIT = 5
+const MAX_LIMIT = 20
+/** Of one listing at most so many stand among so many first places; the others follow. */
+const FIRST_PLACES = 5
+const OF_ONE_LISTING = 2
+/** Rows that are looked at to fill the first places with those of several listings. */
+const LOOKED_AT = 100
+/** What a search of listings takes and this one does not. */
+const NOT_TAKEN = new Set(['view', 'explain', 'facets', 'sort'])
+const HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
+export type FindOperations = (
+  rawQuery: string,
+) => OperationsAnswer | { problems: readonly ParameterProblem[] }
+
+/** `GET /api/v1/operations`: operations, tools and skills by the search's own engine and formula. */
+export function createFindOperations({
+  release,
+}: {
+  release: () => { operations: SearchIndex }
+}): FindOperations {
+  return (rawQuery) => {
+    const index = release().operations
+    const parsed = parseSearchParameters(rawQuery, index.filters)
+    if ('problems' in parsed) return parsed
+    const problems = problemsOf(rawQuery)
+    if (problems.length > 0) return { problems }
+    const { query } = parsed
+    const limit = /(?:^|&)limit=/.test(rawQuery) ? query.limit : DEFAULT_LIMIT
+    const end = query.offset + limit
+    const asked = { ...query, offset: 0, limit: Math.max(LOOKED_AT, end) }
+    const { organic, notes, suggested } = searchIndex(index, asked)
+    const rows = spread(index, organic.rows).slice(query.offset, end)
+    return {
+      total: organic.total,
+      results: rows.map((row) => readResult(index, row)),
+      notes: [...notes],
+      ...(suggested.length > 0 && { suggested: suggested.map(toWire) }),
+    }
+  }
+}
+
+/** What is undefined was not asked for. */
+function toWire({ parameters, total }: Suggestion) {
+  return { parameters: JSON.parse(JSON.stringify(parameters)), total }
+}
+
+function problemsOf(rawQuery: string): ParameterProblem[] {
+  return [...new URLSearchParams(rawQuery)].flatMap(([name, text]): ParameterProblem[] => {
+    if (NOT_TAKEN.has(name))
+      return [{ in: 'query', name, detail: 'operations are found without it' }]
+    const detail = `got "${text}", expected a whole number from 1 to ${MAX_LIMIT}`
+    return name === 'limit' && Number(text) > MAX_LIMIT ? [{ in: 'query', name, detail }] : []
+  })
+}
+
+/** The rows in their order, but that no listing fills the first places alone. */
+function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
+  const counts = new Map<string, number>()
+  const [first, later]: [RankedRow[], RankedRow[]] = [[], []]
+  for (const row of rows) {
+    const [listing = ''] = readId(index, 'organic', row.row).split('~')
+    const count = (counts.get(listing) ?? 0) + 1
+    counts.set(listing, count)
+    const isFirst = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
+    if (isFirst) first.push(row)
+    else later.push(row)
+  }
+  return [...first, ...later]
+}
+
+function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
+  // Typed `any` by `JSON.parse`: the build wrote these bytes.
+  const { listing, digest, operation } = JSON.parse(
+    new TextDecoder().decode(readBody(index, 'organic', row)),
+  )
+  return { listing, operation, digest, relevance }
+}
+
+/** The same over HTTP, within the search's own limit. */
+export function createOperationsRoute(
+  { problem, limits, config }: Pick<Parts, 'problem' | 'limits' | 'config'>,
+  find: FindOperations,
+): Handler {
+  return async ({ req }: H3Event) => {
+    const caller = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
+    const taken = await limits.take('search', caller)
+    const refusal = refusalOf(taken, problem)
+    if (refusal !== null) return refusal
+    const answer = find(splitTarget(req.url).query)
+    if ('problems' in answer)
+      return problem('invalid-parameter', {
+        detail: `These parameters cannot be used: ${answer.problems.map(({ name }) => name).join(', ')}.`,
+        errors: answer.problems,
+      })
+    return Response.json(answer, { headers: { ...HEADERS, ...taken.headers } })
+  }
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createFindOperations } from '../../functions/search/find-operations.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { toIndexInputs, toSearchIndex } from '../../src/compile/engine/write-engine.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+
+const rules = { allowPrivate: false }
+const baseUrl = 'https://waypost.example'
+const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
+if (content === null) throw new Error('the content has faults: run npm run check')
+const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+const operations = loadSearchIndex(toSearchIndex(toIndexInputs(catalogue).operations))
+const find = createFindOperations({ release: () => ({ operations }) })
+
+function answer(q: string, more = 'limit=5') {
+  const found = find(`${new URLSearchParams({ q })}&${more}`)
+  if ('problems' in found) throw new Error(JSON.stringify(found.problems))
+  return found
+}
+
+describe('what to call for a task', () => {
+  test.each([
+    ['search the web', /search/],
+    ['generate an image', /image|generate/],
+    ['scrape a web page', /scrape/],
+    ['weather forecast', /forecast/],
+    ['send an email', /send|mail/],
+    ['price of a token', /token|price/],
+    ['translate a text', /translate/],
+  ])('%s', (q, url) => {
+    const [best] = answer(q).results
+    expect(`${best?.operation.name} ${best?.operation.url}`.toLowerCase()).toMatch(url)
+    expect(best?.digest).toMatch(/^[0-9a-f]{16}$/)
+  })
+
+  test('three results fit a kilobyte and a half in the median', () => {
+    const asked =
+      'search the web;generate an image;scrape a page;weather forecast;send an email;book a hotel'
+    const sizes = `${asked};translate a text;price of a token;find a company;read the news`
+      .split(';')
+      .map((q) => JSON.stringify(answer(q, 'limit=3')).length)
+      .sort((a, b) => a - b)
+    expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(1536)
+  })
+
+  test('of one listing at most two stand among the first five', () => {
+    for (const q of ['search', 'price', 'company data', 'image', 'send']) {
+      const ids = answer(q).results.map(({ listing }) => listing.id)
+      for (const id of ids)
+        expect(ids.filter((other) => other === id).length, q).toBeLessThanOrEqual(2)
+    }
+  })
+
+  test('pages follow each other without repeats', () => {
+    const both = answer('search', 'limit=20').results
+    const [first, second] = [answer('search', 'limit=10'), answer('search', 'limit=10&offset=10')]
+    expect([...first.results, ...second.results]).toEqual(both)
+  })
+
+  test('filters are those of the search', () => {
+    const { results } = answer('weather', 'rail=mpp')
+    expect(results.length).toBeGreaterThan(0)
+    for (const { listing } of results) expect(listing.id).toMatch(/^x402\./)
+    expect(
+      answer('weather', 'max_price_usd=0').results.every(
+        ({ operation }) => operation.price === undefined || operation.price.min_usd === 0,
+      ),
+    ).toBe(true)
+  })
+})
+
+test('five come unless something else is asked for', () => {
+  const found = find('q=search')
+  expect('results' in found && found.results).toHaveLength(5)
+})
+
+test.each([
+  'limit=21',
+  'limit=0',
+  'view=compact',
+  'sort=price',
+  'facets=kind',
+  'nonsense=1',
+  'kind=x',
+])('%s is refused by its name', (query) => {
+  expect(find(`q=search&${query}`)).toMatchObject({
+    problems: [{ in: 'query', name: query.split('=')[0] }],
+  })
+})
