@@ -1,6 +1,7 @@
 import type { SeedSource } from '../facts/seed-source.ts'
 import { a2a } from '../sources/a2a/a2a.ts'
 import { discovery } from '../sources/discovery/discovery.ts'
+import { docker, toolhive } from '../sources/mcp-catalogs/mcp-catalogs.ts'
 import { mcpRegistry } from '../sources/mcp-registry/mcp-registry.ts'
 import { mpp } from '../sources/mpp/mpp.ts'
 import { x402Bazaar } from '../sources/x402-bazaar/x402-bazaar.ts'
@@ -9,6 +10,8 @@ import { x402List } from '../sources/x402-list/x402-list.ts'
 /** Every importer, in the order in which `all` runs them. */
 export const SOURCES: readonly SeedSource[] = [
   mcpRegistry,
+  docker,
+  toolhive,
   mpp,
   x402Bazaar,
   x402List,

@@ -17,7 +17,7 @@ export function planEvidence(draft: Draft, listing: string, seed: Seed): void {
   for (const [name, value] of Object.entries(seed.evidence ?? {})) {
     const known = members[name]
     if (isSaidAlready(known, value) || isFromSeller(known, value)) continue
-    members[name] = value
+    members[name] = uniteTools(known, value)
   }
   removeNotice(members)
   if (Object.keys(members).length === 0) planRemoval(draft, file)
@@ -59,6 +59,27 @@ function isChanged(draft: Draft, file: string, members: Record<string, unknown>)
 
 function isSaidAlready(known: unknown, value: unknown): boolean {
   return known !== undefined && hashValue(withoutTime(known)) === hashValue(withoutTime(value))
+}
+
+/** Two catalogues may know different tools of a server; of one tool the one with parameters stays. */
+function uniteTools(known: unknown, value: unknown): unknown {
+  if (!isJsonObject(known) || !isJsonObject(value)) return value
+  const isBoth = known.from === 'catalog' && value.from === 'catalog'
+  if (!isBoth || !Array.isArray(known.tools) || !Array.isArray(value.tools)) return value
+  const byName = new Map<string, Record<string, unknown>>()
+  for (const tool of [...known.tools, ...value.tools].filter(isJsonObject)) {
+    const other = byName.get(String(tool.name))
+    if (other === undefined || richness(tool) > richness(other)) byName.set(String(tool.name), tool)
+  }
+  const tools = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tool]) => tool)
+  const united = { ...value, tools }
+  return isSaidAlready(known, united) ? known : united
+}
+
+/** Longest first, then by its text: the same one stays in whatever order they are read. */
+function richness(tool: Record<string, unknown>): string {
+  const schema = JSON.stringify(tool.input_schema ?? {})
+  return `${String(schema.length).padStart(8, '0')} ${schema}`
 }
 
 function isFromSeller(known: unknown, value: unknown): boolean {

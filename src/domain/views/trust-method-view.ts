@@ -128,7 +128,7 @@ function toInShort(measured: number, table: CostOfCheating): string[] {
     'A score says that people paid this seller lately, not that the service is good; no score says nothing against it.',
     holds
       ? `Inventing the buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing, as far as we could find out.`
-      : `That needs ${measuredSeeds} sellers we know to be independent, and ${measured === 0 ? 'none' : `only ${measured}`} of them ${measured === 1 ? 'is' : 'are'} measured here today: until then invented buyers cost under a cent.`,
+      : `Knowing that takes ${measuredSeeds} sellers we know to be independent, and ${measured} of them ${measured === 1 ? 'is' : 'are'} measured here today: until then every buyer counts, and invented buyers cost under a cent.`,
   ]
 }
 

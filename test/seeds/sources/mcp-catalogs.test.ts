@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { docker } from '../../../seeds/sources/mcp-catalogs/mcp-catalogs.ts'
+import { createContentFixture } from '../content-fixture.ts'
+
+const DOCKER = {
+  name: 'harbour',
+  image: 'mcp/harbour',
+  about: { title: 'Harbour', description: 'Finds ships and docks.' },
+  source: { project: 'https://github.com/harbour/mcp' },
+  config: { secrets: [{ name: 'harbour.key', env: 'HARBOUR_KEY' }] },
+  tools: [
+    {
+      name: 'find_ship',
+      description: 'The best finder of ships!',
+      arguments: [{ name: 'ship', type: 'string', desc: 'Which.', optional: false }],
+    },
+  ],
+}
+const TOOLHIVE = {
+  name: 'harbour-mcp',
+  image: 'docker.io/mcp/harbour:latest',
+  description: 'Ships and docks.',
+  repository_url: 'https://github.com/harbour/mcp',
+  transport: 'stdio',
+  tools: ['find_ship', 'dock_ship'],
+}
+const ROWS = { docker: DOCKER, toolhive: TOOLHIVE }
+
+let content: ReturnType<typeof createContentFixture>
+beforeEach(() => {
+  content = createContentFixture()
+})
+afterEach(() => content.cleanUp())
+
+const seed = (importer: keyof typeof ROWS, rows: unknown[] = [ROWS[importer]]) =>
+  content.seed({ importer, from: content.save(rows) })
+
+test('a server of a catalogue becomes a listing with its tools, and none of its sentences', async () => {
+  await seed('docker')
+  const text = content.read('listings/mcp/docker.harbour.md')
+  expect(text).toContain('identifier: "mcp/harbour"')
+  expect(text).toContain('HARBOUR_KEY')
+  expect(text).toContain('source: docker_mcp_registry')
+  const { interface: seen } = JSON.parse(content.read('evidence/mcp/docker.harbour.json'))
+  expect(seen).toMatchObject({
+    from: 'catalog',
+    tools: [
+      {
+        name: 'find_ship',
+        description: 'find_ship',
+        input_schema: {
+          type: 'object',
+          properties: { ship: { type: 'string' } },
+          required: ['ship'],
+        },
+      },
+    ],
+  })
+  expect(JSON.stringify(seen)).not.toContain('best finder')
+})
+
+test.each([[['docker', 'toolhive']], [['toolhive', 'docker']]] as const)(
+  'tools of %s add up in whatever order they are read',
+  async (order) => {
+    for (const importer of order) await seed(importer)
+    const files = Object.keys(content.snapshot()).filter((file) => file.includes('evidence/mcp'))
+    expect(files).toHaveLength(1)
+    const { interface: seen } = JSON.parse(content.snapshot()[files[0] ?? ''] ?? '{}')
+    expect(seen.tools.map((tool: { name: string }) => tool.name)).toEqual([
+      'dock_ship',
+      'find_ship',
+    ])
+    expect(seen.tools[1].input_schema.required).toEqual(['ship'])
+  },
+)
+
+test('a row that is none is refused by name', async () => {
+  const result = await seed('toolhive', [TOOLHIVE, { name: 7 }])
+  expect(result.refused).toMatchObject([{ reason: 'invalid_row' }])
+})
+
+test('a catalogue in YAML is read by its names, and an error page is no catalogue', () => {
+  const yaml = 'registry:\n  harbour:\n    image: mcp/harbour\n    tools: [{ name: find_ship }]\n'
+  expect(docker.parse(yaml, null).values).toEqual([
+    { name: 'harbour', image: 'mcp/harbour', tools: [{ name: 'find_ship' }] },
+  ])
+  expect(() => docker.parse('<html>Not found</html>', null)).toThrow('expected a catalogue')
+})
