@@ -42,7 +42,7 @@ const ABLATIONS: readonly Ablation[] = [
   { name: 'pairs of neighbours', edit: ['query/plan-query.ts', '...pairTerms(index, units),', ''] },
   {
     name: 'two words read as one (`whats app`)',
-    edit: ['query/plan-query.ts', 'leaveOut(joinWords(index, words)', 'leaveOut((words)'],
+    edit: ['query/plan-query.ts', 'leaveOut(joinWords(index, read.words)', 'leaveOut((read.words)'],
   },
   {
     name: 'one word read as two',
