@@ -1,15 +1,21 @@
 import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { migrateStore } from './migrate.ts'
+import { up as baseline } from './migrations/0001-baseline.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import type { Store } from './schema/store.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 
+/** A migration once released is never edited: a change is a new number. */
+const MIGRATIONS: Record<string, Migration> = { '0001-baseline': { up: baseline } }
+
 /**
  * The store the environment asks for, migrated and ready.
  *
- * @throws OperatorError where a backup must be restored first
+ * @throws OperatorError where a backup must be restored first, or another version migrated the store
  */
 export async function openStore(
   config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>,
@@ -38,4 +44,33 @@ async function openMigrated(
     throw error
   }
   return store
+}
+
+/**
+ * Brings the store to the newest shape. Two instances may start at once: PostgreSQL's advisory lock,
+ * or SQLite's `BEGIN IMMEDIATE`, lets one work while the other waits and then finds nothing to do.
+ *
+ * @throws when a migration fails: all of them are rolled back
+ */
+async function migrateStore(store: Store): Promise<readonly string[]> {
+  const { error, results } = await createMigrator(store).migrateToLatest()
+  if (error !== undefined) throw toForeign(error) ?? error
+  return (results ?? []).map((result) => result.migrationName)
+}
+
+export function createMigrator(store: Store): Migrator {
+  return new Migrator({
+    // The migrator works on whatever tables there are; the typed tables are its result.
+    db: store.db as Kysely<unknown>,
+    provider: { getMigrations: async () => MIGRATIONS },
+  })
+}
+
+/** What to do about a ledger that has migrations this version does not know; null for other errors. */
+function toForeign(error: unknown): OperatorError | null {
+  const [, name] = /^Error: corrupted migrations: .* (\S+) is missing$/.exec(String(error)) ?? []
+  if (name === undefined) return null
+  return new OperatorError(
+    `Another version of Waypost migrated this ledger (${name}): start that version, or restore a backup that this one made.`,
+  )
 }

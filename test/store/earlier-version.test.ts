@@ -5,23 +5,26 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
-import { createMigrator } from '../../functions/store/migrate.ts'
-import { openStore } from '../../functions/store/open-store.ts'
+import { createMigrator, openStore } from '../../functions/store/open-store.ts'
 import { openPostgresStore } from '../../functions/store/postgres-store.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
 /**
- * A ledger and content as version 616badb wrote them: the ledger came about through its own routes
- * (sign-in, claims, an opt-out, clicks, queued settlements), dumped as SQL.
+ * The ledger of the baseline, dumped as SQL with rows in every table: sign-in, claims, an opt-out,
+ * clicks and queued settlements came about through routes. Content as version 616badb wrote it.
  */
 const EARLIER = 'test/fixtures/earlier'
-const LAST_MIGRATION = '0011-attempts'
+const LAST_MIGRATION = '0001-baseline'
 const statements = readFileSync(join(EARLIER, 'ledger.sql'), 'utf8').split(/;\n/).filter(Boolean)
 const inserts = statements.filter(
   (statement) => statement.startsWith('INSERT') && !statement.includes('"kysely_'),
 )
+
+type Row = Record<string, unknown>
 
 /** Puts the ledger where a server of today will find it. */
 async function restore({ dialect, config }: StorePlace): Promise<void> {
@@ -37,7 +40,7 @@ async function restore({ dialect, config }: StorePlace): Promise<void> {
   await store.close()
 }
 
-describeStores('a ledger of the version before', ({ newPlace }) => {
+describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
   const open = async () => {
     const place = await newPlace()
     await restore(place)
@@ -47,9 +50,7 @@ describeStores('a ledger of the version before', ({ newPlace }) => {
   test('opens, and every row is there with every value it had', async () => {
     const store = await open()
     const rowsOf = async (table: string) => {
-      const { rows } = await sql<
-        Record<string, unknown>
-      >`select * from ${sql.table(table)}`.execute(store.db)
+      const { rows } = await sql<Row>`select * from ${sql.table(table)}`.execute(store.db)
       return rows
     }
     for (const insert of inserts) {
@@ -78,18 +79,36 @@ describeStores('a ledger of the version before', ({ newPlace }) => {
     await store.close()
   })
 
-  test('has queued settlements that know their payment and about when the call was', async () => {
-    const store = await open()
-    const checks = await store.db.selectFrom('settlement_check').selectAll().execute()
-    expect(checks).toHaveLength(2)
-    for (const { payment, called_at, answered_at, created_at, claim } of checks) {
-      expect(payment).toContain(JSON.parse(claim).transaction)
-      expect(answered_at).toBe(created_at)
-      expect(created_at - called_at).toBe(330_000)
-    }
+  test('gets the tables and indexes of a new ledger', async () => {
+    const [earlier, fresh] = [await open(), await newStore()]
+    const shape = await readShape(fresh)
+    expect(shape.tables).toContainEqual(expect.objectContaining({ name: 'probe_evidence' }))
+    expect(shape.indexes.length).toBeGreaterThan(shape.tables.length)
+    expect(await readShape(earlier)).toEqual(shape)
+    await earlier.close()
+  })
+
+  test('that another version migrated is refused by the name of what is unknown, and left as it was', async () => {
+    const { config } = await newPlace()
+    const store = await openStore(config, silentLog)
+    await sql`update kysely_migration set name = '0001-clicks'`.execute(store.db)
     await store.close()
+    const refused = await openStore(config, silentLog).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(OperatorError)
+    expect(String(refused)).toMatch(
+      /another version of Waypost migrated this ledger \(0001-clicks\)/i,
+    )
   })
 })
+
+/** Tables with their columns, and indexes with what they are on, as the database itself says. */
+async function readShape({ db, dialect }: Store) {
+  const { rows } = await (dialect === 'sqlite'
+    ? sql<Row>`select name, tbl_name, sql from sqlite_master where type = 'index' order by name`
+    : sql<Row>`select indexname, indexdef from pg_indexes where schemaname = 'public' order by indexname`
+  ).execute(db)
+  return { tables: await db.introspection.getTables(), indexes: rows }
+}
 
 /** The cells of a recorded row: texts in quotes, numbers, NULL. */
 function splitValues(text: string): (string | number | null)[] {

@@ -3,7 +3,7 @@ import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/w
 import type { DisputeTable, ProbeEvidenceTable, ProposalTable } from './review-tables.ts'
 
 /**
- * The tables as the queries see them; the migrations create them and the store tests compare both.
+ * The tables as the queries see them; the migrations create them.
  * Moments are milliseconds since the epoch, days and hours are whole numbers since the epoch (UTC),
  * flags are 0 or 1: the same values in both databases.
  */

@@ -9,10 +9,9 @@ import type { Click } from '../schema/click.ts'
 import { type Store, tryWriting } from '../schema/store.ts'
 import { SqliteError } from '../schema/store-error.ts'
 import type { Tables } from '../schema/tables.ts'
-import { openSqliteThread, readErrcode } from './connection.ts'
-import { createSqliteDialect } from './dialect.ts'
-import type { ClickCells } from './orders.ts'
+import { createSqliteDialect, openSqliteThread, readErrcode } from './connection.ts'
 import { makePrivateFile, makePrivateFolder } from './private-files.ts'
+import type { ClickCells } from './thread.ts'
 
 /** A small write still fits into the log of a full disk: with less room than this the next may not (bytes). */
 const LEAST_ROOM = 256 * 1024

@@ -1,6 +1,5 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Answer, CLICK_WIDTH, type ClickCells, type Order, type Query } from './orders.ts'
 
 /**
  * The thread that owns the SQLite connection. `node:sqlite` is synchronous and FULL durability means
@@ -8,8 +7,28 @@ import { type Answer, CLICK_WIDTH, type ClickCells, type Order, type Query } fro
  */
 const BUSY_TIMEOUT_MS = 5_000
 const MAX_PREPARED = 300
+/** hour, listing_id, sid, pos, src, bot */
+const CLICK_WIDTH = 6
 const INSERT_CLICK =
   'INSERT INTO click (hour, listing_id, sid, pos, src, bot) VALUES (?, ?, ?, ?, ?, ?)'
+
+/** What the main thread asks of the SQLite thread, and what it answers. */
+export type Order =
+  | { do: 'query'; id: number; query: Query }
+  | { do: 'clicks'; id: number; clicks: ClickCells }
+  | { do: 'close'; id: number }
+
+export interface Query {
+  sql: string
+  parameters: readonly SQLInputValue[]
+}
+
+/** Rows laid end to end, `CLICK_WIDTH` cells each: a flat array crosses threads far cheaper than objects. */
+export type ClickCells = SQLInputValue[]
+
+export type Answer =
+  | { id: number; ok: true; rows: unknown[]; changes: number }
+  | { id: number; ok: false; message: string; errcode: number }
 
 const port = parentPort
 if (port === null) throw new Error('thread.ts is started as a worker, by openSqliteThread')
