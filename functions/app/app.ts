@@ -1,16 +1,26 @@
-import { H3 } from 'h3'
+import { H3, type H3Event } from 'h3'
 import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
+import { listingPath } from '../../src/domain/wire/links.ts'
 import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { findAllowedMethods } from '../http/allowed-methods.ts'
 import { createFailureReport } from '../http/failure.ts'
+import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
 import { isSellerPath } from '../http/seller-path.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import { mountMetrics } from '../metrics/metrics-route.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createFallback } from './fallback.ts'
+import { findGone, toGoneProblem } from '../release/gone.ts'
 import { mountHealth } from './health.ts'
-import { mountSecurityText } from './security-text.ts'
-import { createStub } from './stubs.ts'
+
+const PATH = '/.well-known/security.txt'
+
+/** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
+const VALID_MS = 90 * 86_400_000
+
+const DAY_MS = 86_400_000
+
+const LISTING_PREFIX = listingPath('')
 
 /** A handler for each live door. */
 export type DoorHandlers = Record<LiveDoorId, Handler>
@@ -66,4 +76,59 @@ function findHandler(handlers: Partial<Handlers>, id: string): Handler | undefin
 
 function isLiveDoor(id: string): id is LiveDoorId {
   return Object.hasOwn(DOORS, id)
+}
+
+/** Whatever no route and no file answered: 405 with `Allow` where the path exists, else 404. */
+function createFallback({ problem, release }: Pick<Parts, 'problem' | 'release'>) {
+  return function fallback({ req, url }: H3Event): Response {
+    const allowed = findAllowedMethods(url.pathname)
+    if (req.method === 'OPTIONS' && allowed.length > 0)
+      return answerPreflight(url.pathname, allowed)
+    if (allowed.length > 0 && !allowed.includes(req.method))
+      return refuseMethod(req.method, allowed, problem)
+    const gone = findGone(release(), url.pathname)
+    if (gone !== null) return toGoneProblem(gone, problem)
+    if (url.pathname.startsWith(LISTING_PREFIX))
+      return problem('listing-not-found', {
+        detail:
+          'No listing has this id. Ids look like x402.example or mcp.example; search for it by name.',
+      })
+    return problem('not-found', {
+      detail: 'Nothing answers at this path. /openapi.json lists every endpoint.',
+    })
+  }
+}
+
+/**
+ * `GET /.well-known/security.txt` (RFC 9116): whom to tell of a hole. The operator's own address is
+ * in the environment, so no release can hold it; without one it is RFC 2142's mailbox of the host.
+ */
+export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'config' | 'clock'>) {
+  const contact = config.MAIL_FROM ?? `security@${new URL(config.BASE_URL).hostname}`
+  const answer = () => {
+    const end = Math.floor((clock.now() + VALID_MS) / DAY_MS) * DAY_MS
+    const lines = [
+      `Contact: mailto:${encodeURI(contact)}`,
+      `Expires: ${new Date(end).toISOString()}`,
+      'Preferred-Languages: en',
+      `Canonical: ${config.BASE_URL}${PATH}`,
+    ]
+    return new Response(`${lines.join('\n')}\n`, {
+      headers: {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Cache-Control': 'public, max-age=86400',
+        'X-Content-Type-Options': 'nosniff',
+      },
+    })
+  }
+  app.get(PATH, answer)
+  app.on('HEAD', PATH, answer)
+}
+
+/** The specification's roadmap stubs: 501, and nothing pretended. */
+function createStub({ problem }: Pick<Parts, 'problem'>) {
+  return (_event: H3Event): Response =>
+    problem('not-implemented', {
+      detail: 'This endpoint is a roadmap stub. /api/v1/roadmap says what is live.',
+    })
 }

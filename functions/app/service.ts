@@ -5,9 +5,10 @@ import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createListingCards } from '../cards/listing-cards.ts'
 import { createChanges } from '../changes/changes.ts'
+import { createGo } from '../clicks/go.ts'
 import { createCompareList } from '../compare/compare-list.ts'
 import { createComparePage } from '../compare/compare-page.ts'
-import { createDisputePage } from '../disputes/dispute-form.ts'
+import { createDisputePage, createDisputeRoute } from '../disputes/dispute-form.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
@@ -31,8 +32,13 @@ import { createPageGate } from '../release/page-gate.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createFindOperations, createOperationsRoute } from '../search/find-operations.ts'
 import { createPageSearch, createReleaseSearch, createSearchDoors } from '../search/search-doors.ts'
+import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
+import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'
+import { createOptOut } from '../sellers/claims/opt-out.ts'
+import { createPayoutCheck, createPayoutStart } from '../sellers/payouts/payout-routes.ts'
+import { createLogin } from '../sellers/sessions/login.ts'
+import { createSessionEnd, createSessionStart } from '../sellers/sessions/session-routes.ts'
 import type { Handlers } from './app.ts'
-import { createLedgerHandlers } from './ledger-handlers.ts'
 import { createWaypostServer } from './server.ts'
 
 export interface Service {
@@ -159,4 +165,25 @@ async function stopServer(server: Server): Promise<void> {
   const force = setTimeout(() => server.closeAllConnections(), GRACE)
   await closed
   clearTimeout(force)
+}
+
+/** A handler for each route that lives from the ledger. */
+export function createLedgerHandlers(
+  parts: Parts,
+): Omit<Handlers, 'search' | 'operations' | 'compare_list' | 'changes' | 'lint' | 'propose'> {
+  return {
+    go: createGo(parts),
+    login: createLogin(parts),
+    session_start: createSessionStart(parts),
+    session_end: createSessionEnd(parts),
+    me: createMe(parts),
+    claims: createClaims(parts),
+    claim_start: createClaimStart(parts),
+    claim_check: createClaimCheck(parts),
+    analytics: createAnalytics(parts),
+    opt_out: createOptOut(parts),
+    payout_start: createPayoutStart(parts),
+    payout_check: createPayoutCheck(parts),
+    dispute: createDisputeRoute(parts),
+  }
 }

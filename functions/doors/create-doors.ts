@@ -1,13 +1,26 @@
+import { createHash } from 'node:crypto'
+import type { H3Event } from 'h3'
+import type { CompareView } from '../../src/domain/compare/compare-view.ts'
+import {
+  toCategoryMarkdown,
+  toCompareMarkdown,
+  toListingMarkdown,
+} from '../../src/domain/doors/markdown-twin.ts'
+import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
 import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
+import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { Relay } from '../call/relay.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createArdAgentDoor, createArdSearchDoor } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
+import { createDirectory, type DirectoryParts } from './entry/directory.ts'
 import { BODY_LIMITS } from './entry/door-limits.ts'
-import { createMarkdownDoor } from './markdown/markdown-door.ts'
 import { createRegistryDoors } from './registry/registry-door.ts'
+
+/** Listings of a category in its twin; the rest is a search away. */
+const MOST_ROWS = 50
 
 /**
  * A handler for each live door. Those that stand on a protocol's package are opened by their first
@@ -39,4 +52,55 @@ function opensOnce(open: () => Promise<Handler>): Handler {
     })
     return (await door)(event)
   }
+}
+
+/**
+ * Markdown twins, rendered when asked for: a file for each of 15,000 listings would cost every
+ * build what few readers want.
+ */
+function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
+  const directory = createDirectory(parts, 'api')
+  const baseUrl = parts.config.BASE_URL
+  const readJson = async (path: string) => {
+    const bytes = await parts.release().files.read(path)
+    return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
+  }
+  const writers: Record<string, (id: string) => Promise<string | null>> = {
+    async listing(id) {
+      const [view, kit] = await Promise.all([directory.listing(id), directory.kit(id)])
+      return view === null || kit === null ? null : toListingMarkdown(view, kit, baseUrl)
+    },
+    async category(id) {
+      const { categories }: CategoriesView = await readJson('/api/v1/categories')
+      const category = categories.find((row) => row.id === id)
+      if (category === undefined) return null
+      const found = directory.search({ category: id, limit: MOST_ROWS })
+      return 'problems' in found ? null : toCategoryMarkdown(category, found, baseUrl)
+    },
+    async compare(slug) {
+      const view: CompareView | null = await readJson(`/api/v1/compare/${slug}`)
+      return view === null ? null : toCompareMarkdown(view)
+    },
+  }
+  return async function markdownDoor({ req, url }: H3Event): Promise<Response> {
+    const [, folder = '', name = ''] = url.pathname.split('/')
+    const text = (await writers[folder]?.(name.replace(/\.md$/, ''))) ?? null
+    return text === null
+      ? parts.problem('not-found', { detail: 'No page stands here, so it has no Markdown twin.' })
+      : toAnswer(text, req)
+  }
+}
+
+function toAnswer(text: string, req: Request): Response {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}-md"`
+  const headers = {
+    'Content-Type': 'text/markdown; charset=utf-8',
+    'Cache-Control': SHORT_CACHE,
+    'Access-Control-Allow-Origin': '*',
+    'X-Content-Type-Options': 'nosniff',
+    ETag: etag,
+    Vary: 'Accept',
+  }
+  if (req.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
+  return new Response(text, { headers })
 }

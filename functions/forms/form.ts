@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
-import { readForm, toSiteHeaders } from '../http/form-body.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
 import type { MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
@@ -10,6 +9,9 @@ import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
 import { isCrossSite } from '../sellers/sessions/cross-site.ts'
 import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
+
+/** Bytes of a sent form. */
+const MAX_FORM_BYTES = 16 * 1024
 
 /**
  * Something that anybody may send, as JSON or with a form that needs no JavaScript. The body, the
@@ -132,4 +134,34 @@ function toProblem({ code, reason, field, headers }: Refused, problem: MakeProbl
     ...(field !== undefined && { errors: [{ in: 'body', name: field, detail: reason }] }),
     ...(headers !== undefined && { headers }),
   })
+}
+
+/** Null for another type, past the limit, or where it breaks off. */
+function readForm(req: IncomingMessage): Promise<string | null> {
+  const type = req.headers['content-type'] ?? ''
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return Promise.resolve(null)
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      // What is too long is read on and dropped: the answer goes over the same connection.
+      if (size <= MAX_FORM_BYTES) chunks.push(chunk)
+    })
+    req.once('end', () =>
+      resolve(size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')),
+    )
+    req.once('close', () => resolve(null))
+    req.once('error', () => resolve(null))
+  })
+}
+
+/** What says where a browser's form came from. */
+function toSiteHeaders(req: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const name of ['origin', 'sec-fetch-site']) {
+    const value = req.headers[name]
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  return headers
 }

@@ -1,14 +1,24 @@
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
+import { writeChannels } from './channels.ts'
 import { type EvmChain, findBlockAt, openEvmChain } from './evm-chain.ts'
 import { createLogRanges } from './log-ranges.ts'
-import { insertCursors, readCursors } from './meter-rows.ts'
-import { type ChainTally, type ChainWork, FIRST_READ_MS } from './meter-world.ts'
+import {
+  inPieces,
+  insertCursors,
+  insertPayers,
+  insertPayments,
+  insertTransferRows,
+  notePaidOthers,
+  type Payer,
+  readCursors,
+} from './meter-rows.ts'
+import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 import type { Reading } from './paid-logs.ts'
-import { Reorganised, readRange } from './read-range.ts'
+import { Reorganised, readRange, type SeenRange } from './read-range.ts'
 import { rollBack } from './roll-back.ts'
 import { tracePayers } from './trace-payers.ts'
-import { writeRange } from './write-range.ts'
 
 /**
  * Reads what was paid to the payouts of one EVM chain since the last run. Requests grow with the
@@ -126,4 +136,56 @@ function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group 
     from,
     to: Math.min(target, joined - 1),
   }
+}
+
+/**
+ * All of a range, and that it was read, or nothing of it.
+ *
+ * @returns how many payments there are in it
+ * @throws MeterStopped when its payouts have been read on, or back, since it was begun
+ */
+async function writeRange(
+  work: ChainWork,
+  group: readonly MeterCursorTable[],
+  { from, edge, payments: paid, sent, paidOthers, channels }: SeenRange,
+): Promise<number> {
+  const { write, network } = work
+  let written = 0
+  await write(async (trx) => {
+    const payments = [...paid, ...(await writeChannels(trx, work, channels))]
+    written = payments.length
+    await insertPayments(trx, payments)
+    await insertTransferRows(trx, sent)
+    await insertPayers(trx, toPayers(payments), { isTraced: false })
+    await notePaidOthers(trx, network, paidOthers)
+    await trx
+      .insertInto('meter_block')
+      .values({ network, number: edge.number, hash: edge.hash })
+      .onConflict((conflict) => conflict.columns(['network', 'number']).doNothing())
+      .execute()
+    for (const some of inPieces(group.map(({ payout }) => payout))) {
+      const moved = await trx
+        .updateTable('meter_cursor')
+        .set({ next_block: edge.number + 1, read_until: edge.at })
+        .where('network', '=', network)
+        .where('next_block', '=', from)
+        .where('payout', 'in', some)
+        .returning('payout')
+        .execute()
+      if (moved.length < some.length)
+        throw new MeterStopped('a payout was read elsewhere meanwhile')
+    }
+  })
+  return written
+}
+
+/** Each payer with its first payment of the range. */
+function toPayers(payments: readonly Settlement[]): Payer[] {
+  const first = new Map<string, Payer>()
+  for (const { network, payer, block, at } of payments) {
+    const known = first.get(payer)
+    if (block !== null && (known === undefined || block < known.block))
+      first.set(payer, { network, payer, block, at })
+  }
+  return [...first.values()]
 }

@@ -1,6 +1,6 @@
 import { H3 } from 'h3'
 import { expect, test } from 'vitest'
-import { mountSecurityText } from '../../functions/app/security-text.ts'
+import { mountSecurityText } from '../../functions/app/app.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 5)

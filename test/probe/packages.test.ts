@@ -221,6 +221,9 @@ describe('a package in a container', () => {
     await expect(probe(engine, {})).rejects.toThrow(/waypost-probe-[0-9a-f]{16} .*the daemon hangs/)
     expect(left()).toHaveLength(1)
     expect(existsSync(dir)).toBe(true)
+    const [container = ''] = left()
+    const name = container.replace('.pid', '')
+    expect(readdirSync(tmpdir()).filter((each) => each.startsWith(name))).toEqual([])
   })
 })
 

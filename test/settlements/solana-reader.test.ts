@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
-import { solanaReader } from '../../functions/settlements/solana-reader.ts'
+import { solanaReader } from '../../functions/settlements/verify-check.ts'
 
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'

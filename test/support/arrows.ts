@@ -73,7 +73,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'src/compile/release': {
     ours: ['src/domain', 'src/search', 'src/site', 'src/compiled.ts', 'src/compile'],
-    packages: ['node:*', 'valibot'],
+    packages: ['node:*', 'valibot', 'esbuild'],
   },
   ...Object.fromEntries(
     SITE.map((folder) => [

@@ -4,6 +4,7 @@ import {
   DefaultRequestHandler,
   JsonRpcTransportHandler,
   ServerCallContext,
+  type TaskStore,
   validateVersion,
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
@@ -13,7 +14,13 @@ import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 import { createSearchExecutor } from './message-executor.ts'
-import { NO_TASKS } from './no-tasks.ts'
+
+/** Every answer is a message, so there are no tasks: none is kept, none is ever found. */
+const NO_TASKS: TaskStore = {
+  save: async () => {},
+  load: async () => undefined,
+  list: async ({ pageSize = 0 }) => ({ tasks: [], nextPageToken: '', pageSize, totalSize: 0 }),
+}
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 

@@ -1,12 +1,82 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { parseUrn, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
-import { ArdSearchSchema, fitsArdFilter, scoreOfRank } from '../../../src/domain/doors/ard-query.ts'
+import {
+  AGENT_CARD_TYPE,
+  KIT_TYPE,
+  parseUrn,
+  SERVER_CARD_TYPE,
+  toArdEntry,
+} from '../../../src/domain/doors/ard-entry.ts'
+import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
+import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readPageToken, toPageToken } from '../entry/page-token.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
-import { toArdAnswer, toArdError } from './ard-answer.ts'
+
+const ARD_DEFAULT_PAGE = 10
+
+const ARD_MOST_PAGE = 100
+
+/** What a filter may name; each takes one value or several, of which one must fit. */
+const FILTERS = {
+  type: (view: ListingView, baseUrl: string) => [toArdEntry(view, baseUrl).type],
+  kind: (view: ListingView) => [view.kind],
+  category: (view: ListingView) => view.categories,
+  rail: (view: ListingView) => (view.pricing.model === 'per_call' ? view.pricing.rails : []),
+  tag: (view: ListingView) => view.tags,
+} satisfies Record<string, (view: ListingView, baseUrl: string) => readonly string[]>
+
+const values = v.pipe(
+  v.union([v.pipe(v.string(), v.maxLength(100)), v.array(v.pipe(v.string(), v.maxLength(100)))]),
+  v.transform((given) => (typeof given === 'string' ? [given] : given)),
+)
+
+const FilterSchema = v.strictObject({
+  type: v.optional(
+    v.pipe(
+      values,
+      v.everyItem(
+        (type) => [AGENT_CARD_TYPE, KIT_TYPE, SERVER_CARD_TYPE].includes(type),
+        `expected ${AGENT_CARD_TYPE}, ${SERVER_CARD_TYPE} or ${KIT_TYPE}`,
+      ),
+    ),
+  ),
+  kind: v.optional(values),
+  category: v.optional(values),
+  rail: v.optional(values),
+  tag: v.optional(values),
+})
+
+/** Body of `POST /ard/search`; closed, as the protocol has it. */
+const ArdSearchSchema = v.strictObject({
+  query: v.strictObject({
+    text: v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
+    filter: v.optional(FilterSchema, {}),
+  }),
+  // We refer to no other registry, so the three mean the same here.
+  federation: v.optional(v.picklist(['auto', 'referrals', 'none'])),
+  pageSize: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(ARD_MOST_PAGE)),
+    ARD_DEFAULT_PAGE,
+  ),
+  pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
+})
+
+/** ARD's own errors, `{errorCode, message}`, with the HTTP status each goes with. */
+const STATUSES = {
+  INVALID_ARGUMENT: 400,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  RATE_LIMIT_EXCEEDED: 429,
+  INTERNAL: 500,
+} as const
+
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'Access-Control-Allow-Origin': '*',
+  'X-Content-Type-Options': 'nosniff',
+} as const
 
 const MAX_BODY_BYTES = 16 * 1024
 /** Results looked at for one page: a filter that fits nothing must not read the whole directory. */
@@ -96,4 +166,34 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .slice(0, 5)
     .map((issue) => `${v.getDotPath(issue) ?? 'body'}: ${issue.message}`)
     .join('; ')
+}
+
+type ArdErrorCode = keyof typeof STATUSES
+
+function toArdAnswer(body: unknown, headers: Record<string, string> = {}): Response {
+  return Response.json(body, { headers: { ...HEADERS, ...headers } })
+}
+
+function toArdError(
+  errorCode: ArdErrorCode,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  const status = STATUSES[errorCode]
+  return Response.json({ errorCode, message }, { status, headers: { ...HEADERS, ...headers } })
+}
+
+type ArdFilter = v.InferOutput<typeof FilterSchema>
+
+/** AND across the keys of a filter, OR among the values of one. */
+function fitsArdFilter(view: ListingView, filter: ArdFilter, baseUrl: string): boolean {
+  return Object.entries(FILTERS).every(([name, read]) => {
+    const wanted = Object.entries(filter).find(([key]) => key === name)?.[1]
+    return wanted === undefined || read(view, baseUrl).some((value) => wanted.includes(value))
+  })
+}
+
+/** 100 for the first result and falling with its rank: how well it fits, never trust. */
+function scoreOfRank(rank: number): number {
+  return Math.max(1, Math.round(100 / (1 + rank / 10)))
 }

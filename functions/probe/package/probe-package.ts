@@ -172,8 +172,8 @@ async function runProgram(
     return { finding: await probeStdio(session, plan), end: session.end() }
   } finally {
     session.close()
-    await (sandbox === null ? remove(engine, name, child) : sandbox.end())
-    await rm(cwd, { recursive: true, force: true })
+    const ended = sandbox === null ? remove(engine, name, child) : sandbox.end()
+    await ended.finally(() => rm(cwd, { recursive: true, force: true }))
   }
 }
 

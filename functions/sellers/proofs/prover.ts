@@ -1,8 +1,13 @@
 import type { Parts } from '../../parts/parts.ts'
+import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
+import { domainOf } from '../sessions/email-address.ts'
+import { TXT_PREFIX, txtName } from './claim-instructions.ts'
 import type { Proof, ProofRequest } from './proof.ts'
-import { proveByDns } from './proof-dns.ts'
-import { proveByEmail } from './proof-email.ts'
+import { showObserved } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
+
+/** Longer than the resolver's own tries; a resolver that hangs altogether is cut here (milliseconds). */
+const DEADLINE_MS = 10_000
 
 export type Prove = (request: ProofRequest) => Promise<Proof>
 
@@ -19,5 +24,82 @@ export function createProver(parts: Pick<Parts, 'config' | 'resolver' | 'release
       case 'contact_email':
         return Promise.resolve(proveByEmail(request))
     }
+  }
+}
+
+function proveByDns(resolver: Pick<Resolver, 'txt'>) {
+  return async function byDns({ host, token }: ProofRequest): Promise<Proof> {
+    const name = txtName(host)
+    const value = TXT_PREFIX + token
+    const expected = `A TXT record at ${name} with exactly ${value}`
+    try {
+      const records = await within(DEADLINE_MS, resolver.txt(name))
+      return judgeRecords(records, name, value, expected)
+    } catch (error) {
+      return { verified: false, expected, observed: null, ...explain(error, name) }
+    }
+  }
+}
+
+function judgeRecords(records: string[][], name: string, value: string, expected: string): Proof {
+  // RFC 1035 §3.3.14: one record may be split into strings of 255 octets; they belong together.
+  const texts = records.map((strings) => strings.join(''))
+  if (texts.includes(value)) {
+    const next = 'Nothing: the listing is yours. Leave the record in place.'
+    return { verified: true, expected, observed: value, reason: null, next }
+  }
+  const observed = texts.length === 0 ? null : showObserved(texts.join('\n'))
+  return texts.length === 0
+    ? { verified: false, expected, observed, ...missing(name) }
+    : {
+        verified: false,
+        expected,
+        observed,
+        reason: 'record_differs',
+        next: `Change the TXT record at ${name} to ${value}, wait until its TTL has passed, and check again.`,
+      }
+}
+
+function explain(error: unknown, name: string): Pick<Proof, 'reason' | 'next'> {
+  if (error instanceof ResolversDisagreeError) {
+    return {
+      reason: 'resolvers_disagree',
+      next: 'Two name servers gave different answers. The record is still spreading: wait until its TTL has passed and check again.',
+    }
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return missing(name)
+  return {
+    reason: 'dns_failed',
+    next: `The name servers gave no answer (${code || 'no code'}). See that dig TXT ${name} answers, then check again.`,
+  }
+}
+
+function missing(name: string): Pick<Proof, 'reason' | 'next'> {
+  return {
+    reason: 'record_missing',
+    next: `No TXT record was found at ${name}. Add it, wait a few minutes, and check again.`,
+  }
+}
+
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = Object.assign(new Error('no answer in time'), { code: 'ETIMEOUT' })
+  const timer = setTimeout(() => reject(late), milliseconds)
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+}
+
+/** The sign-in link was the proof of the address; what is left is where the address lives. */
+function proveByEmail({ host, email }: ProofRequest): Proof {
+  const domain = host.registrableDomain ?? host.host
+  const verified = domainOf(email) === domain
+  return {
+    verified,
+    expected: `You are signed in with an address at ${domain}.`,
+    observed: email,
+    reason: verified ? null : 'address_elsewhere',
+    next: verified
+      ? 'Nothing: the listing is yours.'
+      : `Sign in with an address that ends in @${domain} and start the claim from there, or use well_known or dns_txt.`,
   }
 }

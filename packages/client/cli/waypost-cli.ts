@@ -1,13 +1,45 @@
 #!/usr/bin/env node
+import type { ProposalBody, Proposed } from '../src/generated/answers.ts'
 import { createWaypost, type Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { runAdd } from './add.ts'
 import { runCall } from './call.ts'
-import { EXIT, GLOBAL_OPTIONS, HELP, type Run, UsageFault } from './command-line.ts'
+import {
+  EXIT,
+  GLOBAL_OPTIONS,
+  HELP,
+  type Run,
+  readArguments,
+  readChoice,
+  readSubject,
+  UsageFault,
+} from './command-line.ts'
 import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
-import { toPrintable } from './printable.ts'
+import { printJson, toLine, toPrintable } from './printable.ts'
 import { runShow } from './show.ts'
+
+const KINDS = ['http_api', 'mcp_server', 'a2a_agent'] as const satisfies ProposalBody['kind'][]
+
+/** `waypost add <url>`: puts a service before the maintainers; nothing goes live by itself. */
+const runAdd: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, {
+    kind: { type: 'string' },
+    note: { type: 'string' },
+    email: { type: 'string' },
+  })
+  const url = readSubject(positionals, 'https address')
+  const kind = readChoice('kind', values.kind, KINDS)
+  const { note, email } = values
+  const proposed = await connect(values.base).propose({
+    url,
+    ...(kind !== undefined && { kind }),
+    ...(note !== undefined && { note }),
+    ...(email !== undefined && { email }),
+  })
+  if (values.json === true) printJson(proposed)
+  else console.log(toText(proposed))
+  return EXIT.ok
+}
 
 const COMMANDS: Readonly<Record<string, Run>> = {
   search: runSearch,
@@ -59,4 +91,13 @@ function report(error: unknown): number {
   }
   if (error.retryAfter !== undefined) console.error(`  again in ${error.retryAfter} s`)
   return error.code === 'unreachable' || error.code === 'timeout' ? EXIT.unreachable : EXIT.refused
+}
+
+function toText(proposed: Proposed): string {
+  if (proposed.status === 'listed') return `Listed already as ${toLine(proposed.listing_id)}.`
+  const { id, page, found } = proposed
+  return [
+    `Waiting for a maintainer as ${toLine(id)}; see what became of it at ${toLine(page)}`,
+    toLine(`found: ${found.saw}`),
+  ].join('\n')
 }

@@ -1,7 +1,7 @@
 import { type DerivedListing, deriveListing } from '../../domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
-import type { Gone } from '../../domain/derived/tombstone.ts'
+import type { Gone, Tombstone } from '../../domain/derived/tombstone.ts'
 import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
@@ -13,7 +13,7 @@ import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { ComparePage } from '../content/read-comparisons.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
-import { readGoneServers } from './gone-servers.ts'
+import { createListingParser } from '../content/read-listings.ts'
 import { judgeSales } from './own-evidence.ts'
 import {
   hostAt,
@@ -136,4 +136,27 @@ function placeTables(tables: Tables, baseUrl: string): Tables {
     url: row.url.replace('{base_url}', baseUrl),
   }))
   return { ...tables, sources }
+}
+
+/**
+ * MCP servers that left: a registry's readers delete what they copied when they are told its name.
+ * A tombstone keeps the file as it was; where it doesn't, or rules have changed since, the id is
+ * all we know.
+ */
+function readGoneServers(
+  gone: readonly Gone[],
+  tombstones: ReadonlyMap<string, Tombstone>,
+  optedOut: readonly ListingFile[],
+  rules: UrlRules,
+): GoneServer[] {
+  const parse = createListingParser(rules)
+  const former = new Map(optedOut.map(({ id, facts }) => [id, facts]))
+  return gone
+    .filter(({ id }) => id.startsWith('mcp.'))
+    .map((each) => {
+      const { id } = each
+      const text = tombstones.get(id)?.listing
+      const buried = text === undefined ? undefined : parse({ id, file: id }, text).listing?.facts
+      return { ...each, facts: former.get(id) ?? buried }
+    })
 }

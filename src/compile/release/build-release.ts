@@ -1,13 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import type { StaticFile } from '../../domain/wire/static-file.ts'
 import type { Content } from '../content/read-content.ts'
-import { writeDeploy } from '../deploy/write-deploy.ts'
+import { toHeaderRules, toRedirectRules } from '../deploy/host-rules.ts'
+import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
-import { createReleaseWriter } from '../files/release-writer.ts'
-import { removeFolders } from '../files/remove-folders.ts'
+import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { type BegunRelease, beginRelease } from './begin-release.ts'
@@ -138,4 +140,22 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
     pageCode: { folder: NO_PAGE_CODE, files: {} },
   })
   publishRelease(outDir, name, work)
+}
+
+/** Rules for the host that serves the files: nginx, or a static host that reads `_headers` and `_redirects`. */
+function writeDeploy(writer: ReleaseWriter, baseUrl: string, files: readonly StaticFile[]): void {
+  writer.write('nginx.conf', toNginxRules(baseUrl, files))
+  writer.write('_headers', toHeaderRules(baseUrl, files))
+  writer.write('_redirects', toRedirectRules(files))
+}
+
+/** Removes folders in a thread: a release has more files than anybody should wait for. */
+async function removeFolders(folders: readonly string[]): Promise<void> {
+  if (folders.length === 0) return
+  await new Promise<void>((resolve, reject) => {
+    const url = new URL('../files/remove-worker.ts', import.meta.url)
+    const worker = new Worker(url, { workerData: folders })
+    worker.once('error', reject)
+    worker.once('exit', () => resolve())
+  })
 }

@@ -1,11 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import * as v from 'valibot'
 import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
-import { isCopyOf } from '../files/compressed-copy.ts'
 import { digestOf } from '../files/release-writer.ts'
+
+const DECODERS = { br: brotliDecompressSync, gz: gunzipSync } as const
 
 /**
  * How closely a release is looked at: every byte, or only how long each file is, which takes a
@@ -65,5 +67,16 @@ function readOr(path: string): string {
     return readFileSync(path, 'utf8')
   } catch {
     return ''
+  }
+}
+
+/** Whether `<path>.br` or `<path>.gz` holds these bytes: its length alone would not tell. */
+function isCopyOf(bytes: Buffer, path: string, coding: keyof typeof DECODERS): boolean {
+  try {
+    const copy = readFileSync(`${path}.${coding}`)
+    const decoded = DECODERS[coding](copy, { maxOutputLength: Math.max(1, bytes.length) })
+    return decoded.equals(bytes)
+  } catch {
+    return false
   }
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { CompiledSite } from '../../compiled.ts'
 import { toCompareRow } from '../../domain/compare/compare-row.ts'
-import { toLiveListing } from '../../domain/derived/live-listing-view.ts'
+import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import type {
   PublishedFile,
   ReleaseFile,
@@ -9,6 +9,7 @@ import type {
 } from '../../domain/derived/release-file.ts'
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
+import type { LiveListing } from '../../domain/listing/live-listing.ts'
 import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
@@ -115,5 +116,23 @@ function toSearchChoices(
     rails: listings.by_rail,
     categories: categories.map(toChoice),
     sources: sources.filter(({ listings }) => listings > 0).map(toChoice),
+  }
+}
+
+export function toLiveListing(listing: DerivedListing): LiveListing {
+  const { id, facts, status, buy, surface, payouts } = listing
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    url: facts.url,
+    status,
+    first_party: facts.first_party,
+    buy: buy.buy,
+    not_relayable_reason: buy.reason,
+    methods: [...new Set(surface.operations.map(({ method }) => method))],
+    pricing: facts.pricing,
+    payout: [...payouts.counts],
+    ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
   }
 }

@@ -1,14 +1,16 @@
-import { cpSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CompiledListing, type CompiledSite, handOver } from '../../compiled.ts'
+import { pathToFileURL } from 'node:url'
+import { type CompiledListing, type CompiledSite, handOver, sealCompiled } from '../../compiled.ts'
 import { drawCards } from '../../site/cards/draw-cards.ts'
 import type { CarriedFile } from '../files/carry-over.ts'
 import { compressFiles } from '../files/compress-files.ts'
 import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
+import { digestOf } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
+import type { PageBundle } from '../pages/page-bundle.ts'
 import { beginPageIndexes } from '../pages/page-indexes.ts'
-import { listPages, type Page } from '../pages/render-pages.ts'
 import type { BegunRelease, MadeFrom } from './begin-release.ts'
 import { type Dump, writeDump } from './create-dump.ts'
 import { type PageCode, placePageCode } from './page-code.ts'
@@ -101,4 +103,63 @@ async function writePages(
 
 function toById(listings: readonly CompiledListing[]): Map<string, CompiledListing> {
   return new Map(listings.map((listing) => [listing.view.id, listing]))
+}
+
+/** A page of this release, not rendered yet. */
+export interface Page {
+  /** Path below the public folder. */
+  file: string
+  /** Names all it is made from; null where the page reads the whole catalogue. */
+  key: string | null
+  /** @throws what the page throws */
+  render(): Promise<Uint8Array>
+}
+
+/** What `prerender-entry.ts` exports. */
+type Bundled = typeof import('../pages/prerender-entry.ts')
+
+/**
+ * Every page of the catalogue that was handed over (`handOver`), with the means to render it.
+ *
+ * @throws Error when the bundle is not one
+ */
+export async function listPages({ dir, digest }: PageBundle): Promise<Page[]> {
+  const bundled = await loadBundle(dir)
+  const base = bundled.site ?? 'http://localhost'
+  const paths = await bundled.readPaths()
+  return paths.map(({ pathname, route, cacheKey }) => ({
+    file: toFile(pathname, route.type),
+    key: cacheKey === undefined ? null : digestOf(`${digest} ${cacheKey}`),
+    async render() {
+      const path = route.type === 'page' ? pathname.replace(/\/?$/, '/') : pathname
+      const request = new Request(new URL(path, base))
+      sealCompiled(cacheKey !== undefined)
+      try {
+        const response = await bundled.render(request, route)
+        const expected = route.route === '/404' ? 404 : 200
+        if (response.status !== expected) throw new Error(`it answered ${response.status}`)
+        return new Uint8Array(await response.arrayBuffer())
+      } catch (error) {
+        throw new Error(`${pathname} could not be rendered`, { cause: error })
+      } finally {
+        sealCompiled(false)
+      }
+    },
+  }))
+}
+
+async function loadBundle(dir: string): Promise<Bundled> {
+  const folder = join(dir, 'prerender')
+  const entry = readdirSync(folder).find((file) => file.startsWith('prerender-entry'))
+  if (entry === undefined) throw new Error(`${folder} has no entry`)
+  const bundled: Bundled = await import(pathToFileURL(join(folder, entry)).href)
+  return bundled
+}
+
+/** @example toFile('/listing/x402.foo', 'page') → 'listing/x402.foo/index.html' */
+function toFile(pathname: string, type: string): string {
+  const path = pathname.replace(/^\/|\/$/g, '')
+  if (type === 'endpoint') return path
+  if (path === '404') return '404.html'
+  return path === '' ? 'index.html' : `${path}/index.html`
 }
