@@ -61,6 +61,8 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   if (lexicons.size === 0 || words.length === 0) return asWritten
   const text = words.map(({ whole }) => whole).join(' ')
   const scripted = SCRIPTS.find(([script]) => script.test(text))?.[1]
+  if (scripted === undefined && words.every((word) => isSurelyEnglish(index, word, lexicons)))
+    return asWritten
   const languages = scripted ?? LATIN
   const tried = languages.map((language) => {
     const lexicon = lexicons.get(language) ?? NO_LEXICON
@@ -158,6 +160,13 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
     index.words.isEveryday(text) ||
     lookUpWord(index, text).rows >= KNOWN_ROWS
   )
+}
+
+/** Nearly every query is made of such words alone, and needs no reading. */
+function isSurelyEnglish(index: SearchIndex, { whole }: Word, lexicons: Lexicons): boolean {
+  if (isEnglishStop(index, whole)) return true
+  const isStop = LATIN.some((language) => lexicons.get(language)?.stop.has(whole) === true)
+  return !isStop && lookUpWord(index, whole).rows >= KNOWN_ROWS
 }
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
