@@ -4,7 +4,7 @@ import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toLiveListing } from '../../src/compile/release/release-data.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type Sales, toSales } from '../../src/domain/trust/measured-settlements.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { toTrustSummary } from '../../src/domain/views/trust-view.ts'
 import { aSettlement, known, NOON } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 
@@ -190,10 +190,11 @@ describe('who vouches for buyers', () => {
 
   test('with two known sellers measured everybody counts, and the score says what that means', () => {
     const trust = build3(['one', 'two'], [['a', 0.3]])
-    if (trust === undefined) throw new Error('it is listed')
-    expect(toTrustView(trust, 'ours')).toMatchObject({
+    expect(trust).toMatchObject({
       evidence: 'verified_non_wash_payments',
-      verified_buyers_30d: 3,
+      measured: { verified_buyers_30d: 3 },
+    })
+    expect(trust && toTrustSummary(trust)).toMatchObject({
       watch: [{ id: 'independence_unmeasured' }],
     })
     expect(trust).not.toHaveProperty('measured.unknown_buyers_30d')

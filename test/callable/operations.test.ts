@@ -56,7 +56,7 @@ describe('operations that do not are named', () => {
     ],
     [
       [{ method: 'GET', url: USERS, params: [{ ...ID, required: false }] }],
-      'http.0.params.0.required: expected true: what stands in the path cannot be left out',
+      'http.0.params.0.required: expected true: a path parameter cannot be left out',
     ],
     [
       [get({ params: [{ name: 'q', in: 'query', schema: { type: 'string' }, example: 7 }] })],

@@ -31,9 +31,11 @@ test('every file has exactly one block, and in it the headers of our own server'
       matching.map(({ path }) => path),
       address,
     ).toHaveLength(1)
-    const { 'content-type': _type, vary: _vary, link: _link, ...rest } = fileHeaders(file)
+    const { 'content-type': _type, vary: _vary, link, ...rest } = fileHeaders(file)
     expect(Object.fromEntries(matching[0]?.headers ?? []), address).toEqual({
       ...rest,
+      // Markdown twins are too many for the rules of a static host.
+      ...(matching[0]?.headers.has('link') && { link }),
       'strict-transport-security': 'max-age=63072000',
     })
   }

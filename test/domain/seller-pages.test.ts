@@ -100,7 +100,7 @@ describe('what happens next', () => {
       'x The domain is proven',
       '  The listing shows as claimed after the next build',
       '  Trusted',
-      '  Prove a payout, so that payments to it are yours and can be metered',
+      '  Prove a payout address, so that its payments count for you',
     ])
   })
 
@@ -110,8 +110,8 @@ describe('what happens next', () => {
       payouts: [{ proven_at: '2026-11-01T00:00:00Z' }],
       lastCheck: { verified: false },
     })
-    expect(linesOf(steps)[0]).toBe('  Put the proof of the domain back')
-    expect(linesOf(steps).at(-1)).toBe('x A payout is proven')
+    expect(linesOf(steps)[0]).toBe('  Put the domain proof back')
+    expect(linesOf(steps).at(-1)).toBe('x A payout address is proven')
   })
 })
 

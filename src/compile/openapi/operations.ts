@@ -54,7 +54,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
   },
   listings_dump: {
     summary: 'Every listing, a line each.',
-    description: '/api/v1/stats gives its SHA-256 and the licence of each source.',
+    description: 'Its SHA-256 and the licence of each source are in /api/v1/stats.',
     tag: 'Listings',
     answer: null,
     media: 'application/x-ndjson',
@@ -62,7 +62,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
   },
   listings_dump_gz: {
     summary: 'The same as gzip.',
-    description: '/api/v1/stats gives its SHA-256 too.',
+    description: 'Its SHA-256 is in /api/v1/stats too.',
     tag: 'Listings',
     answer: null,
     media: 'application/gzip',

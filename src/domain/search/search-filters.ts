@@ -168,7 +168,7 @@ export const FILTERS = {
     values: 'networks',
     named: toNetworkId,
     of: ({ networks }) => networks,
-    text: 'Only listings that take payment on this network: its CAIP-2 id, or its common name (base, solana, tempo, polygon).',
+    text: 'Only listings that take payment on this network: its CAIP-2 id or its common name, such as base or solana.',
     example: 'eip155:8453',
     words: toNetworkName,
     list: { label: 'Network', place: 9 },

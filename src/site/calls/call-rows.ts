@@ -35,8 +35,8 @@ export interface CallRows {
 const ROOM_FOR_ROWS = 11_000
 const ROOM_FOR_PARAMS = 8_000
 /** Tags around one row and around one parameter (bytes). */
-const ROW_TAGS = 90
-const PARAM_TAGS = 70
+const ROW_TAGS = 150
+const PARAM_TAGS = 75
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
 

@@ -45,7 +45,7 @@ export interface SearchParameters {
   auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account" | undefined
   /** Only listings that run remote, at the seller, or that come as a package to run in a local process. */
   runs?: "remote" | "local" | undefined
-  /** Only listings that take payment on this network: its CAIP-2 id, or its common name (base, solana, tempo, polygon). */
+  /** Only listings that take payment on this network: its CAIP-2 id or its common name, such as base or solana. */
   network?: string | undefined
   /** Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance. */
   sort?: "relevance" | "price" | "trust" | "newest" | undefined
