@@ -35,7 +35,11 @@ import { createPageSearch, createReleaseSearch, createSearchDoors } from '../sea
 import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
 import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'
 import { createOptOut } from '../sellers/claims/opt-out.ts'
-import { createPayoutCheck, createPayoutStart } from '../sellers/payouts/payout-routes.ts'
+import {
+  createPayoutCheck,
+  createPayoutStart,
+  createPayoutWithdrawal,
+} from '../sellers/payouts/payout-routes.ts'
 import { createLogin } from '../sellers/sessions/login.ts'
 import { createSessionEnd, createSessionStart } from '../sellers/sessions/session-routes.ts'
 import type { Handlers } from './app.ts'
@@ -183,6 +187,7 @@ export function createLedgerHandlers(
     analytics: createAnalytics(parts),
     opt_out: createOptOut(parts),
     payout_start: createPayoutStart(parts),
+    payout_withdraw: createPayoutWithdrawal(parts),
     payout_check: createPayoutCheck(parts),
     dispute: createDisputeRoute(parts),
   }

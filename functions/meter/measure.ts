@@ -16,7 +16,7 @@ import { type Lease, takeLease } from '../store/lease.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
 import { measureEvm } from './evm-meter.ts'
-import { type ProvenPayout, readProvenPayouts } from './meter-rows.ts'
+import { type MeteredPayout, readMeteredPayouts, type SeedPayout } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'
 import { Reorganised } from './read-range.ts'
 import { measureSolana } from './solana-meter.ts'
@@ -41,6 +41,8 @@ export interface MeterParts {
 export interface MeasureOptions {
   /** Read again from this moment, milliseconds. */
   since: number | null
+  /** Payouts that are read without a proof. */
+  seeds: readonly SeedPayout[]
   signal: AbortSignal
 }
 
@@ -56,7 +58,7 @@ export interface ChainReport extends ChainTally {
 const LEASE = 'meter'
 
 /**
- * Reads what was paid to proven payouts on chains with a node in `RPC_URLS`, each since the last run.
+ * Reads what was paid to proven payouts and those of seeds on chains with a node in `RPC_URLS`, each since the last run.
  * One process at a time does it; a chain whose node fails is gone on with by the next run.
  *
  * @returns null when another process is at it
@@ -70,8 +72,8 @@ export async function measure(
   if (lease === null) return null
   try {
     const reports: ChainReport[] = []
-    const proven = await readProvenPayouts(store)
-    for (const [network, payouts] of [...proven].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const metered = await readMeteredPayouts(store, options.seeds)
+    for (const [network, payouts] of [...metered].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const url = config.RPC_URLS[network]
       if (url !== undefined && !options.signal.aborted)
         reports.push(await measureChain(parts, { ...options, network, url, payouts, lease }))
@@ -82,10 +84,10 @@ export async function measure(
   }
 }
 
-interface ChainOptions extends MeasureOptions {
+interface ChainOptions extends Omit<MeasureOptions, 'seeds'> {
   network: string
   url: string
-  payouts: readonly ProvenPayout[]
+  payouts: readonly MeteredPayout[]
   lease: Lease
 }
 

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { MeterCursorTable, Tables } from '../store/schema/tables.ts'
@@ -8,18 +9,28 @@ import type { MeterCursorTable, Tables } from '../store/schema/tables.ts'
 /** Rows a statement inserts: a value each column, far below what either database binds. */
 const ROWS_A_STATEMENT = 1_000
 
-/** A payout that its holder proved, on one chain. */
-export interface ProvenPayout {
+/** A payout that its holder proved, or that people published for a seed, on one chain. */
+export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string
   listing_id: string
-  /** Of all listings that proved it. */
+  /** Of all listings whose it is. */
   hosts: readonly string[]
 }
 
-/** By chain; where several listings proved one payout, the first by id stands for them. */
-export async function readProvenPayouts({ db }: Store): Promise<Map<string, ProvenPayout[]>> {
-  const rows = await db
+/** A payout (CAIP-10) that people published for an operator that is surely independent. */
+export interface SeedPayout {
+  payout: string
+  listing_id: string
+  host: string
+}
+
+/** By chain; where several listings have one payout, the first by id that proved it stands for them. */
+export async function readMeteredPayouts(
+  { db }: Store,
+  seeds: readonly SeedPayout[],
+): Promise<Map<string, MeteredPayout[]>> {
+  const proofs = await db
     .selectFrom('payout_proof')
     .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
     .select(['payout_proof.payout', 'claim.listing_id', 'claim.host'])
@@ -27,33 +38,40 @@ export async function readProvenPayouts({ db }: Store): Promise<Map<string, Prov
     .orderBy('payout_proof.payout')
     .orderBy('claim.listing_id')
     .execute()
-  const proofs = [...Map.groupBy(rows, ({ payout }) => payout)]
-  const payouts = proofs.map(([caip10, of]) => {
+  const published = seeds
+    .map((seed) => ({ ...seed, payout: normalizePayout(seed.payout) }))
+    .sort((a, b) => (a.listing_id < b.listing_id ? -1 : 1))
+  const known = [...Map.groupBy([...proofs, ...published], ({ payout }) => payout)]
+  const payouts = known.sort(byPayout).map(([caip10, of]) => {
     const at = caip10.lastIndexOf(':')
     return {
       network: caip10.slice(0, at),
       payout: caip10.slice(at + 1),
       listing_id: of[0]?.listing_id ?? '',
-      hosts: of.map(({ host }) => host),
+      hosts: [...new Set(of.map(({ host }) => host))],
     }
   })
   return Map.groupBy(payouts, ({ network }) => network)
 }
 
-/** How far payouts have been read; of those that are proved no more, nothing. */
+function byPayout([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1
+}
+
+/** How far payouts have been read; of those that are metered no more, nothing. */
 export async function readCursors(
   { db }: Store,
   network: string,
-  payouts: readonly ProvenPayout[],
+  payouts: readonly MeteredPayout[],
 ): Promise<MeterCursorTable[]> {
-  const proven = new Set(payouts.map(({ payout }) => payout))
+  const metered = new Set(payouts.map(({ payout }) => payout))
   const rows = await db
     .selectFrom('meter_cursor')
     .selectAll()
     .where('network', '=', network)
     .orderBy('payout')
     .execute()
-  return rows.filter(({ payout }) => proven.has(payout))
+  return rows.filter(({ payout }) => metered.has(payout))
 }
 
 export async function insertCursors(

@@ -5,13 +5,13 @@ import type { Log } from '../ports/log.ts'
 import type { JsonRpc } from '../settlements/json-rpc.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
-import type { ProvenPayout } from './meter-rows.ts'
+import type { MeteredPayout } from './meter-rows.ts'
 
 /** One chain to be metered, and all that is needed for it. */
 export interface ChainWork {
   network: string
   asset: UsdAsset
-  payouts: readonly ProvenPayout[]
+  payouts: readonly MeteredPayout[]
   rpc: JsonRpc
   store: Store
   clock: Clock

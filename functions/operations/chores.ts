@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { hostOf } from '../../src/domain/owners/shared-hosts.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
@@ -68,9 +69,13 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
   // The log says what it did, chain by chain.
   await run(async () => {
     const { store } = ledger
+    const seeds = () =>
+      [...parts.release().listings.values()].flatMap(({ id, url, payout_seeded = [] }) =>
+        payout_seeded.map((payout) => ({ payout, listing_id: id, host: hostOf(url) ?? '' })),
+      )
     const isAlone = store.dialect === 'sqlite'
     if (config.MEASURE)
-      await measure({ store, config, clock, log, isAlone }, { since: null, signal })
+      await measure({ store, config, clock, log, isAlone }, { since: null, seeds: seeds(), signal })
   })
   await run(async () => {
     const plans = () => parts.release().doorData.probePlans()

@@ -17,7 +17,7 @@ import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import { normalizeWallet, WASH } from '../../src/domain/wash/wash-rules.ts'
 import type { Store } from '../store/schema/store.ts'
 import {
-  readMeteredPayouts,
+  findFreshPayouts,
   readPayersElsewhere,
   readSettlements,
   readTransfers,
@@ -43,7 +43,7 @@ export async function readVerifiedSettlements(
 ): Promise<PaymentFacts> {
   const asOf = windowEnd(now)
   const settlements = await readSettlements(store, asOf - HISTORY_MS)
-  const readPayouts = await readMeteredPayouts(store, asOf - FRESH_DAYS * DAY_MS)
+  const readPayouts = await findFreshPayouts(store, asOf - FRESH_DAYS * DAY_MS)
   if (settlements.length === 0 && readPayouts.size === 0) return NO_PAYMENT_FACTS
   const since = asOf - HISTORY_MS - WASH.hopDays * DAY_MS
   const transfers = indexTransfers(await readTransfers(store, since))
@@ -109,7 +109,7 @@ const FEWEST_ROTATING = 3
 function dealOut(
   settlements: readonly SeenSettlement[],
   standings: ReadonlyMap<string, PayoutStanding>,
-  readPayouts: ReadonlySet<string>,
+  readPayouts: ReadonlyMap<string, { isProven: boolean }>,
 ): Map<string, Share> {
   // Anybody can write a transfer of nothing in anybody's name.
   const real = settlements.filter(({ amount }) => BigInt(amount) > 0n)
@@ -121,9 +121,13 @@ function dealOut(
   )
   const byListing = Map.groupBy(real.filter(isCalled), ({ listing_id }) => listing_id)
   const shares = new Map<string, Share>()
-  for (const [id, { counts, owned, contested }] of [...standings].sort(byId)) {
+  for (const [id, { counts, owned, contested, seeded = [] }] of [...standings].sort(byId)) {
     const disputed = new Set(contested.map(normalizePayout))
-    const read = owned.map(normalizePayout).filter((payout) => readPayouts.has(payout))
+    const needsNoProof = new Set(seeded.map(normalizePayout))
+    const read = owned.map(normalizePayout).filter((payout) => {
+      const known = readPayouts.get(payout)
+      return known !== undefined && (known.isProven || needsNoProof.has(payout))
+    })
     const called = byListing.get(id) ?? []
     if (called.length === 0 && read.length === 0) continue
     // What only the meter saw waits until it is known where its payer had the money from.

@@ -57,8 +57,11 @@ export async function readTransfers({ db }: Store, from: number): Promise<Transf
   }))
 }
 
-/** Payouts (CAIP-10) that are proved now, and that the meter has read up to a moment of late. */
-export async function readMeteredPayouts({ db }: Store, since: number): Promise<Set<string>> {
+/** Payouts (CAIP-10) that the meter has read up to a moment of late, and whether each is proved now. */
+export async function findFreshPayouts(
+  { db }: Store,
+  since: number,
+): Promise<Map<string, { isProven: boolean }>> {
   const rows = await db
     .selectFrom('meter_cursor')
     .select(['network', 'payout'])
@@ -72,7 +75,7 @@ export async function readMeteredPayouts({ db }: Store, since: number): Promise<
     .execute()
   const proven = new Set(proofs.map(({ payout }) => payout))
   const read = rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`))
-  return new Set(read.filter((payout) => proven.has(payout)))
+  return new Map(read.map((payout) => [payout, { isProven: proven.has(payout) }]))
 }
 
 /** Wallets the meter saw pay somebody we do not read. */

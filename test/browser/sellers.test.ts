@@ -165,6 +165,9 @@ async function provePayout(page: Page, owned: Locator): Promise<void> {
   await item.getByText('Proven: this payout is yours.').waitFor()
   await page.reload()
   await payouts.getByText(/^proven \d{4}-/).waitFor()
+  await item.getByRole('button', { name: 'Withdraw the proof' }).click()
+  await item.getByText('The proof is withdrawn.').waitFor()
+  await item.getByRole('button', { name: 'Prove it' }).waitFor()
 }
 
 test('a link that is used up says so and offers a new one', async () => {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runChores } from '../../functions/operations/chores.ts'
 import { takeLease } from '../../functions/store/lease.ts'
 import { NETWORK, wallet } from '../settlements/samples.ts'
+import { liveListing } from '../support/live-listing.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { createChain, createNode, payment } from './chain-double.ts'
 import { prove } from './meter-world.ts'
@@ -96,6 +97,15 @@ test('says what a node did wrong, keeps what it has, and goes on the next hour',
   instead = null
   await turn()
   expect(await paid()).toHaveLength(3)
+})
+
+test('reads what content publishes for a known operator, without a proof', async () => {
+  const seed = liveListing('x402.seed', 'https://api.seed.example/buy')
+  world.listings.set(seed.id, { ...seed, payout_seeded: [`${NETWORK}:${wallet(7)}`] })
+  chain.mine(payment(wallet(5), wallet(7), 4_000))
+  await turn()
+  expect(await paid()).toEqual([2, 3, 4, 5].map(wallet))
+  world.listings.delete(seed.id)
 })
 
 test('stops when the server does, though its node hangs', async () => {

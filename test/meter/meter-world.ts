@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ChainReport, measure } from '../../functions/meter/measure.ts'
+import type { SeedPayout } from '../../functions/meter/meter-rows.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
@@ -87,7 +88,11 @@ export function createMeter(
   store: Store,
   rpc: JsonRpc,
   now: () => number,
-  { network = NETWORK, unsafe = true } = {},
+  {
+    network = NETWORK,
+    unsafe = true,
+    seeds = [],
+  }: { network?: string; unsafe?: boolean; seeds?: readonly SeedPayout[] } = {},
 ) {
   const logged: string[] = []
   const waits: number[] = []
@@ -108,11 +113,11 @@ export function createMeter(
     waits,
     stop,
     async run(since: number | null = null): Promise<ChainReport> {
-      const [report] = (await measure(parts, { since, signal: stop.signal })) ?? []
+      const [report] = (await measure(parts, { since, seeds, signal: stop.signal })) ?? []
       if (report === undefined) throw new Error('nothing was measured')
       return report
     },
-    start: (since: number | null = null) => measure(parts, { since, signal: stop.signal }),
+    start: (since: number | null = null) => measure(parts, { since, seeds, signal: stop.signal }),
     /** What the next build is told, by listing id, when each payout counts for its prover. */
     async facts(payouts: readonly string[]) {
       const standings = new Map<string, PayoutStanding>(

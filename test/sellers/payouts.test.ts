@@ -253,6 +253,31 @@ describeStores('proving a payout', ({ newPlace }) => {
     expect(start.status).toBe(404)
   })
 
+  test('a proof is withdrawn alone, and its challenge with it', async () => {
+    const withdraw = (visitor: Visitor, body: object) =>
+      visitor.send('DELETE', '/payout', {
+        body: JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const own = { listing_id: 'x402.shop', payout: PAYOUT }
+    const other = `eip155:137:${ADDRESS}`
+    await check(await signText(await start(other)), other)
+    await check(await signText(await start()))
+    const waiting = await start()
+    const foreign = await withdraw(bob, own)
+    expect([foreign.status, (await foreign.json()).code]).toEqual([404, 'listing-not-found'])
+    expect((await withdraw(ann, { ...own, payout: 'x' })).status).toBe(400)
+    expect(await proven()).toEqual([other, PAYOUT])
+    for (const payout of [`eip155:8453:${WALLET.address}`, PAYOUT]) {
+      const answer = await withdraw(ann, { ...own, payout })
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toEqual({ payout, state: 'unproven' })
+    }
+    expect(await proven()).toEqual([other])
+    expect(await check(await signText(waiting))).toMatchObject({ verified: false, observed: null })
+    expect(await proven()).toEqual([other])
+  })
+
   test('a proof ends with its claim', async () => {
     const { db } = world.parts.ledger.store
     await check(await signText(await start()))

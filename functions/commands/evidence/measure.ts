@@ -1,11 +1,18 @@
 import { parseArgs } from 'node:util'
+import { readContent } from '../../../src/compile/content/read-content.ts'
+import { hostAt, readPayoutStandings } from '../../../src/compile/derive/payout-standings.ts'
+import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
+import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
+import { readLedgerFacts } from '../../analytics/ledger-facts.ts'
 import { type ChainReport, measure } from '../../meter/measure.ts'
+import type { SeedPayout } from '../../meter/meter-rows.ts'
 import { runMain } from '../../operations/run-main.ts'
 import { lockState, StateError } from '../../operations/state-lock.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createLog } from '../../ports/log.ts'
 import { openStore } from '../../store/open-store.ts'
+import type { Store } from '../../store/schema/store.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]
 
@@ -49,7 +56,9 @@ await runMain(async () => {
   for (const report of reports)
     console.log(options.isJson ? JSON.stringify(report) : toText(report))
   if (reports.length === 0 && !options.isJson)
-    console.log('No payout is proven on a chain in RPC_URLS: there is nothing to read.')
+    console.log(
+      'No payout is proven, or published for a known operator, on a chain in RPC_URLS: there is nothing to read.',
+    )
   if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
 })
 
@@ -64,7 +73,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
     try {
       return await measure(
         { store, config, clock: systemClock, log, isAlone: lock !== null },
-        { since, signal: stop.signal },
+        { since, seeds: await readSeeds(store, config), signal: stop.signal },
       )
     } finally {
       await store.close()
@@ -72,6 +81,24 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
   } finally {
     lock?.release()
   }
+}
+
+/** Payouts that the content publishes for operators that are surely independent. */
+async function readSeeds(store: Store, config: Config): Promise<SeedPayout[]> {
+  const { content } = readContent(config.CONTENT_DIR, {
+    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+  })
+  if (content === null)
+    throw new OperatorError('The content has errors, so nothing was measured: see npm run check.')
+  const ledger = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
+  const standings = readPayoutStandings(content, ledger, config.BASE_URL)
+  return content.listings.flatMap((file) =>
+    (standings.get(file.id)?.seeded ?? []).map((payout) => ({
+      payout,
+      listing_id: file.id,
+      host: hostAt(file, config.BASE_URL) ?? '',
+    })),
+  )
 }
 
 async function lockForUs(stateDir: string) {

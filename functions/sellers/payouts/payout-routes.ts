@@ -1,13 +1,14 @@
-import type { H3Event } from 'h3'
+import type * as v from 'valibot'
 import {
   PayoutBodySchema,
   PayoutCheckBodySchema,
   type PayoutChecked,
+  type PayoutState,
 } from '../../../src/domain/views/seller-views.ts'
 import { parseBody } from '../../http/parse-body.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createJsonRpc } from '../../settlements/json-rpc.ts'
-import type { PayoutProofTable } from '../../store/schema/tables.ts'
+import type { ClaimTable, PayoutProofTable } from '../../store/schema/tables.ts'
 import { showObserved } from '../proofs/proof.ts'
 import {
   createSignedInRoute,
@@ -23,39 +24,23 @@ import {
   findPayoutProof,
   openChallenge,
   recordPayoutProof,
+  withdrawPayoutProof,
 } from './payout-store.ts'
 
 /** `POST /api/v1/sellers/payout {listing_id, payout}`: a text to sign with the payout's wallet. */
 export function createPayoutStart(parts: Parts): SellerRoute {
-  const { problem, ledger, clock, release, config } = parts
-  return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const refused = await limitClient(parts, 'payout', event)
-    if (refused !== null) return refused
-    const body = await parseBody(event.req, PayoutBodySchema, problem)
-    if ('refusal' in body) return body.refusal
-    const { listing_id: listingId, payout } = body.output
-    const { db } = ledger.store
-    const claim = await findOwnedClaim(db, release(), { sellerId, listingId })
-    if (claim === null) return refuseForeign(parts)
-    const baseUrl = config.BASE_URL
-    return jsonAnswer({
-      challenge: await openChallenge(db, claim, { baseUrl, payout }, clock.now()),
-    })
+  const { ledger, clock, config } = parts
+  return createOwnerRoute(parts, PayoutBodySchema, async ({ payout }, claim) => {
+    const asked = { baseUrl: config.BASE_URL, payout }
+    return { challenge: await openChallenge(ledger.store.db, claim, asked, clock.now()) }
   })
 }
 
 /** `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. What fails is a 200 that says why. */
 export function createPayoutCheck(parts: Parts): SellerRoute {
-  const { problem, ledger, clock, release } = parts
-  return createSignedInRoute(parts, async (event: H3Event, { sellerId }) => {
-    const refused = await limitClient(parts, 'payout', event)
-    if (refused !== null) return refused
-    const body = await parseBody(event.req, PayoutCheckBodySchema, problem)
-    if ('refusal' in body) return body.refusal
-    const { listing_id: listingId, payout, signature } = body.output
-    const { db } = ledger.store
-    const claim = await findOwnedClaim(db, release(), { sellerId, listingId })
-    if (claim === null) return refuseForeign(parts)
+  const { ledger, clock } = parts
+  const { db } = ledger.store
+  return createOwnerRoute(parts, PayoutCheckBodySchema, async ({ payout, signature }, claim) => {
     const challenge = await findChallenge(db, claim.id, payout, clock.now())
     const seen = challenge === null ? NO_CHALLENGE : await look(parts, challenge, payout, signature)
     const proven =
@@ -64,7 +49,34 @@ export function createPayoutCheck(parts: Parts): SellerRoute {
         : null
     const proof = proven ?? (await findPayoutProof(db, claim.id, payout))
     const sight = seen.verified && proven === null ? NO_CHALLENGE : seen
-    return jsonAnswer({ ...sight, payout: toPayoutState(payout, proof) } satisfies PayoutChecked)
+    return { ...sight, payout: toPayoutState(payout, proof) } satisfies PayoutChecked
+  })
+}
+
+/** `DELETE /api/v1/sellers/payout {listing_id, payout}`: the proof ends alone; the next build knows. */
+export function createPayoutWithdrawal(parts: Parts): SellerRoute {
+  return createOwnerRoute(parts, PayoutBodySchema, async ({ payout }, claim) => {
+    await withdrawPayoutProof(parts.ledger.store.db, claim.id, payout)
+    return toPayoutState(payout, undefined)
+  })
+}
+
+/** What the routes of payouts share: a limit, a body, and a claim of the asker that covers the listing. */
+function createOwnerRoute<Schema extends typeof PayoutBodySchema | typeof PayoutCheckBodySchema>(
+  parts: Parts,
+  schema: Schema,
+  answer: (body: v.InferOutput<Schema>, claim: ClaimTable) => Promise<object>,
+): SellerRoute {
+  const { problem, ledger, release } = parts
+  return createSignedInRoute(parts, async (event, { sellerId }) => {
+    const refused = await limitClient(parts, 'payout', event)
+    if (refused !== null) return refused
+    const body = await parseBody(event.req, schema, problem)
+    if ('refusal' in body) return body.refusal
+    const { listing_id: listingId } = body.output
+    const claim = await findOwnedClaim(ledger.store.db, release(), { sellerId, listingId })
+    if (claim === null) return refuseForeign(parts)
+    return jsonAnswer(await answer(body.output, claim))
   })
 }
 
@@ -102,10 +114,7 @@ async function look(
   return { verified: false, expected, observed }
 }
 
-function toPayoutState(
-  payout: string,
-  proof: PayoutProofTable | undefined,
-): PayoutChecked['payout'] {
+function toPayoutState(payout: string, proof: PayoutProofTable | undefined): PayoutState {
   return proof === undefined
     ? { payout, state: 'unproven' }
     : { payout, state: 'proven', proven_at: new Date(proof.proven_at).toISOString() }

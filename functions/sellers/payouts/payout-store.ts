@@ -93,6 +93,22 @@ export async function recordPayoutProof(
   })
 }
 
+/** Ends a proof alone; a challenge that waits for its signature ends with it. */
+export async function withdrawPayoutProof(
+  db: Kysely<Tables>,
+  claimId: string,
+  payout: string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const table of ['payout_challenge', 'payout_proof'] as const)
+      await trx
+        .deleteFrom(table)
+        .where('claim_id', '=', claimId)
+        .where('payout', '=', normalizePayout(payout))
+        .execute()
+  })
+}
+
 export async function findPayoutProof(
   db: Kysely<Tables>,
   claimId: string,

@@ -41,6 +41,7 @@ export function readPayoutFacts(
   ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts' | 'probed'>,
   baseUrl: string,
 ): PayoutFacts[] {
+  const seeds = new Set(tables.independentOperators.map(({ domain }) => domain))
   return listings
     .filter((file) => !isOptedOut(file, ledger, baseUrl))
     .map((file) => {
@@ -49,10 +50,12 @@ export function readPayoutFacts(
       const seen = combineEvidence(evidence.get(id) ?? {}, ledger.probed.get(id))
       const named = seen.interface?.payouts ?? []
       // A proof ends with its claim, and a claim gives nothing on another host.
+      const owner = ownerAt(host ?? '', tables.sharedHosts)
       const isClaimed = ledger.claimed.get(id) === host
       return {
         id,
-        owner: ownerAt(host ?? '', tables.sharedHosts),
+        owner,
+        isSeed: seeds.has(owner),
         published: file.facts.payout,
         named: named.map(({ payout }) => payout),
         proven: isClaimed ? (ledger.provenPayouts.get(id) ?? []) : [],

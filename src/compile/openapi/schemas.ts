@@ -52,6 +52,7 @@ import {
   PayoutChallengeSchema,
   PayoutCheckBodySchema,
   PayoutCheckedSchema,
+  PayoutStateSchema,
   SessionBodySchema,
   SessionSchema,
 } from '../../domain/views/seller-views.ts'
@@ -113,6 +114,7 @@ export const SCHEMAS = {
   PayoutChallenge: PayoutChallengeSchema,
   PayoutCheckBody: PayoutCheckBodySchema,
   PayoutChecked: PayoutCheckedSchema,
+  PayoutState: PayoutStateSchema,
   OptOut: OptOutSchema,
   DisputeBody: DisputeBodySchema,
   DisputeTaken: DisputeTakenSchema,

@@ -85,6 +85,15 @@ export const SELLER_OPERATIONS = {
     body: 'PayoutBody',
     problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
   },
+  payout_withdraw: {
+    ...SELLER_READ,
+    summary: 'Withdraw the proof of a payout.',
+    description:
+      'The claim and other payouts stay proved, and a text that waits for a signature is void. The same when the payout was not proved.',
+    answer: 'PayoutState',
+    body: 'PayoutBody',
+    problems: [...SELLER_WRITE, 'not-signed-in', 'listing-not-found'],
+  },
   payout_check: {
     ...SELLER_READ,
     summary: 'Prove a payout by a signature: EIP-191, EIP-1271 or ed25519.',

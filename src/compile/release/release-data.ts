@@ -134,5 +134,6 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
     pricing: facts.pricing,
     payout: [...payouts.counts],
     ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
+    ...(payouts.seeded?.[0] !== undefined && { payout_seeded: [...payouts.seeded] }),
   }
 }

@@ -24,6 +24,8 @@ export const LiveListingSchema = v.strictObject({
   payout: v.array(v.string()),
   /** Payouts that count for nobody here until their holder proves them, where there are any. */
   payout_contested: v.exactOptional(v.array(v.string())),
+  /** Of a seller that is surely independent, payouts that are metered without a proof. */
+  payout_seeded: v.exactOptional(v.array(v.string())),
 })
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>

@@ -12,6 +12,8 @@ export interface PayoutFacts {
   named: readonly string[]
   /** What the owner of the listing's claim proved by a signature. */
   proven: readonly string[]
+  /** Of an operator that is surely independent: what people published for it needs no proof. */
+  isSeed?: boolean
 }
 
 export interface PayoutStanding {
@@ -21,6 +23,8 @@ export interface PayoutStanding {
   owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
   contested: readonly string[]
+  /** Of those it owns, what the meter reads without a proof: people published it for a seed. */
+  seeded?: readonly string[]
   /** Listings that own the payout of this one that most own, at least 1. */
   sharers: number
 }
@@ -39,7 +43,7 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
   const owners = new Map([...byPayout].map(([key, tied]) => [key, findOwners(tied)]))
   return new Map(
     listings.map((listing) => {
-      const { id, named } = listing
+      const { id, named, published, isSeed = false } = listing
       const own = toTies(listing)
       const owned = own.filter(({ key }) => owners.get(key)?.has(id) === true)
       const isOwned = new Set(owned.map(({ key }) => key))
@@ -50,6 +54,9 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
         counts: [...owned.map(({ payout }) => payout), ...relayed],
         owned: owned.map(({ payout }) => payout),
         contested: contested.map(({ payout }) => payout),
+        ...(isSeed && {
+          seeded: distinct(published).filter((one) => isOwned.has(normalizePayout(one))),
+        }),
         sharers: largestOf(
           owned.map(({ key }) => owners.get(key)?.size ?? 1),
           1,

@@ -161,15 +161,18 @@ export const PayoutCheckBodySchema = v.strictObject({
     ),
   ),
 })
+export const PayoutStateSchema = v.variant('state', [
+  v.object({ payout: v.string(), state: v.literal('proven'), proven_at: v.string() }),
+  v.object({ payout: v.string(), state: v.literal('unproven') }),
+])
+export type PayoutState = v.InferOutput<typeof PayoutStateSchema>
+
 export const PayoutCheckedSchema = v.object({
   verified: v.boolean(),
   expected: v.string(),
   /** What was seen; null when there was nothing to hold it against. */
   observed: v.nullable(v.string()),
-  payout: v.variant('state', [
-    v.object({ payout: v.string(), state: v.literal('proven'), proven_at: v.string() }),
-    v.object({ payout: v.string(), state: v.literal('unproven') }),
-  ]),
+  payout: PayoutStateSchema,
 })
 export type PayoutChecked = v.InferOutput<typeof PayoutCheckedSchema>
 

@@ -45,6 +45,7 @@ export const ROUTES = {
   analytics: { methods: ['GET'], path: '/api/v1/sellers/me/analytics', answer: 'live' },
   opt_out: { methods: ['POST'], path: '/api/v1/sellers/opt-out', answer: 'live' },
   payout_start: { methods: ['POST'], path: '/api/v1/sellers/payout', answer: 'live' },
+  payout_withdraw: { methods: ['DELETE'], path: '/api/v1/sellers/payout', answer: 'live' },
   payout_check: { methods: ['POST'], path: '/api/v1/sellers/payout/check', answer: 'live' },
   propose: { methods: ['POST'], path: '/api/v1/proposals', answer: 'live' },
   dispute: { methods: ['POST'], path: '/api/v1/trust/disputes', answer: 'live' },

@@ -1,6 +1,6 @@
 import type { ClaimChecked, ClaimStarted, ClaimView } from '../../../domain/views/seller-views.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../../domain/wire/vocabulary.ts'
-import { showClaimSight, showRefusal } from '../controls/check-box.ts'
+import { showClaimSight, showLine } from '../controls/check-box.ts'
 import {
   cloneTemplate,
   fill,
@@ -68,7 +68,7 @@ async function showSteps(card: HTMLElement, { listing_id, method }: ClaimView): 
     callSellers<ClaimStarted>('POST', 'claim', { listing_id, method }),
   )
   if (answer.ok) showInstructions(card, answer.body)
-  else showRefusal(partOf(card, 'result'), answer.detail)
+  else showLine(partOf(card, 'result'), answer.detail)
 }
 
 async function check(card: HTMLElement, claim: ClaimView, actions: ClaimActions): Promise<void> {
@@ -77,7 +77,7 @@ async function check(card: HTMLElement, claim: ClaimView, actions: ClaimActions)
     callSellers<ClaimChecked>('POST', `claim/${claim.id}/check`),
   )
   const box = partOf(card, 'result')
-  if (!answer.ok) return showRefusal(box, answer.detail)
+  if (!answer.ok) return showLine(box, answer.detail)
   const { claim: after, result } = answer.body
   showClaimSight(box, { ...after, last_check: result })
   partOf(card, 'state').textContent = CLAIM_STATE_TEXTS[after.state]

@@ -41,8 +41,8 @@ export function showClaimSight(box: HTMLElement, claim: ClaimView): void {
   showSight(box, { ...last_check, title })
 }
 
-/** One line, for what went wrong before anything was looked at. */
-export function showRefusal(box: HTMLElement, detail: string): void {
+/** One line, where there is nothing that was looked at: most say what went wrong. */
+export function showLine(box: HTMLElement, detail: string): void {
   box.className = 'saw'
   box.replaceChildren(make('p', '', makeSentence(detail)))
   box.hidden = false

@@ -1,5 +1,5 @@
-import type { KnownPayout, PayoutChecked } from '../../../domain/views/seller-views.ts'
-import { showRefusal, showSight } from '../controls/check-box.ts'
+import type { KnownPayout, PayoutChecked, PayoutState } from '../../../domain/views/seller-views.ts'
+import { showLine, showSight } from '../controls/check-box.ts'
 import {
   cloneTemplate,
   fill,
@@ -40,12 +40,24 @@ function createPayout(known: KnownPayout): HTMLElement {
   partOf(item, 'address').textContent = words.address || known.payout
   showState(item, words)
   const prove = partOf<HTMLButtonElement>(item, 'prove')
-  prove.hidden = words.state === 'proven'
   prove.addEventListener('click', () => void whileBusy(prove, () => openProof(item, known)))
+  const end = partOf<HTMLButtonElement>(item, 'withdraw')
+  end.addEventListener('click', () => void whileBusy(end, () => withdraw(item, known)))
   return item
 }
 
+async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
+  const { listing_id, payout, counts } = known
+  const box = partOf(item, 'payout-result')
+  const answer = await callSellers<PayoutState>('DELETE', 'payout', { listing_id, payout })
+  if (!answer.ok) return showLine(box, answer.detail)
+  showState(item, toPayoutWords({ listing_id, payout, counts }))
+  showLine(box, 'The proof is withdrawn. The next build leaves it out.')
+}
+
 function showState(item: HTMLElement, { state, label, explanation }: PayoutWords): void {
+  partOf(item, 'prove').hidden = state === 'proven'
+  partOf(item, 'withdraw').hidden = state !== 'proven'
   const tag = partOf(item, 'payout-state')
   tag.textContent = label
   tag.className = `tag ${{ proven: 'earned', contested: 'warn', unproven: '' }[state]}`
@@ -56,7 +68,7 @@ async function openProof(item: HTMLElement, known: KnownPayout): Promise<void> {
   const { listing_id, payout } = known
   const box = partOf(item, 'payout-result')
   const answer = await callSellers<{ challenge: string }>('POST', 'payout', { listing_id, payout })
-  if (!answer.ok) return showRefusal(box, answer.detail)
+  if (!answer.ok) return showLine(box, answer.detail)
   box.hidden = true
   const { challenge } = answer.body
   const { way, address } = toPayoutWords(known)
@@ -100,7 +112,7 @@ function showWallets(
           void whileBusy(button, async () => {
             const signed = await signWithWallet(wallet, { text, address })
             if (signed.ok) await send(signed.signature)
-            else showRefusal(partOf(item, 'payout-result'), signed.detail)
+            else showLine(partOf(item, 'payout-result'), signed.detail)
           }),
       ),
     ),
@@ -116,13 +128,12 @@ async function check(item: HTMLElement, known: KnownPayout, signature: string): 
     payout,
     signature,
   })
-  if (!answer.ok) return showRefusal(box, answer.detail)
+  if (!answer.ok) return showLine(box, answer.detail)
   const { verified, expected, observed, payout: after } = answer.body
   const title = verified ? 'Proven: this payout is yours.' : 'Not proven yet.'
   showSight(box, { title, verified, expected, observed })
   if (!verified || after.state !== 'proven') return
   showState(item, toPayoutWords({ ...known, proven_at: after.proven_at }))
   partOf(item, 'proof').hidden = true
-  partOf(item, 'prove').hidden = true
   box.append(make('p', 'small soft', 'The next build takes it up.'))
 }

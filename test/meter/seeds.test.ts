@@ -1,0 +1,102 @@
+import { afterEach, expect, test } from 'vitest'
+import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
+import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { toLiveListing } from '../../src/compile/release/release-data.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { DAY_MS, NETWORK, NOON, wallet } from '../settlements/samples.ts'
+import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { describeStores } from '../support/stores.ts'
+import { createChain, createNode, payment } from './chain-double.ts'
+import { createMeter, prove } from './meter-world.ts'
+
+const SHOP = wallet(1)
+const SEEDS = ['one', 'two', 'three']
+const seedPayout = (n: number) => wallet(2 + n)
+const buyer = (n: number) => wallet(20 + n)
+const BASE_URL = 'https://waypost.example'
+const RULES = { allowPrivate: true }
+
+let folder: ReturnType<typeof createContentFolder> | undefined
+afterEach(() => folder?.remove())
+
+/** A shop whose seller proved its payout, three known operators, and how many of them publish theirs. */
+function readMarket(publishing: number) {
+  folder = createContentFolder({
+    'listings/x402/0.md': listingText({ url: 'https://0.example/buy' }),
+    'tables/independent_operators.yaml': SEEDS.map(
+      (name) => `- { domain: ${name}.example, name: ${name}, why: Known to everybody. }\n`,
+    ).join(''),
+    ...Object.fromEntries(
+      SEEDS.map((name, n) => [
+        `listings/x402/${name}.md`,
+        listingText({
+          url: `https://api.${name}.example/buy`,
+          payout: n < publishing ? `["${NETWORK}:${seedPayout(n)}"]` : null,
+        }),
+      ]),
+    ),
+  })
+  const { content, faults } = readContent(folder.dir, RULES)
+  if (content === null) throw new Error(JSON.stringify(faults))
+  return content
+}
+
+async function build(store: Store, content: ReturnType<typeof readMarket>) {
+  const owners = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, NOON)) }
+  const standings = () => readPayoutStandings(content, owners, BASE_URL)
+  const ledger = { ...owners, ...(await readVerifiedSettlements(store, standings, NOON)) }
+  return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
+}
+
+describeStores('payouts that content publishes for known operators', ({ newStore }) => {
+  test('are metered without a proof, so that three of them make the rule of vouching hold', async () => {
+    const store = await newStore()
+    const chain = createChain({ start: NOON - DAY_MS, blockMs: 60_000 })
+    chain.mine(...SEEDS.map((_, n) => payment(buyer(0), seedPayout(n), 500_000)))
+    for (const n of [0, 1, 2]) chain.mine(payment(buyer(n), SHOP, 1_000))
+    for (let n = 0; n < 20; n += 1) chain.mine()
+    await prove(store, [SHOP])
+    const content = readMarket(3)
+    const { listings } = await build(store, content)
+    const seeds = listings
+      .map(toLiveListing)
+      .flatMap(({ id, payout_seeded = [] }) =>
+        payout_seeded.map((payout) => ({ payout, listing_id: id, host: 'api.seed.example' })),
+      )
+    expect(seeds.map(({ listing_id }) => listing_id)).toEqual([
+      'x402.one',
+      'x402.three',
+      'x402.two',
+    ])
+    const meter = createMeter(store, createNode(chain).rpc, chain.now, { seeds })
+    expect(await meter.run()).toMatchObject({ payments: 6, payouts: 4, stopped: null })
+
+    const { measuredOperators, byId } = await build(store, content)
+    expect(measuredOperators).toBe(3)
+    expect(byId.get('x402.0')?.trust).toMatchObject({
+      measured: { verified_buyers_30d: 1, unknown_buyers_30d: 2, watch: [] },
+    })
+    expect(byId.get('x402.one')?.trust).toMatchObject({ measured: { source: 'service_verified' } })
+
+    folder?.remove()
+    // What was read of a payout that nobody publishes any more measures nobody.
+    const fewer = await build(store, readMarket(2))
+    expect(fewer.measuredOperators).toBe(2)
+    expect(fewer.byId.get('x402.0')?.trust).toMatchObject({ measured: { verified_buyers_30d: 3 } })
+  })
+
+  test('of anybody else need a proof', async () => {
+    const content = readMarket(0)
+    const [first] = content.listings
+    if (first === undefined) throw new Error('there are listings')
+    first.facts.payout = [`${NETWORK}:${SHOP}`]
+    const { byId } = await build(await newStore(), content)
+    const live = [...byId.values()].map(toLiveListing)
+    expect(live.flatMap(({ payout }) => payout)).toEqual([`${NETWORK}:${SHOP}`])
+    expect(live.flatMap(({ payout_seeded = [] }) => payout_seeded)).toEqual([])
+  })
+})
