@@ -1,17 +1,19 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
 import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
-import { listingPath } from '../../src/domain/wire/links.ts'
+import { listingPath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { findAllowedMethods } from '../http/allowed-methods.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
 import { isSellerPath } from '../http/seller-path.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
-import { mountMetrics } from '../metrics/metrics-route.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/gone.ts'
 import { mountHealth } from './health.ts'
+
+const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 
 const PATH = '/.well-known/security.txt'
 
@@ -131,4 +133,40 @@ function createStub({ problem }: Pick<Parts, 'problem'>) {
     problem('not-implemented', {
       detail: 'This endpoint is a roadmap stub. /api/v1/roadmap says what is live.',
     })
+}
+
+/**
+ * `GET /metrics` for who holds the token. Its errors are plain text, as scrapers show them; without
+ * `METRICS_TOKEN` nothing stands here.
+ */
+function mountMetrics(app: H3, { expose }: Metrics, token: string | undefined): void {
+  if (token === undefined || expose === null) return
+  const answer = async ({ req }: H3Event): Promise<Response> => {
+    if (!isAllowed(req.headers.get('authorization'), token)) return refuse()
+    const { contentType, text } = await expose()
+    return new Response(text, { headers: { ...HEADERS, 'Content-Type': contentType } })
+  }
+  app.get(METRICS_PATH, answer)
+  app.on('HEAD', METRICS_PATH, answer)
+}
+
+function refuse(): Response {
+  return new Response('Send the token of METRICS_TOKEN as "Authorization: Bearer <token>".\n', {
+    status: 401,
+    headers: {
+      ...HEADERS,
+      'Content-Type': 'text/plain; charset=utf-8',
+      'WWW-Authenticate': 'Bearer realm="metrics"',
+    },
+  })
+}
+
+/** Digests are compared: how long that takes says nothing of the token, its length included. */
+function isAllowed(authorization: string | null, token: string): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+  return given !== undefined && timingSafeEqual(digest(given), digest(token))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

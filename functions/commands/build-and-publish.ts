@@ -1,4 +1,6 @@
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { formatFault } from '../../src/compile/content/fault.ts'
 import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
@@ -18,11 +20,14 @@ import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { lockBuilds } from '../operations/build-lock.ts'
+import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
 import { readFactsForBuild } from '../operations/read-facts.ts'
 import { runMain } from '../operations/run-main.ts'
-import { type Config, parseConfig } from '../ports/config.ts'
+import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
+
+/** How often a build that waits looks again (milliseconds). */
+const LOOK_EVERY = 200
 
 /**
  * `npm run build`: compiles the content into a release and publishes it. A release that is there
@@ -149,4 +154,37 @@ function createStageLog() {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`
+}
+
+/**
+ * One build at a time in an `OUT_DIR`: a second one waits for the first, and then mostly finds
+ * that nothing is left to do.
+ *
+ * @throws ConfigError when the folder cannot be used
+ */
+async function lockBuilds(outDir: string, onWait: () => void): Promise<FileLock> {
+  await mkdir(outDir, { recursive: true }).catch((error: unknown) => {
+    throw unusable(outDir, error)
+  })
+  for (let looks = 0; ; looks += 1) {
+    const lock = tryLock(outDir)
+    if (lock !== null) return lock
+    if (looks === 0) onWait()
+    await sleep(LOOK_EVERY)
+  }
+}
+
+function tryLock(outDir: string): FileLock | null {
+  try {
+    return takeFileLock(join(outDir, 'build.lock'))
+  } catch (error) {
+    throw unusable(outDir, error)
+  }
+}
+
+function unusable(outDir: string, error: unknown): ConfigError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new ConfigError(
+    `OUT_DIR ${outDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+  )
 }

@@ -1,9 +1,18 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
 import type { Mailer } from '../ports/mailer.ts'
-import { senderOf } from './message.ts'
-import { createOutboxMailer } from './outbox-mailer.ts'
-import { createSmtpMailer } from './smtp-mailer.ts'
+import { MailRefused } from '../ports/mailer.ts'
+import { keepLinesWhole, senderOf, toMessage } from './message.ts'
+
+/** A slow server costs a queue worker this long at most (milliseconds). */
+const CONNECT_TIMEOUT_MS = 10_000
+
+const ANSWER_TIMEOUT_MS = 20_000
+
+const CONNECTIONS = 3
 
 /** The mailer the environment asks for. */
 export function openMailer(
@@ -13,4 +22,73 @@ export function openMailer(
   return config.SMTP_URL === undefined
     ? createOutboxMailer(join(config.STATE_DIR, 'outbox'), from, (line) => console.log(line))
     : createSmtpMailer(config.SMTP_URL, from)
+}
+
+/**
+ * For a machine without SMTP: each mail becomes `<folder>/<time>-<random>.eml`, and a sign-in link
+ * is also printed, on the terminal and never in the structured log.
+ */
+export function createOutboxMailer(
+  folder: string,
+  from: string,
+  print: (line: string) => void,
+): Mailer {
+  const transport = createTransport({ streamTransport: true, buffer: true })
+  keepLinesWhole(transport)
+  return {
+    send: async (mail) => {
+      const { message } = await transport.sendMail(toMessage(from, mail))
+      if (!Buffer.isBuffer(message))
+        throw new TypeError('expected nodemailer to buffer the message')
+      // The mode of `mkdir` says nothing to a folder that was there before.
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await chmod(folder, 0o700)
+      const name = `${Date.now()}-${randomBytes(4).toString('hex')}`
+      await writeWhole(join(folder, name), message)
+      if (mail.link !== undefined) print(`Sign-in link for ${mail.to}: ${mail.link}`)
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** A reader of the folder sees a finished `.eml` or none. */
+async function writeWhole(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(`${path}.part`, 'wx', 0o600)
+  try {
+    await file.writeFile(bytes)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.part`, `${path}.eml`)
+}
+
+/** @param url `smtp(s)://user:password@host:port` */
+function createSmtpMailer(url: string, from: string): Mailer {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: ANSWER_TIMEOUT_MS,
+  })
+  keepLinesWhole(transport)
+  return {
+    send: async (mail) => {
+      try {
+        await transport.sendMail(toMessage(from, mail))
+      } catch (error) {
+        if (isRefusal(error)) throw new MailRefused('the mail server refused the mail for good')
+        throw error
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error) || !('responseCode' in error)) return false
+  const code = Number(error.responseCode)
+  return code >= 550 && code < 560
 }

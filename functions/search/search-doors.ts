@@ -2,15 +2,22 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type H3Event, HTTPResponse } from 'h3'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createBatches } from './create-batches.ts'
 import { createResponseMemory, type ResponseMemory } from './response-memory.ts'
 import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
-import { createShownRows } from './shown-rows.ts'
+
+/**
+ * Nobody waits for more than so many others, and their responses still fit the memory that is lent
+ * to them.
+ */
+const BATCH_SIZE = 32
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
@@ -148,4 +155,67 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
     randomUuid: randomUUID,
     onShown: shown.add,
   })
+}
+
+/** What is asked: the work, which returns how it is answered. */
+type Task = () => () => void
+
+/**
+ * Puts off what is asked within one turn of the event loop to its end, and then does the work of
+ * many together before any is answered. Sending goes deep into the operating system, which leaves
+ * nothing of a search in the processor's caches: work that alternates with it takes half as long
+ * again. A task that is alone is not held up.
+ *
+ * Tasks must not throw: there is nobody left to catch it.
+ */
+function createBatches(): (task: Task) => void {
+  let waiting: Task[] = []
+  const run = () => {
+    const tasks = waiting
+    waiting = []
+    for (let at = 0; at < tasks.length; at += BATCH_SIZE) {
+      const answers = tasks.slice(at, at + BATCH_SIZE).map((work) => work())
+      for (const answer of answers) answer()
+    }
+  }
+  return (task) => {
+    if (waiting.length === 0) setImmediate(run)
+    waiting.push(task)
+  }
+}
+
+/**
+ * Counts how often searches showed each organic row. Adding one to a number costs a search next to
+ * nothing; the listing's id is read, and the count looked up by it, once for many searches.
+ *
+ * @param report told what was counted since the last time: each listing once
+ */
+export function createShownRows(report: (listingId: string, times: number) => void) {
+  let of: SearchIndex | undefined
+  let times = new Uint32Array(0)
+  let touched: number[] = []
+  const reportAll = () => {
+    if (of === undefined) return
+    const [index, rows] = [of, touched]
+    touched = []
+    for (const row of rows) {
+      report(readId(index, 'organic', row), times[row] ?? 0)
+      times[row] = 0
+    }
+  }
+  return {
+    add(index: SearchIndex, rows: readonly RankedRow[]): void {
+      if (index !== of) {
+        reportAll()
+        of = index
+        times = new Uint32Array(index.organic.rows)
+      }
+      for (const { row } of rows) {
+        const before = times[row] ?? 0
+        if (before === 0) touched.push(row)
+        times[row] = before + 1
+      }
+    },
+    report: reportAll,
+  }
 }

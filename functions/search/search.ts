@@ -2,16 +2,22 @@ import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import { searchIndex } from '../../src/search/query/search-index.ts'
+import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { acceptsEncoding } from '../static/accepts-encoding.ts'
-import { type AnsweredQuery, createAnsweredQueries } from './answered-queries.ts'
 import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
 import type { SearchResponseInput } from './response-pieces.ts'
 import { compressWhole, writeGzipResponse } from './write-gzip-response.ts'
 import { writeSearchResponse } from './write-search-response.ts'
+
+/** Queries remembered for one index: a few megabytes at most. */
+const REMEMBERED_QUERIES = 2000
+
+/** Agents that ask the same thing ask it in few words; longer texts are not worth the room. */
+const MAX_REMEMBERED_CHARACTERS = 256
 
 export interface SearchParts {
   /** The index being served right now; asked for once a request, so that a swap is atomic. */
@@ -116,5 +122,46 @@ function createTextsFor(texts: () => SearchTexts): (index: SearchIndex) => Prepa
     of = { index, texts: current }
     prepared = prepareTexts(index, current)
     return prepared
+  }
+}
+
+/** A query that was answered: what it was read as, which rows it found. */
+interface AnsweredQuery {
+  query: SearchQuery
+  outcome: SearchOutcome
+}
+
+interface AnsweredQueries {
+  find(index: SearchIndex, rawQuery: string): AnsweredQuery | undefined
+  keep(index: SearchIndex, rawQuery: string, answered: AnsweredQuery): void
+}
+
+/**
+ * Remembers what was answered to the queries asked most. An index never changes, so nothing here
+ * can be stale; another index forgets everything.
+ *
+ * @param most how many are remembered; the least recently asked leave first. 0 remembers none.
+ */
+function createAnsweredQueries(most = REMEMBERED_QUERIES): AnsweredQueries {
+  let of: SearchIndex | undefined
+  let remembered = new Map<string, AnsweredQuery>()
+  return {
+    find(index, rawQuery) {
+      if (index !== of) return undefined
+      const answered = remembered.get(rawQuery)
+      if (answered === undefined) return undefined
+      remembered.delete(rawQuery)
+      remembered.set(rawQuery, answered)
+      return answered
+    },
+    keep(index, rawQuery, answered) {
+      if (rawQuery.length > MAX_REMEMBERED_CHARACTERS || most === 0) return
+      if (index !== of) remembered = new Map()
+      of = index
+      remembered.set(rawQuery, answered)
+      if (remembered.size <= most) return
+      const [oldest] = remembered.keys()
+      if (oldest !== undefined) remembered.delete(oldest)
+    },
   }
 }

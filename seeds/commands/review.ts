@@ -1,10 +1,13 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
 import type { Decision, ReviewFile } from '../review/review-source.ts'
 import { toPrintable } from '../text/printable.ts'
-import { editText } from './edit-text.ts'
 import { parseReviewOptions, REVIEW_HELP, type ReviewOptions } from './review-options.ts'
 import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
 import { toListLine, toShowLines } from './review-text.ts'
@@ -185,4 +188,29 @@ function print(line: string): void {
 function printFault(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error)
   for (const line of text.split('\n')) console.error(toPrintable(line, MAX_FAULT))
+}
+
+/**
+ * A person changes the text in an editor of theirs; it has the file's own name, so that the editor
+ * knows its kind.
+ *
+ * @throws OperatorError without an editor, or when it ends with a fault
+ */
+export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): string {
+  const editor = env.VISUAL || env.EDITOR
+  if (!editor)
+    throw new OperatorError('expected an editor in VISUAL or EDITOR, or a text with --file FILE')
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-review-'))
+  const file = join(folder, basename(path))
+  try {
+    writeFileSync(file, text, { mode: 0o600 })
+    // As git does: the variable may hold arguments of its own.
+    const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], {
+      stdio: 'inherit',
+    })
+    if (status !== 0) throw new OperatorError(`${editor} ended with a fault: nothing was changed`)
+    return readFileSync(file, 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

@@ -1,9 +1,13 @@
+import { getDomain } from 'tldts'
 import { REFUSAL_REASONS, type Refusal, type RefusalReason } from '../facts/refusal.ts'
-import { groupByOperator, MANY_LISTINGS } from '../plan/group-by-operator.ts'
+import type { Seed } from '../facts/seed-facts.ts'
 import type { KeptListing } from '../plan/seeding-plan.ts'
 import { toPrintable } from '../text/printable.ts'
 import type { SeedingResult } from './run-seeding.ts'
 import { countSeeding } from './seed-counts.ts'
+
+/** From here on somebody reading a category notices the same seller. */
+const MANY_LISTINGS = 5
 
 const EXAMPLES = 3
 const MOST_OPERATORS = 10
@@ -115,4 +119,34 @@ function formatByReason(refusals: readonly Refusal[]): string[] {
 
 function line(count: number, text: string): string {
   return `${String(count).padStart(7)}  ${text}`
+}
+
+/**
+ * Who is behind many listings: the wallet they are paid to, or the domain they stand under.
+ *
+ * @returns operators with many of these listings, most first
+ */
+function groupByOperator(
+  seeds: readonly Pick<Seed, 'facts' | 'wallets'>[],
+): { operator: string; listings: number }[] {
+  const counts = new Map<string, number>()
+  for (const seed of seeds)
+    for (const operator of operatorsOf(seed)) counts.set(operator, (counts.get(operator) ?? 0) + 1)
+  return [...counts]
+    .filter(([, listings]) => listings >= MANY_LISTINGS)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+    .map(([operator, listings]) => ({ operator, listings }))
+}
+
+function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): string[] {
+  const host = URL.parse(facts.url)?.hostname ?? ''
+  // Packages have their page at a forge or a registry, which is nobody's operator.
+  const domain = isForge(host) ? null : getDomain(host, { allowPrivateDomains: true })
+  return [...new Set([...wallets.map((each) => each.toLowerCase()), ...(domain ? [domain] : [])])]
+}
+
+function isForge(host: string): boolean {
+  return /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/.test(
+    host,
+  )
 }

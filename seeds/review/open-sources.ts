@@ -1,13 +1,31 @@
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { listWaitingDisputes, settleDispute } from '../../functions/disputes/dispute-store.ts'
 import { hasLedger } from '../../functions/operations/read-facts.ts'
 import type { Config } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
+import type { DisputeTable } from '../../functions/store/schema/review-tables.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { lockFileOf, readIfThere, readMemory, readReview } from '../content/content-folder.ts'
+import { type ContentWriter, openContent } from '../content/content-writer.ts'
+import { evidenceFileOf, membersOf, renderJson, tombstoneFileOf } from '../content/machine-files.ts'
+import {
+  parseReviewItem,
+  parseSettled,
+  type ReviewItem,
+  reviewFileOf,
+  SETTLED_FILE,
+} from '../content/review-item.ts'
+import { renderLock } from '../content/seed-lock.ts'
 import type { ReviewPlace } from './accept-file.ts'
-import { createContentQueue } from './content-queue.ts'
-import { createDisputeQueue } from './disputes.ts'
+import { acceptFile } from './accept-file.ts'
 import { openProposals } from './proposals.ts'
 import { createTagQueue } from './proposed-tags.ts'
-import type { ReviewSource } from './review-source.ts'
+import type { Decision, ReviewSource } from './review-source.ts'
 
 /**
  * Every kind of question there is, each opened on its own: one that can't be must not hide the rest.
@@ -33,4 +51,153 @@ export function reviewSources(
         hasLedger(config) ? createDisputeQueue(await openStore(config, log), now) : null,
     },
   ]
+}
+
+/** Questions that importers left in `content/review`. */
+export function createContentQueue(place: ReviewPlace, now: () => string): ReviewSource {
+  const { contentDir } = place
+  /** No importer writes meanwhile. */
+  async function withContent<Result>(work: (writer: ContentWriter) => Promise<Result>) {
+    const writer = await openContent(contentDir)
+    try {
+      return await work(writer)
+    } finally {
+      await writer.release()
+    }
+  }
+  return {
+    kind: 'content',
+    async list() {
+      const files = await readReview(contentDir)
+      const settled = parseSettled(files.get(SETTLED_FILE))
+      return (
+        [...files]
+          .filter(([file]) => file !== SETTLED_FILE)
+          .map(([file, text]) => parseReviewItem(text, file))
+          // Killed between the note of a decision and the end of the question.
+          .filter(({ id }) => !Object.hasOwn(settled, id))
+          .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1))
+      )
+    },
+    show: async () => [],
+    edit: (item, file) =>
+      withContent((writer) => writer.write(reviewFileOf(item.id), renderJson({ ...item, file }))),
+    settle: (item, decision) =>
+      withContent(async (writer) => {
+        const done = await carryOut(place, writer, item, { decision, now: now() })
+        const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
+        const note = {
+          decision: decision.decision,
+          reason: decision.reason,
+          at: now(),
+          listing: item.listing,
+        }
+        await writer.write(SETTLED_FILE, renderJson(sorted({ ...settled, [item.id]: note })))
+        await writer.remove(reviewFileOf(item.id))
+        return done
+      }),
+    close: async () => undefined,
+  }
+}
+
+async function carryOut(
+  place: ReviewPlace,
+  writer: ContentWriter,
+  item: ReviewItem,
+  { decision, now }: { decision: Decision; now: string },
+): Promise<string[]> {
+  if (decision.decision === 'refused')
+    return item.file === undefined ? [`${item.listing} stays as it is`] : ['nothing is listed']
+  const file = decision.file ?? item.file
+  if (file !== undefined) return acceptFile(place, writer, file)
+  return item.why === 'withdrawn_at_source'
+    ? buryWithdrawn(place.contentDir, writer, item, now)
+    : ['noted; nothing else follows from it']
+}
+
+/** By id: two branches that settle different questions merge without conflict. */
+function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** What strangers dispute. Accepted, it is a notice on the listing; it never moves a score. */
+export function createDisputeQueue(store: Store, now: () => string): ReviewSource {
+  return {
+    kind: 'disputes',
+    list: async () => (await listWaitingDisputes(store)).map(toItem),
+    show: async (item) => urlsOf(item.found).map((url) => `evidence: ${url}`),
+    async settle(item, { decision, reason }) {
+      const done = await settleDispute(
+        store,
+        item.id,
+        { state: decision, note: reason },
+        Date.parse(now()),
+      )
+      if (!done) throw new OperatorError(`${item.id} was decided already`)
+      return decision === 'accepted'
+        ? [`${item.listing} shows the notice "disputed" from the next build on; no score changes`]
+        : [`${item.listing} stays as it is`]
+    },
+    close: () => store.close(),
+  }
+}
+
+function toItem({ id, listing_id, reason, evidence_urls, created_at }: DisputeTable): ReviewItem {
+  return {
+    id,
+    at: new Date(created_at).toISOString(),
+    why: 'disputed',
+    from: 'disputes',
+    listing: listing_id,
+    note: reason,
+    found: parseJson(evidence_urls),
+  }
+}
+
+function urlsOf(found: unknown): string[] {
+  const parsed = v.safeParse(v.array(v.string()), found)
+  return parsed.success ? parsed.output : []
+}
+
+/**
+ * Takes out a listing that people edited and its source withdrew, as the importer would have done
+ * with one that nobody had edited: its tombstone keeps the file, and a return restores it.
+ */
+async function buryWithdrawn(
+  contentDir: string,
+  writer: ContentWriter,
+  item: ReviewItem,
+  now: string,
+): Promise<string[]> {
+  if (!isListingId(item.listing))
+    throw new OperatorError(`${item.id} names no listing: ${JSON.stringify(item.listing)}`)
+  const [prefix, ...rest] = item.listing.split('.')
+  const file = `listings/${prefix}/${rest.join('.')}.md`
+  const { kept, promised } = await readMemory(contentDir, item.from)
+  if (promised !== null)
+    throw new OperatorError(
+      `a run of ${item.from} was killed: run npm run seed -- ${item.from} once more, then decide`,
+    )
+  const listing = await readIfThere(join(contentDir, file))
+  if (listing === null) return [`${file} is gone already`]
+  const evidence = await readIfThere(join(contentDir, evidenceFileOf(file)))
+  await writer.write(
+    tombstoneFileOf(file),
+    renderJson({
+      id: item.listing,
+      at: now,
+      reason: 'withdrawn',
+      by: item.from,
+      listing,
+      ...(evidence === null ? {} : { evidence: membersOf(evidence) }),
+    }),
+  )
+  const listings = [...kept.listings].map(
+    ([key, { missing_since: _, ...entry }]) =>
+      [key, entry.file === file ? { ...entry, withdrawn: true as const } : entry] as const,
+  )
+  await writer.write(lockFileOf(item.from), renderLock({ ...kept, listings: new Map(listings) }))
+  await writer.remove(evidenceFileOf(file))
+  await writer.remove(file)
+  return [`${file} is withdrawn; ${tombstoneFileOf(file)} keeps it`]
 }

@@ -18,8 +18,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
 import { createSearch, type Search } from '../../functions/search/search.ts'
-import { createSearchDoors } from '../../functions/search/search-doors.ts'
-import { createShownRows } from '../../functions/search/shown-rows.ts'
+import { createSearchDoors, createShownRows } from '../../functions/search/search-doors.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 
 const [file = '', mode = 'served'] = process.argv.slice(2)

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
-import { REGISTERED_FIELDS } from '../../src/domain/relay/registered-fields.ts'
+import { REGISTERED_FIELDS, toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
 import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { GET, PAID, tell } from './tell-seller.ts'
 

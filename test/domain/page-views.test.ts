@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { toFacets, toFacetTexts } from '../../src/compile/pages/page-indexes.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
 import { isNamedNetwork, toNetworkName } from '../../src/domain/listing/network-names.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
@@ -22,8 +23,7 @@ import {
   toOrderText,
 } from '../../src/site/rows/listing-row.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/site/rows/price-histogram.ts'
-import { readFirst } from '../../src/site/search/first-results.ts'
-import { toFacets, toFacetTexts } from '../../src/site/search/listing-facets.ts'
+import { readFirst } from '../../src/site/search/ask-index.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTopKeys } from '../../src/search/numbers/top-keys.ts'
+import { createTopKeys } from '../../src/search/query/rank-rows.ts'
 
 test('the page is the one a full sort would give, whatever its size', () => {
   const keys = fc.uniqueArray(fc.integer(), { maxLength: 2000 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { editText } from '../../seeds/commands/edit-text.ts'
+import { editText } from '../../seeds/commands/review.ts'
 
 const FILE = { path: "listings/mcp/it's a lamp.md", text: 'name: harbour\n' }
 const TO_RIVER = `sed -i -e 's/harbour/river/'`

@@ -148,7 +148,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
     packages: ['node:*', 'valibot'],
   },
-  'seeds/commands': { ours: ['src/domain', 'functions/ports', 'seeds'], packages: ['node:*'] },
+  'seeds/commands': {
+    ours: ['src/domain', 'functions/ports', 'seeds'],
+    packages: ['node:*', 'tldts'],
+  },
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },
   // Published by itself: takes rules of the domain along, and runs wherever fetch does.
   'packages/client/src': { ours: ['src/domain'], packages: [] },

@@ -1,6 +1,7 @@
+import type { ClaimMailTask } from '../../mail/mail-kinds.ts'
 import type { WriteMail } from '../../mail/mail-queue.ts'
-import { writeClaimMail, writeSignInMail } from '../../mail/mail-texts.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Mail } from '../../ports/mailer.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { issueLoginToken, LOGIN_TOKEN_MINUTES } from './login-token.ts'
 
@@ -18,4 +19,67 @@ export function createMailWriter(store: Store, clock: Clock, baseUrl: string): W
       LOGIN_TOKEN_MINUTES,
     )
   }
+}
+
+type MailText = Pick<Mail, 'subject' | 'text' | 'link'>
+
+/** @param link works once, for `minutes` */
+function writeSignInMail(baseUrl: string, link: string, minutes: number): MailText {
+  return {
+    subject: 'Your Waypost sign-in link',
+    link,
+    text: `Hello,
+
+Someone asked to sign in to Waypost with this address, probably you.
+Open this link and press the button there:
+
+${link}
+
+The link works once and for ${minutes} minutes. A newer link replaces it.
+If this was not you, ignore this mail. Nobody can sign in without the link.
+
+Waypost, ${baseUrl}
+`,
+  }
+}
+
+/** What happened to a claim, in plain words, with what to do about it. */
+function writeClaimMail(baseUrl: string, task: ClaimMailTask): MailText {
+  const dashboard = `${baseUrl}/sellers/dashboard`
+  const page = `${baseUrl}/listing/${task.listing_id}`
+  const closing = `Your claims: ${dashboard}\nThe listing: ${page}\n\nWaypost, ${baseUrl}\n`
+  const { subject, body } = describe(task)
+  return { subject, text: `Hello,\n\n${body}\n\n${closing}` }
+}
+
+function describe(task: ClaimMailTask): { subject: string; body: string } {
+  const { listing_id, host } = task
+  switch (task.kind) {
+    case 'claim_verified':
+      return {
+        subject: `You own the listing ${listing_id}`,
+        body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\nPlease leave the proof in place: we check it every day.`,
+      }
+    case 'claim_superseded':
+      return {
+        subject: `Somebody else now owns the listing ${listing_id}`,
+        body: `another seller proved control of ${host} after you did. The listing ${listing_id} is theirs now, and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for that host, then claim the listing again.`,
+      }
+    case 'claim_failing':
+      return {
+        subject: `We could not find your proof for ${listing_id}`,
+        body: `the daily check of your claim on ${listing_id} failed:\n${task.reason}\nPut the proof back within 7 days, or the claim ends and the listing is unclaimed again. You can check it now on your dashboard.`,
+      }
+    case 'claim_lapsed':
+      return {
+        subject: `Your claim on ${listing_id} has lapsed`,
+        body: `${whyLapsed(task)}\nThe listing ${listing_id} becomes unclaimed at the next build. You can claim it again at any time, with a new token.`,
+      }
+  }
+}
+
+function whyLapsed({ host, reason }: Extract<ClaimMailTask, { kind: 'claim_lapsed' }>): string {
+  return reason === 'host_changed'
+    ? `the listing has moved away from ${host}, and your proof covers that host alone.`
+    : `we could not find your proof for ${host} for 7 days:\n${reason}`
 }

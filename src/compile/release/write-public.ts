@@ -1,8 +1,11 @@
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type CompiledListing, type CompiledSite, handOver, sealCompiled } from '../../compiled.ts'
-import { drawCards } from '../../site/cards/draw-cards.ts'
+import { renderCardSvg } from '../../site/cards/card-svg.ts'
+import { createDrawer } from '../../site/cards/create-drawer.ts'
+import { toDrawingKey } from '../../site/cards/drawing-key.ts'
+import { toPageCards } from '../../site/cards/link-card.ts'
 import type { CarriedFile } from '../files/carry-over.ts'
 import { compressFiles } from '../files/compress-files.ts'
 import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
@@ -15,6 +18,9 @@ import type { BegunRelease, MadeFrom } from './begin-release.ts'
 import { type Dump, writeDump } from './create-dump.ts'
 import { type PageCode, placePageCode } from './page-code.ts'
 import { writeStatic } from './write-static.ts'
+
+/** Cards that builds before drew: nothing in them changes from day to day. */
+const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 
 /** Hosts of files answer `/search` with `search.html`; where functions stand, they do. */
 const PLACES: Readonly<Record<string, string>> = { 'search/file/index.html': 'search.html' }
@@ -162,4 +168,41 @@ function toFile(pathname: string, type: string): string {
   if (type === 'endpoint') return path
   if (path === '404') return '404.html'
   return path === '' ? 'index.html' : `${path}/index.html`
+}
+
+/**
+ * Draws the cards of lists, by path in `public/`. A listing's is drawn by the functions when somebody
+ * first links to it: most never are.
+ */
+async function drawCards({ categories }: CompiledSite): Promise<Map<string, Uint8Array>> {
+  const drawer = createDrawer()
+  try {
+    const drawn = toPageCards(categories.categories).map(async ({ path, card }) => {
+      const svg = renderCardSvg(card)
+      const file = join(KEPT, `${toDrawingKey(svg)}.png`)
+      return [path.slice(1), readKept(file) ?? keep(file, await drawer.draw(svg))] as const
+    })
+    return new Map(await Promise.all(drawn))
+  } finally {
+    drawer.rest()
+  }
+}
+
+function readKept(file: string): Uint8Array | null {
+  try {
+    return readFileSync(file)
+  } catch {
+    return null
+  }
+}
+
+/** Where nothing can be kept, the next build draws again. */
+function keep(file: string, png: Uint8Array): Uint8Array {
+  try {
+    mkdirSync(KEPT, { recursive: true })
+    const unfinished = `${file}.${process.pid}`
+    writeFileSync(unfinished, png)
+    renameSync(unfinished, file)
+  } catch {}
+  return png
 }

@@ -1,8 +1,9 @@
-import type { Settlement } from '../settlement/settlement.ts'
+import type { Settlement, Transfer } from '../settlement/settlement.ts'
 import type { TransferIndex } from './chain-order.ts'
-import { findBursts } from './wash-burst.ts'
-import { findFunded } from './wash-funding.ts'
+import { findFirstPayments, findFunders, isSurelyBefore, sumOf } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
+
+const DAY_MS = 86_400_000
 
 export const WASH_FLAGS = [
   'self_payment',
@@ -86,4 +87,107 @@ function findReturned(
     if (back * 100n >= sum * percent) returned.add(wallet)
   }
   return returned
+}
+
+/**
+ * Bursts of first-time payers of one same amount: many wallets, one hand. Fast sales alone are no
+ * proof (a launch looks like that too), so a second sign is asked for.
+ *
+ * Left out are the wallets of the crowded half hour alone: else a rival, for a few cents, could send a
+ * crowd that takes a seller's real buyers with it.
+ *
+ * @returns every settlement of those payers in that amount.
+ */
+function findBursts(
+  settlements: readonly Settlement[],
+  transfers: TransferIndex,
+  hasPaidOthers: (wallet: string) => boolean,
+): Set<Settlement> {
+  const found = new Set<Settlement>()
+  const cohorts = Map.groupBy(findFirstPayments(settlements).values(), ({ amount }) => amount)
+  for (const [amount, cohort] of cohorts) {
+    const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
+    if (crowd.length === 0) continue
+    const isSilent = !cohort.some(({ payer }) => hasPaidOthers(normalizeWallet(payer)))
+    if (!isSilent && !isOfOneFunder(cohort, transfers)) continue
+    const payers = new Set(crowd.map(({ payer }) => normalizeWallet(payer)))
+    for (const settlement of settlements)
+      if (settlement.amount === amount && payers.has(normalizeWallet(settlement.payer)))
+        found.add(settlement)
+  }
+  return found
+}
+
+/** Those whose first payment lies in a half hour that holds most of the cohort. */
+function findCrowd(cohort: readonly Settlement[]): Settlement[] {
+  const { share, windowMs } = WASH.burst
+  const times = cohort.map(({ at }) => at).sort((a, b) => a - b)
+  const needed = Math.ceil(share * times.length)
+  const starts = times.filter((start, index) => {
+    const last = times[index + needed - 1]
+    return last !== undefined && last - start <= windowMs
+  })
+  return cohort.filter(({ at }) => starts.some((start) => at >= start && at - start <= windowMs))
+}
+
+/**
+ * Whether one wallet had sent money to half of the cohort before they paid. One that sent as many
+ * payers of others theirs is an exchange, and holds nobody together.
+ */
+function isOfOneFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
+  const fundedBy = new Map<string, number>()
+  for (const first of cohort)
+    for (const funder of findFunders(first, transfers).keys())
+      fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
+  const needed = WASH.burst.funderShare * cohort.length
+  return [...fundedBy].some(
+    ([funder, count]) => count >= needed && transfers.countReceivers(funder) < 2 * count,
+  )
+}
+
+/**
+ * Payers that had money of the seller's before they first paid: sent to them, however little, or to
+ * one wallet that afterwards gave them at least what they first paid, and most of what they had.
+ * Less than most proves nothing: a rival that the seller once paid could give it to his buyers.
+ *
+ * Known limits: not through two wallets or more, not through a contract (exchanges, pools and bridges
+ * pass on everybody's money), not in another token, and not longer ago than `WASH.hopDays`.
+ */
+function findFunded(
+  settlements: readonly Settlement[],
+  own: ReadonlySet<string>,
+  transfers: TransferIndex,
+): Set<string> {
+  const funded = new Set<string>()
+  for (const [wallet, first] of findFirstPayments(settlements)) {
+    const received = transfers.to(wallet).filter((transfer) => isSurelyBefore(transfer, first))
+    const had = sumOf(received)
+    const passed = [...findFunders(first, transfers).values()].filter(
+      (given) => sumOf(given) * 2n >= had,
+    )
+    if (
+      received.some((transfer) => isOwn(transfer, own)) ||
+      passed.flat().some((transfer) => isHop(transfer, first, own, transfers))
+    )
+      funded.add(wallet)
+  }
+  return funded
+}
+
+function isOwn({ from }: Transfer, own: ReadonlySet<string>): boolean {
+  return own.has(normalizeWallet(from))
+}
+
+/** Whether who sent this had it, within the look-back, of the seller. */
+function isHop(
+  passed: Transfer,
+  first: Settlement,
+  own: ReadonlySet<string>,
+  transfers: TransferIndex,
+): boolean {
+  const since = first.at - WASH.hopDays * DAY_MS
+  if (passed.from_contract === true || passed.at < since) return false
+  return transfers
+    .to(normalizeWallet(passed.from))
+    .some((given) => given.at >= since && isOwn(given, own) && isSurelyBefore(given, passed))
 }

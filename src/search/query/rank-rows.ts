@@ -3,7 +3,6 @@ import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { firstPlace } from '../numbers/first-place.ts'
-import { createTopKeys } from '../numbers/top-keys.ts'
 import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
 import { scoreRows } from './explain-rows.ts'
@@ -11,6 +10,9 @@ import { allRows, bitsOf, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { openPlan, type PostingCursor } from './posting-cursor.ts'
 import { sortPlaces } from './sort-places.ts'
+
+/** A first page, and some: so few are quickest kept in order. */
+const MAX_SORTED = 64
 
 /** From so many rows on, a walk over all postings costs less than a look at each row. */
 const MANY = 256
@@ -175,4 +177,44 @@ function rankSorted(
   const first = sorted(0, near, most)
   const others = first.length < most ? sorted(near, ranked.length, most - first.length) : []
   return { total: keys.length, rows: [...first, ...others] }
+}
+
+interface TopKeys {
+  /** Offers a key; returns what the next one must exceed to be kept. */
+  offer(key: number): number
+  /** The largest keys in descending order. */
+  take(): Float64Array
+}
+
+/** Keeps the `size` largest of any number of keys. */
+export function createTopKeys(size: number): TopKeys {
+  return size <= MAX_SORTED ? createSortedKeys(size) : createAllKeys(size)
+}
+
+function createSortedKeys(size: number): TopKeys {
+  const keys = new Float64Array(size)
+  let length = 0
+  return {
+    offer(key) {
+      if (length < size) length += 1
+      else if (key <= (keys[size - 1] ?? Number.POSITIVE_INFINITY)) return keys[size - 1] ?? key
+      let at = length - 1
+      for (; at > 0 && (keys[at - 1] ?? 0) < key; at -= 1) keys[at] = keys[at - 1] ?? 0
+      keys[at] = key
+      return length === size ? (keys[size - 1] ?? 0) : Number.NEGATIVE_INFINITY
+    },
+    take: () => keys.subarray(0, length),
+  }
+}
+
+/** Deep pages are rare: everything is kept until one is taken. */
+function createAllKeys(size: number): TopKeys {
+  const keys: number[] = []
+  return {
+    offer(key) {
+      keys.push(key)
+      return Number.NEGATIVE_INFINITY
+    },
+    take: () => Float64Array.from(keys).sort().reverse().subarray(0, size),
+  }
 }
