@@ -1,17 +1,7 @@
 import type { PROPOSAL_STATES } from '../../../src/domain/proposals/proposal-views.ts'
 import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/batch-settlement.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
-import {
-  integer,
-  key,
-  maybe,
-  moment,
-  table,
-  text,
-  textOf,
-  unique,
-  withRule,
-} from '../schema/columns.ts'
+import { integer, key, maybe, moment, table, text, textOf, unique, withRule } from './columns.ts'
 
 export const USAGE_KINDS = ['impression', 'call'] as const
 export const CHECK_STATES = ['waiting', 'counted', 'done', 'refused', 'given_up'] as const

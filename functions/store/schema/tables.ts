@@ -1,5 +1,5 @@
 import type { BASELINE } from '../migrations/0001-tables.ts'
-import type { RowsOf } from './columns.ts'
+import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
 export type Tables = RowsOf<typeof BASELINE>
