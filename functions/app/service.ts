@@ -6,7 +6,7 @@ import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createListingCards } from '../cards/listing-cards.ts'
 import { createChanges } from '../changes/changes.ts'
 import { createGo } from '../clicks/go.ts'
-import { createCompareList } from '../compare/compare-list.ts'
+import { createCompareList } from '../compare/chosen-comparison.ts'
 import { createComparePage } from '../compare/compare-page.ts'
 import { createDisputePage, createDisputeRoute } from '../disputes/dispute-form.ts'
 import { createDoors } from '../doors/create-doors.ts'
@@ -27,21 +27,27 @@ import { createResolver } from '../ports/resolver.ts'
 import { createStrangerRuns } from '../probe/stranger-runs.ts'
 import { createProposalRoute, createProposePage } from '../proposals/proposal-form.ts'
 import { createPropose } from '../proposals/propose.ts'
-import { createOnDemandPages } from '../release/on-demand-pages.ts'
-import { createPageGate } from '../release/page-gate.ts'
+import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createFindOperations, createOperationsRoute } from '../search/find-operations.ts'
 import { createPageSearch, createReleaseSearch, createSearchDoors } from '../search/search-doors.ts'
 import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
-import { createClaimCheck, createClaimStart, createClaims } from '../sellers/claims/claim-routes.ts'
-import { createOptOut } from '../sellers/claims/opt-out.ts'
+import {
+  createClaimCheck,
+  createClaimStart,
+  createClaims,
+  createOptOut,
+} from '../sellers/claims/claim-routes.ts'
 import {
   createPayoutCheck,
   createPayoutStart,
   createPayoutWithdrawal,
 } from '../sellers/payouts/payout-routes.ts'
-import { createLogin } from '../sellers/sessions/login.ts'
-import { createSessionEnd, createSessionStart } from '../sellers/sessions/session-routes.ts'
+import {
+  createLogin,
+  createSessionEnd,
+  createSessionStart,
+} from '../sellers/sessions/session-routes.ts'
 import type { Handlers } from './app.ts'
 import { createWaypostServer } from './server.ts'
 

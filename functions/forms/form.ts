@@ -6,8 +6,11 @@ import type { MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
-import { isCrossSite } from '../sellers/sessions/cross-site.ts'
-import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
+import {
+  createSellerRoute,
+  isCrossSite,
+  type SellerRoute,
+} from '../sellers/sessions/seller-route.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
 /** Bytes of a sent form. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log, LogFields } from '../ports/log.ts'
-import { currentRequestId } from '../ports/request-id.ts'
+import { currentRequestId } from '../ports/log.ts'
 import type { MakeProblem } from './problem.ts'
 
 /** Logs a failure of ours, and makes the 500 that says nothing but where to find it in the log. */

@@ -1,5 +1,4 @@
 import type { MakeProblem } from './problem.ts'
-import { isSellerPath } from './seller-path.ts'
 
 /** @example refuseMethod('PUT', ['GET', 'HEAD', 'OPTIONS'], problem) → 405 */
 export function refuseMethod(
@@ -26,4 +25,9 @@ export function answerPreflight(path: string, allowed: readonly string[]): Respo
     status: 204,
     headers: { Allow: methods, ...(!isSellerPath(path) && cors) },
   })
+}
+
+/** Seller routes carry a session, so no other origin may read their answers. */
+export function isSellerPath(path: string): boolean {
+  return path.startsWith('/api/v1/sellers')
 }

@@ -25,3 +25,55 @@ export interface Counter {
   /** How many the key has used in its window; counts nothing. */
   peek(key: string): Promise<number>
 }
+
+/** Keys with an open window before new ones share buckets: rotating addresses must not eat memory. */
+const MAX_KEYS = 50_000
+const SHARED_BUCKETS = 1024
+
+interface Window {
+  used: number
+  /** On the monotonic clock (milliseconds): a clock that is set cannot lengthen a window. */
+  endsAt: number
+}
+
+/**
+ * Fixed windows in memory; a key's begins with its first request. All are of one length, so the map's
+ * order of insertion is the order in which they end: each count drops those that did, from the front.
+ */
+export function createMemoryCounter(
+  { seconds }: { seconds: number },
+  now: () => number = () => performance.now(),
+): Counter {
+  const lengthMs = seconds * 1000
+  const windows = new Map<string, Window>()
+  return {
+    async peek(key) {
+      const open = windows.get(key)
+      return open === undefined || open.endsAt <= now() ? 0 : open.used
+    },
+    async count(key) {
+      const at = now()
+      dropEnded(windows, at)
+      const isCrowded = windows.size >= MAX_KEYS && !windows.has(key)
+      const counted = isCrowded ? sharedBucketOf(key) : key
+      const open = windows.get(counted) ?? { used: 0, endsAt: at + lengthMs }
+      open.used += 1
+      windows.set(counted, open)
+      return { used: open.used, msBeforeReset: open.endsAt - at }
+    },
+  }
+}
+
+function dropEnded(windows: Map<string, Window>, at: number): void {
+  for (const [key, { endsAt }] of windows) {
+    if (endsAt > at) return
+    windows.delete(key)
+  }
+}
+
+function sharedBucketOf(key: string): string {
+  let hash = 0
+  for (let index = 0; index < key.length; index += 1)
+    hash = (Math.imul(hash, 31) + key.charCodeAt(index)) >>> 0
+  return `shared ${hash % SHARED_BUCKETS}`
+}

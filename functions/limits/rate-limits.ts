@@ -2,7 +2,7 @@ import type { MakeProblem } from '../http/problem.ts'
 import type { Config, RateLimit } from '../ports/config.ts'
 import { networkOf } from './client-key.ts'
 import type { Counter, CreateCounter, LimitName } from './counter.ts'
-import { createMemoryCounter } from './memory-counter.ts'
+import { createMemoryCounter } from './counter.ts'
 
 /**
  * Rate limits for every capability: fixed windows, counted for each key. Answers carry the

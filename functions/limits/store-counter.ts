@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Counter, CreateCounter, LimitName } from './counter.ts'
-import { createMemoryCounter } from './memory-counter.ts'
+import { createMemoryCounter } from './counter.ts'
 
 /** A single machine counts in memory; with PostgreSQL all instances share one budget. */
 export function createSharedCounters(

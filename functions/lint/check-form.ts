@@ -8,11 +8,9 @@ import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { takeTurn } from '../forms/form.ts'
 import type { InputError } from '../http/problem.ts'
-import type { Handler } from '../parts/handler.ts'
-import type { Parts } from '../parts/parts.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
-import { findPlanAt, lintListed } from './lint-listed.ts'
-import { lintUrl } from './lint-url.ts'
+import { findPlanAt, lintListed, lintUrl } from './lint-url.ts'
 
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',

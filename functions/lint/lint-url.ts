@@ -1,18 +1,21 @@
+import type { LintProblem } from '../../src/domain/lint/advice.ts'
 import {
   type AskedStep,
   chooseFinding,
   type LintReport,
   toLintReport,
 } from '../../src/domain/lint/lint-report.ts'
-import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
+import { judgeDrift } from '../../src/domain/probe/keep/drift-notices.ts'
+import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { mediaTypeOf, type ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Asker } from '../probe/ask.ts'
+import { toInstant } from '../probe/probe-content.ts'
 import { shakeHands } from '../probe/shake-hands.ts'
 
-export const MAX_SHOWN_URL = 300
+const MAX_SHOWN_URL = 300
 
 /**
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
@@ -83,7 +86,7 @@ function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
 }
 
 /** Writes each request down with what came back. */
-export function watch({ ask }: Pick<Asker, 'ask'>, asked: AskedStep[]): Asker['ask'] {
+function watch({ ask }: Pick<Asker, 'ask'>, asked: AskedStep[]): Asker['ask'] {
   return async (request) => {
     const reply = await ask(request)
     const url = toInertLine(request.url, MAX_SHOWN_URL)
@@ -99,4 +102,66 @@ function toWords(reply: ProbeReply): string {
   const type = mediaTypeOf(answer) || 'no content type'
   const size = `${answer.cut === 'size' ? 'more than ' : ''}${answer.body.length} characters`
   return toInertLine(`status ${answer.status}, ${type}, ${size}, ${ms}`, 200)
+}
+
+/**
+ * Asks a listing's service as the prober does, operation by operation, and says where the answers and
+ * the listing disagree.
+ *
+ * @param own faults of the listing itself, found before
+ * @param now milliseconds since the epoch
+ */
+export async function lintPlan(
+  target: string,
+  plan: ProbePlan,
+  asker: Pick<Asker, 'ask'>,
+  now: () => number,
+  own: readonly LintProblem[] = [],
+): Promise<LintReport> {
+  const asked: AskedStep[] = []
+  const finding = await shakeHands(plan.handshake, { ask: watch(asker, asked) }, now)
+  const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
+  const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
+  return toLintReport(target, finding, asked, [...own, ...drifted])
+}
+
+/** The same for who entered an address: the report says which listing it was taken for. */
+export async function lintListed(
+  url: string,
+  plan: ProbePlan,
+  asker: Pick<Asker, 'ask'>,
+  now: () => number,
+): Promise<LintReport> {
+  const report = await lintPlan(toInertLine(url, MAX_SHOWN_URL), plan, asker, now)
+  return {
+    ...report,
+    right: [`It is listed as ${plan.id}, and was asked as listed.`, ...report.right],
+  }
+}
+
+/**
+ * The listing that has an operation at this address, or that alone stands on it where the address is a
+ * bare origin. Its operations can then be asked with their own methods and examples.
+ */
+export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan | null {
+  const wanted = new URL(url)
+  wanted.hash = ''
+  const exact = plans.find((plan) => addressesOf(plan).includes(wanted.href))
+  if (exact !== undefined) return exact
+  if (wanted.href !== `${wanted.origin}/`) return null
+  const there = plans.filter((plan) =>
+    addressesOf(plan).some((each) => URL.parse(each)?.origin === wanted.origin),
+  )
+  return there.length === 1 ? (there[0] ?? null) : null
+}
+
+/**
+ * Its operations as they are declared and as they are asked. Only listings of operations have any; the
+ * the others are asked at one address.
+ */
+function addressesOf({ handshake }: ProbePlan): string[] {
+  if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
+  return [handshake, ...(handshake.others ?? [])].flatMap(({ request, operation }) =>
+    operation === undefined ? [request.url] : [request.url, operation.url],
+  )
 }

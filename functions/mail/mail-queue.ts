@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { type Mail, type Mailer, MailRefused } from '../ports/mailer.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { MailJobTable, Tables } from '../store/schema/tables.ts'
-import { type MailTask, MailTaskSchema } from './mail-kinds.ts'
 
 /**
  * Mails wait in the store until they are handed over: a request never waits for SMTP, and a crash
@@ -185,3 +185,24 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error ? String(error.code) : error.name
 }
+
+const claimPayload = v.object({
+  listing_id: v.string(),
+  host: v.string(),
+  method: v.picklist(CLAIM_METHODS),
+})
+
+/**
+ * Every mail the service sends, with what its text is made from. No payload holds a secret: a
+ * sign-in link is made at the moment of sending.
+ */
+const MailTaskSchema = v.variant('kind', [
+  v.object({ kind: v.literal('sign_in') }),
+  v.object({ kind: v.literal('claim_verified'), ...claimPayload.entries }),
+  v.object({ kind: v.literal('claim_superseded'), ...claimPayload.entries }),
+  v.object({ kind: v.literal('claim_failing'), ...claimPayload.entries, reason: v.string() }),
+  v.object({ kind: v.literal('claim_lapsed'), ...claimPayload.entries, reason: v.string() }),
+])
+
+type MailTask = v.InferOutput<typeof MailTaskSchema>
+export type ClaimMailTask = Exclude<MailTask, { kind: 'sign_in' }>

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
+import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
-import type { Mailer } from '../ports/mailer.ts'
-import { MailRefused } from '../ports/mailer.ts'
-import { keepLinesWhole, senderOf, toMessage } from './message.ts'
+import { type Mail, type Mailer, MailRefused } from '../ports/mailer.ts'
 
 /** A slow server costs a queue worker this long at most (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -91,4 +89,45 @@ function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || !('responseCode' in error)) return false
   const code = Number(error.responseCode)
   return code >= 550 && code < 560
+}
+
+/** `MAIL_FROM`, or an address on our own host. */
+function senderOf(config: { MAIL_FROM?: string | undefined; BASE_URL: string }): string {
+  return config.MAIL_FROM ?? `waypost@${new URL(config.BASE_URL).hostname}`
+}
+
+/**
+ * Addresses go in as objects and the envelope is given, so that no address parser can find a second
+ * recipient in one; files and URLs stay closed to the message.
+ */
+function toMessage(from: string, { to, subject, text }: Mail): SendMailOptions {
+  return {
+    from: { name: 'Waypost', address: from },
+    to: { name: '', address: to },
+    envelope: { from, to: [to] },
+    subject,
+    text,
+    // RFC 3834: no out-of-office answers, please.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+}
+
+/** RFC 5322 §2.1.1: characters of a line. */
+const LONGEST_LINE = 998
+
+/**
+ * Plain ASCII goes out as it is written. nodemailer would encode it for one line of more than 76
+ * characters, and a reader of the file would see the link cut in two.
+ */
+function keepLinesWhole(transport: Transporter): void {
+  transport.use('stream', ({ data, message }, done) => {
+    const lines = String(data.text).split('\n')
+    const isPlain = lines.every(
+      (line) => line.length <= LONGEST_LINE && /^[\t\x20-\x7e]*$/.test(line),
+    )
+    if (isPlain) message.getTransferEncoding = () => '7bit'
+    done()
+  })
 }

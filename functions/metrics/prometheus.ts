@@ -1,10 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import type { Clock } from '../ports/clock.ts'
 import { CHECK_STATES } from '../store/migrations/0001-tables.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Metrics } from './metrics.ts'
-import { toRouteLabel } from './route-label.ts'
 
 interface Figure {
   labels?: Record<string, string>
@@ -152,4 +153,29 @@ async function readSettlements({ db }: Store): Promise<Map<string, number>> {
     .select(({ fn }) => ['state', fn.countAll().as('checks')])
     .execute()
   return new Map(rows.map(({ state, checks }) => [state, Number(checks)]))
+}
+
+const FIXED = new Map<string, string>()
+const PATTERNS: [RegExp, string][] = []
+for (const [id, { path }] of [...Object.entries(ROUTES), ...Object.entries(DOORS)]) {
+  if (!path.includes(':')) FIXED.set(path, id)
+  else PATTERNS.push([toPattern(path), id])
+}
+
+/** Whatever has no row in the tables: pages, files, and what does not exist. */
+const REST = 'page'
+
+/**
+ * The name a request is counted under: the id of its row in the route or door table, so that there
+ * are as many names as rows, whatever is asked for.
+ *
+ * @example toRouteLabel('/api/v1/listings/x402.foo') → 'listing'
+ */
+export function toRouteLabel(path: string): string {
+  return FIXED.get(path) ?? PATTERNS.find(([pattern]) => pattern.test(path))?.[1] ?? REST
+}
+
+function toPattern(path: string): RegExp {
+  const rest = path === ROUTES.call.path ? '(?:/.*)?' : ''
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}${rest}$`)
 }

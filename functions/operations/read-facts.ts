@@ -9,7 +9,7 @@ import {
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { readProbeEvidence } from '../probe/evidence-rows.ts'
+import { readProbeEvidence } from '../probe/probe-content.ts'
 import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
 import { SQLITE_FILE } from '../store/sqlite/store.ts'

@@ -1,11 +1,16 @@
+import type { H3Event, HTTPResponse } from 'h3'
+import type { ClickWriter } from '../analytics/go-writer.ts'
+import type { Usage } from '../analytics/usage.ts'
 import type { MakeProblem } from '../http/problem.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
+import type { MailQueue } from '../mail/mail-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Release } from '../release/release.ts'
-import type { Ledger } from './ledger.ts'
+import type { Settlements } from '../settlements/settlements.ts'
+import type { Store } from '../store/schema/store.ts'
 
 /** What every capability is made from. Tests hand in their own clock, log and release. */
 export interface Parts {
@@ -20,3 +25,17 @@ export interface Parts {
   /** The release being served right now; ask again for each request, a new build swaps it. */
   release: () => Release
 }
+
+/** Everything the service remembers, as its capabilities see it. */
+export interface Ledger {
+  store: Store
+  clicks: ClickWriter
+  usage: Usage
+  mail: MailQueue
+  settlements: Settlements
+  /** Writes what is still in memory, then closes the store. */
+  close(): Promise<void>
+}
+
+/** What answers one route of the h3 app. */
+export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>

@@ -13,11 +13,11 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { hasDigest } from '../static/read-verified.ts'
 import { createStaticFiles } from '../static/static-files.ts'
-import { createDoorData } from './door-data.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import type { PageCode } from './page-code.ts'
 import { toSearchTexts } from './prepare-texts.ts'
 import type { Release } from './release.ts'
+import { createDoorData } from './release.ts'
 
 /** Files looked at without a pause: a server goes on answering meanwhile. */
 const FILES_AT_A_TIME = 200

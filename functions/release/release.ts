@@ -1,11 +1,16 @@
+import * as v from 'valibot'
+import { type CompareRow, CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
-import type { Gone } from '../../src/domain/derived/tombstone.ts'
+import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { type ResourceRow, ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
+import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import { type ProbePlan, ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { TaskNames } from '../../src/site/compare/versus.ts'
+import type { MakeProblem } from '../http/problem.ts'
 import type { StaticFiles } from '../static/static-files.ts'
-import type { DoorData } from './door-data.ts'
 import type { PageCode } from './page-code.ts'
 import type { SearchTexts } from './prepare-texts.ts'
 
@@ -34,4 +39,63 @@ export interface Release {
   /** What stands on every comparison. */
   comparisonTexts: { disclosure: string; comparison_ranking: string }
   pageCode: PageCode
+}
+
+/** The listing that was at an address and is gone; null where there never was one. */
+export function findGone({ gone, listings }: Release, path: string): Gone | null {
+  for (const id of listingOfPath(path)) {
+    const found = listings.has(id) ? undefined : gone.get(id)
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+/** 410: it was here, why it is not any more, and what is there instead. */
+export function toGoneProblem(gone: Gone, problem: MakeProblem): Response {
+  return problem('listing-gone', { detail: toGoneText(gone), extra: { ...gone } })
+}
+
+/** What the doors of other directories list. Read when first asked for: most servers never are. */
+interface DoorData {
+  servers(): Promise<readonly RegistryRow[]>
+  resources(): Promise<readonly ResourceRow[]>
+  /** Every listing as a row of a comparison, by id. */
+  compareRows(): Promise<ReadonlyMap<string, CompareRow>>
+  /** How each listing is probed. */
+  probePlans(): Promise<readonly ProbePlan[]>
+}
+
+/** @param read the text of a data file of the release, verified */
+export function createDoorData(read: (name: string) => Promise<string>): DoorData {
+  return {
+    servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
+    resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),
+    probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
+    compareRows: once(async () => {
+      const rows = await readRows(read, 'data/compare-rows.ndjson', CompareRowSchema)
+      return new Map(rows.map((row) => [row.id, row]))
+    }),
+  }
+}
+
+/** A failure is not remembered: the next request tries again. */
+function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | undefined
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+}
+
+async function readRows<Schema extends v.GenericSchema>(
+  read: (name: string) => Promise<string>,
+  name: string,
+  schema: Schema,
+): Promise<v.InferOutput<Schema>[]> {
+  const parse = v.parser(schema)
+  const lines = (await read(name)).split('\n')
+  return lines.filter((line) => line !== '').map((line) => parse(JSON.parse(line)))
 }

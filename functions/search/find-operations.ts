@@ -12,8 +12,7 @@ import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
-import type { Handler } from '../parts/handler.ts'
-import type { Parts } from '../parts/parts.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20

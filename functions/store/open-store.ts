@@ -1,12 +1,14 @@
 import { join } from 'node:path'
-import type { Kysely } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
-import { openPostgresStore } from './postgres-store.ts'
-import type { Store } from './schema/store.ts'
+import type { Click } from './schema/click.ts'
+import { type Store, tryWriting } from './schema/store.ts'
+import type { Tables } from './schema/tables.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 
 /** A migration once released is never edited: a change is a new number. */
@@ -73,4 +75,51 @@ function toForeign(error: unknown): OperatorError | null {
   return new OperatorError(
     `Another version of Waypost migrated this ledger (${name}): start that version, or restore a backup that this one made.`,
   )
+}
+
+const POOL_SIZE = 10
+const CONNECT_TIMEOUT_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 10_000
+/** `int8` and `numeric` (sums): counts and moments, all far below 2^53. */
+const NUMBERS = new Set<number>([20, 1700])
+
+const INSERT_CLICKS = `INSERT INTO click (hour, listing_id, sid, pos, src, bot)
+  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[])`
+
+/** Connects lazily: a database that is down shows in `ping`, not here. */
+export function openPostgresStore(url: string, log: Log): Store {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: 'waypost',
+    types: { getTypeParser },
+  })
+  // An idle connection that dies would else be an uncaught error; the pool opens a new one.
+  pool.on('error', (error) => log.error('store.connection_lost', { reason: error.message }))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    dialect: 'postgres',
+    db,
+    // A single statement is its own transaction: one commit for the group.
+    appendClicks: async (clicks) =>
+      void (await pool.query({ name: 'clicks', text: INSERT_CLICKS, values: toColumns(clicks) })),
+    ping: () => tryWriting({ db }, Date.now()),
+    close: () => pool.end(),
+  }
+}
+
+const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
+  NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)
+
+function toColumns(clicks: readonly Click[]): unknown[] {
+  return [
+    clicks.map((click) => click.hour),
+    clicks.map((click) => click.listing_id),
+    clicks.map((click) => click.sid),
+    clicks.map((click) => click.pos),
+    clicks.map((click) => click.src),
+    clicks.map((click) => (click.bot ? 1 : 0)),
+  ]
 }

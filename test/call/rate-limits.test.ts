@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createProblems } from '../../functions/http/problem.ts'
-import { createMemoryCounter } from '../../functions/limits/memory-counter.ts'
+import { createMemoryCounter } from '../../functions/limits/counter.ts'
 import { createRateLimits, refusalOf } from '../../functions/limits/rate-limits.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 

@@ -8,7 +8,7 @@ import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import {
   BusinessModelSchema,
   toBusinessModelView,
-} from '../../src/domain/views/business-model-view.ts'
+} from '../../src/domain/views/reference-views.ts'
 import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
 import {
   CategoriesSchema,
@@ -20,7 +20,7 @@ import {
   isKnownEndpoint,
   RoadmapSchema,
   toRoadmapView,
-} from '../../src/domain/views/roadmap-view.ts'
+} from '../../src/domain/views/reference-views.ts'
 import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'
 import { WASH_FLAGS } from '../../src/domain/wash/wash.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toRouteLabel } from '../../functions/metrics/route-label.ts'
+import { toRouteLabel } from '../../functions/metrics/prometheus.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const TOKEN = 'a-token-of-the-operator'

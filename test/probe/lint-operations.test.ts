@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createCheck } from '../../functions/lint/check-form.ts'
-import { findPlanAt, lintPlan } from '../../functions/lint/lint-listed.ts'
+import { findPlanAt, lintPlan } from '../../functions/lint/lint-url.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { aCaller, createTestAsker, createTestRuns, type Site, startSite } from './probe-world.ts'

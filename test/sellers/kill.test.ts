@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { createSecret, hashSecret } from '../../functions/sellers/sessions/secret.ts'
+import { createSecret, hashSecret } from '../../functions/sellers/sessions/login-token.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { signedInMark } from '../../functions/sellers/sessions/session-cookie.ts'
+import { signedInMark } from '../../functions/sellers/sessions/session.ts'
 import { hasSignedInMark } from '../../src/site/sellers/controls/signed-in-mark.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'

@@ -11,8 +11,8 @@ import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
-import { readPageToken, toPageToken } from '../entry/page-token.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
+import { readPageToken, toPageToken } from '../entry/read-page.ts'
 
 const ARD_DEFAULT_PAGE = 10
 

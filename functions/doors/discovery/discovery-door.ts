@@ -3,9 +3,15 @@ import type { ResourceRow } from '../../../src/domain/doors/discovery-resource.t
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
-import { readPageToken, toPageToken } from '../entry/page-token.ts'
-import { toPlainAnswer, toPlainError } from '../entry/plain-error.ts'
-import { QueryFault, type QueryReader, readQuery } from '../entry/read-page.ts'
+import {
+  QueryFault,
+  type QueryReader,
+  readPageToken,
+  readQuery,
+  toPageToken,
+  toPlainAnswer,
+  toPlainError,
+} from '../entry/read-page.ts'
 
 const DEFAULT_PAGE = 20
 const MOST_PAGE = 100

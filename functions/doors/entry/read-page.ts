@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** What a door's query may say, read strictly: the first thing that is wrong, in words. */
 export interface QueryReader {
   text(name: string, max?: number): string | undefined
@@ -39,4 +41,44 @@ export function readQuery(search: string, known: readonly string[]): QueryReader
       return value === 'true'
     },
   }
+}
+
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'Access-Control-Allow-Origin': '*',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** The form of error that the MCP registry and the x402 discovery shape share. */
+export function toPlainError(
+  status: number,
+  error: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ error }, { status, headers: { ...HEADERS, ...headers } })
+}
+
+export function toPlainAnswer(body: unknown, headers: Record<string, string> = {}): Response {
+  return Response.json(body, { headers: { ...HEADERS, ...headers } })
+}
+
+/**
+ * A cursor says where its page begins and carries a mark of the question it was given out for, so that
+ * one that was made up, or comes from another question, is an error and not a first page. Nothing is
+ * kept for it, and the mark is not secret: a forged one leads to a page that is free anyway.
+ *
+ * @example readPageToken(toPageToken('20', 'weather'), 'weather') → '20'
+ */
+export function toPageToken(start: string, question: string): string {
+  const mark = createHash('sha256')
+    .update(JSON.stringify([start, question]))
+    .digest('base64url')
+  return `${Buffer.from(start).toString('base64url')}.${mark.slice(0, 11)}`
+}
+
+/** @returns null for a token that was not given out for this question */
+export function readPageToken(token: string, question: string): string | null {
+  const [encoded = ''] = token.split('.')
+  const start = Buffer.from(encoded, 'base64url').toString('utf8')
+  return toPageToken(start, question) === token ? start : null
 }

@@ -16,8 +16,7 @@ import {
   readReceipt,
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
-import { findToolHeaderFault } from '../../../src/domain/doors/tool-headers.ts'
-import { CallToolInput } from '../../../src/domain/doors/tool-inputs.ts'
+import { CallToolInput, findToolHeaderFault } from '../../../src/domain/doors/tool-inputs.ts'
 import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'

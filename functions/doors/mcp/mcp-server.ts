@@ -1,7 +1,7 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-rows.ts'
+import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-lists.ts'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import {
   OperationsToolInput,

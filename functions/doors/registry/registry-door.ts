@@ -2,12 +2,17 @@ import { resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
-import { type ChangeLog, createChangeLog } from '../../changes/change-log.ts'
+import { type ChangeLog, createChangeLog } from '../../changes/changes.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
-import { readPageToken, toPageToken } from '../entry/page-token.ts'
-import { toPlainAnswer, toPlainError } from '../entry/plain-error.ts'
-import { QueryFault, readQuery } from '../entry/read-page.ts'
+import {
+  QueryFault,
+  readPageToken,
+  readQuery,
+  toPageToken,
+  toPlainAnswer,
+  toPlainError,
+} from '../entry/read-page.ts'
 
 /** Rows read at once, so that a long log lets other requests pass. */
 const STEP = 1000

@@ -10,11 +10,10 @@ import type { Parts } from '../../parts/parts.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
 import type { Store } from '../../store/schema/store.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
-import { expireClaims, listClaims, toClaimView } from '../claims/claim-record.ts'
-import { isOwned } from '../claims/claimed-listing.ts'
+import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
-import { toSellerView } from '../sessions/seller-record.ts'
 import { createSignedInRoute, jsonAnswer, type SellerRoute } from '../sessions/seller-route.ts'
+import { toSellerView } from '../sessions/session-routes.ts'
 
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90

@@ -6,9 +6,8 @@ import type { ClaimTable } from '../../store/schema/tables.ts'
 import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
 import type { Proof, ProofReason } from '../proofs/proof.ts'
 import type { Prove } from '../proofs/prover.ts'
-import { toClaimView } from './claim-record.ts'
+import { findClaimable, toClaimView } from './claim-record.ts'
 import { recordProof, toCheckResult } from './claim-transitions.ts'
-import { findClaimable } from './claimed-listing.ts'
 
 /**
  * Looks for a claim's proof and writes down what came of it; the check endpoint and the daily

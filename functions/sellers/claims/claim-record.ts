@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
+import type { OptedOutListing } from '../../../src/domain/listing/live-listing.ts'
+import { hostOf } from '../../../src/domain/owners/shared-hosts.ts'
 import {
   type ClaimCheckResult,
   ClaimCheckResultSchema,
@@ -10,8 +12,9 @@ import { smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
+import type { Release } from '../../release/release.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
-import { createSecret } from '../sessions/secret.ts'
+import { createSecret } from '../sessions/login-token.ts'
 
 const HOUR_MS = 3_600_000
 /** Open claims a seller may have at once. */
@@ -132,4 +135,23 @@ function readLastCheck({ last_check }: ClaimTable): ClaimCheckResult | null {
 
 function toIso(moment: number): string {
   return new Date(moment).toISOString()
+}
+
+type Listings = Pick<Release, 'listings' | 'optedOut'>
+
+/** A listing that can be claimed: also one whose seller took it out, or nobody could bring it back. */
+export function findClaimable(release: Listings, id: string): OptedOutListing | undefined {
+  return release.listings.get(id) ?? release.optedOut.get(id)
+}
+
+/**
+ * A verified claim gives nothing while its listing is elsewhere: the proof covers one host, and
+ * the present owner of the listing's host has proved nothing.
+ */
+export function isOwned(
+  release: Listings,
+  { state, listing_id, host }: Pick<ClaimTable, 'state' | 'listing_id' | 'host'>,
+): boolean {
+  const listing = findClaimable(release, listing_id)
+  return state === 'verified' && listing !== undefined && hostOf(listing.url) === host
 }

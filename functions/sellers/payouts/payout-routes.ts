@@ -16,8 +16,12 @@ import {
   limitClient,
   type SellerRoute,
 } from '../sessions/seller-route.ts'
-import { isSignedByContract } from './contract-signature.ts'
-import { hashPersonalText, isSignedBySolana, recoverSigner } from './payout-signature.ts'
+import {
+  hashPersonalText,
+  isSignedByContract,
+  isSignedBySolana,
+  recoverSigner,
+} from './payout-signature.ts'
 import {
   findChallenge,
   findOwnedClaim,

@@ -2,7 +2,9 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
 import { decodeBase58 } from '../../settlements/base58.ts'
+import { type JsonRpc, RpcError } from '../../settlements/json-rpc.ts'
 
 /**
  * Who signed a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes.
@@ -62,4 +64,39 @@ function isSmallOrder(key: Uint8Array): boolean {
 /** The last 20 bytes of the hash of an uncompressed key without its first byte. */
 function toAddress(uncompressed: Uint8Array): string {
   return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
+}
+
+/** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`: the selector, and what "yes" is. */
+const SELECTOR = '1626ba7e'
+const YES = new RegExp(`^0x${SELECTOR}0{56}$`)
+const WORD = 64
+
+/**
+ * EIP-1271: a wallet that is a contract says itself whether a signature is its owner's.
+ *
+ * @returns null when the node cannot say; false also where there is no contract
+ */
+export async function isSignedByContract(
+  rpc: JsonRpc,
+  wallet: string,
+  hash: Uint8Array,
+  signature: string,
+): Promise<boolean | null> {
+  const bytes = signature.slice(2)
+  const data = [
+    `0x${SELECTOR}`,
+    bytesToHex(hash),
+    (64).toString(16).padStart(WORD, '0'),
+    (bytes.length / 2).toString(16).padStart(WORD, '0'),
+    bytes.padEnd(Math.ceil(bytes.length / WORD) * WORD, '0'),
+  ].join('')
+  try {
+    const code = await rpc.call('eth_getCode', [wallet, 'latest'], v.string())
+    // An address without code "answers" every call with nothing.
+    if (!/^0x[0-9a-f]{2}/i.test(code)) return false
+    return YES.test(await rpc.call('eth_call', [{ to: wallet, data }, 'latest'], v.string()))
+  } catch (error) {
+    if (error instanceof RpcError) return error.isRefusal ? false : null
+    throw error
+  }
 }

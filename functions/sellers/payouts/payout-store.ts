@@ -1,15 +1,10 @@
 import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../../src/domain/listing/caip-account.ts'
-import {
-  CHALLENGE_MINUTES,
-  type PayoutChallenge,
-  toChallengeText,
-} from '../../../src/domain/owners/payout-challenge.ts'
 import type { KnownPayout } from '../../../src/domain/views/seller-views.ts'
 import type { Release } from '../../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
-import { isOwned } from '../claims/claimed-listing.ts'
-import { createSecret } from '../sessions/secret.ts'
+import { isOwned } from '../claims/claim-record.ts'
+import { createSecret } from '../sessions/login-token.ts'
 
 /** The asker's verified claim on a listing that is still on the host that was proved. */
 export async function findOwnedClaim(
@@ -153,4 +148,34 @@ export async function listPayouts(
       }
     })
   })
+}
+
+/** What a seller signs to prove a payout; nothing in it moves money. */
+interface PayoutChallenge {
+  baseUrl: string
+  listingId: string
+  /** CAIP-10. */
+  payout: string
+  nonce: string
+  /** Milliseconds since the epoch. */
+  expiresAt: number
+}
+
+/** Minutes a challenge can be answered. */
+const CHALLENGE_MINUTES = 15
+
+/** The text a wallet shows before it signs: whose, what for, and that it is no payment. */
+function toChallengeText(challenge: PayoutChallenge): string {
+  const { baseUrl, listingId, payout, nonce, expiresAt } = challenge
+  return [
+    `${baseUrl} asks you to prove a payout address.`,
+    '',
+    'By signing you say that payments to this address are for this listing.',
+    'Signing costs nothing, moves nothing and permits nothing.',
+    '',
+    `Listing: ${listingId}`,
+    `Payout: ${payout}`,
+    `Nonce: ${nonce}`,
+    `Expires: ${new Date(expiresAt).toISOString()}`,
+  ].join('\n')
 }

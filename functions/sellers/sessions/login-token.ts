@@ -1,7 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { Tables } from '../../store/schema/tables.ts'
-import { createSecret, hashSecret, SECRET_PATTERN } from './secret.ts'
 
 export const LOGIN_TOKEN_MINUTES = RETENTION.login_token_minutes
 
@@ -49,4 +49,19 @@ export async function redeemLoginToken(
   if (row === undefined) return null
   const isInTime = row.created_at <= now + CLOCK_SKEW_MS && now < row.expires_at
   return isInTime ? row.email : null
+}
+
+/** 256 bits: nothing to guess, so a plain hash at rest is enough. */
+const SECRET_BYTES = 32
+
+/** base64url of 32 bytes without padding. */
+export const SECRET_PATTERN = /^[A-Za-z0-9_-]{43}$/
+
+export function createSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+/** What is stored in place of a secret. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
 }

@@ -1,5 +1,4 @@
-import type { ClaimMailTask } from '../../mail/mail-kinds.ts'
-import type { WriteMail } from '../../mail/mail-queue.ts'
+import type { ClaimMailTask, WriteMail } from '../../mail/mail-queue.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Mail } from '../../ports/mailer.ts'
 import type { Store } from '../../store/schema/store.ts'

@@ -4,9 +4,7 @@ import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
-import { isCrossSite } from './cross-site.ts'
-import { createSessions, type Sessions, type SignedIn } from './session.ts'
-import { blankSignedInMark } from './session-cookie.ts'
+import { blankSignedInMark, createSessions, type Sessions, type SignedIn } from './session.ts'
 
 export type SellerRoute = (event: H3Event) => Promise<Response>
 
@@ -96,4 +94,16 @@ export function jsonAnswer(body: unknown, headers: Record<string, string> = {}):
       ...headers,
     },
   })
+}
+
+/**
+ * CSRF: a browser says with every write where it comes from. `Sec-Fetch-Site`
+ * decides where it is sent, else the whole `Origin`; a write with neither comes from no browser, and
+ * then no victim's cookie is on it.
+ */
+export function isCrossSite(headers: Headers, baseUrl: string): boolean {
+  const site = headers.get('sec-fetch-site')
+  if (site !== null) return site !== 'same-origin' && site !== 'none'
+  const origin = headers.get('origin')
+  return origin !== null && origin !== baseUrl
 }

@@ -1,5 +1,5 @@
 import type { Tables } from '../../domain/derived/tables.ts'
-import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
+import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
 import { checkListing, toKnownIds } from './check-listing.ts'
 import type { Fault } from './fault.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'

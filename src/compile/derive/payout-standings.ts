@@ -5,7 +5,7 @@ import {
   type PayoutStanding,
 } from '../../domain/owners/payout-standing.ts'
 import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
-import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
+import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts, RotatingPayees } from '../../domain/trust/ledger-facts.ts'

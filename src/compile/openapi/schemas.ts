@@ -31,12 +31,12 @@ import {
   SearchResultSchema,
 } from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
-import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
-import { InvokeSchema } from '../../domain/views/invoke-view.ts'
+import { BusinessModelSchema } from '../../domain/views/reference-views.ts'
+import { InvokeSchema } from '../../domain/views/listing-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
 import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
-import { RoadmapSchema } from '../../domain/views/roadmap-view.ts'
+import { RoadmapSchema } from '../../domain/views/reference-views.ts'
 import {
   AnalyticsSchema,
   ClaimBodySchema,

@@ -4,7 +4,7 @@ import { PricingSchema } from '../listing/pricing.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { badgePath, callPath, kitPath, listingPath, pagePath } from '../wire/links.ts'
 import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
-import { InvokeSchema, toInvokeView } from './invoke-view.ts'
+import { InvokeSchema, toInvokeView } from './listing-view.ts'
 import { TiersSchema, toTiersView } from './tiers-view.ts'
 import { TrustSummarySchema, toTrustSummary } from './trust-view.ts'
 

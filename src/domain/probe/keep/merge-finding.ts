@@ -57,7 +57,7 @@ function cutToBounds(merged: MergedInterface): Interface | null {
 }
 
 /** Sorted by time, each moment once, none older than we keep. */
-export function keepProbes(probes: readonly Probe[], at: string): Probe[] {
+function keepProbes(probes: readonly Probe[], at: string): Probe[] {
   const oldest = Date.parse(at) - KEEP_DAYS * DAY_MS
   const byMoment = new Map(probes.map((probe) => [`${probe.at} ${probe.protocol}`, probe]))
   return [...byMoment.values()]
@@ -145,4 +145,30 @@ function mergePayouts(
       a.seen_at === b.seen_at ? (a.payout < b.payout ? -1 : 1) : a.seen_at < b.seen_at ? 1 : -1,
     )
     .slice(0, MAX_PAYOUTS)
+}
+
+/**
+ * What a listing's file says and what a server's own probes added since: probes of both, the
+ * interface and the notices of the last look.
+ */
+export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
+  if (ledger === undefined) return file
+  const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]
+  const lastAt = (evidence: Evidence) => evidence.interface?.at ?? ''
+  const newer = lastAt(ledger) > lastAt(file) ? ledger : file
+  const newest = probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '')
+  const { interface: seen, notices, ...rest } = { ...file, ...pick(newer) }
+  return {
+    ...rest,
+    ...(probes.length > 0 && { probes: keepProbes(probes, newest) }),
+    ...(seen !== undefined && { interface: seen }),
+    ...(notices !== undefined && { notices }),
+  }
+}
+
+function pick({ interface: seen, notices }: Evidence): Evidence {
+  return {
+    ...(seen !== undefined && { interface: seen }),
+    ...(notices !== undefined && { notices }),
+  }
 }
