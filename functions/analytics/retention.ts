@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { toDay, toHour } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
+import type { Tables } from '../store/schema/tables.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -16,8 +17,7 @@ export async function applyRetention(store: Store, now: number): Promise<void> {
   await foldClicks(store, now)
   await dropOldCounts(store, now)
   await dropExpired(store, now)
-  await dropOldDisputes(store, now)
-  await dropOldProbes(store, now)
+  await dropClosedClaims(store, now)
 }
 
 async function cutSearchIds({ db }: Store, now: number): Promise<void> {
@@ -66,18 +66,27 @@ async function dropOldCounts({ db }: Store, now: number): Promise<void> {
   await db.deleteFrom('usage_day').where('day', '<', limit).execute()
 }
 
+/** Rows that go once their moment is so long ago (milliseconds). */
+const DROPPED = [
+  ['login_token', 'expires_at', 0],
+  ['session', 'expires_at', 0],
+  ['mail_job', 'expires_at', 0],
+  ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
+  ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
+  ['proposal', 'settled_at', RETENTION.proposal_days * DAY_MS],
+  ['proposal', 'created_at', RETENTION.waiting_proposal_days * DAY_MS],
+  ['dispute', 'settled_at', RETENTION.dispute_days * DAY_MS],
+  // Of listings that are probed no more.
+  ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
+] as const satisfies readonly (readonly [keyof Tables, string, number])[]
+
 async function dropExpired({ db }: Store, now: number): Promise<void> {
-  await db.deleteFrom('login_token').where('expires_at', '<', now).execute()
-  await db.deleteFrom('session').where('expires_at', '<', now).execute()
-  await db.deleteFrom('mail_job').where('expires_at', '<', now).execute()
+  for (const [table, moment, ms] of DROPPED)
+    await sql`delete from ${sql.table(table)} where ${sql.ref(moment)} < ${now - ms}`.execute(db)
   await db
-    .deleteFrom('attempt')
-    .where('window_start', '<', now - RETENTION.limit_hours * HOUR_MS)
-    .execute()
-  await dropOldProposals(db, now)
-  await db
-    .deleteFrom('wallet_transfer')
-    .where('sent_at', '<', now - RETENTION.transfer_days * DAY_MS)
+    .deleteFrom('dispute')
+    .where('created_at', '<', now - RETENTION.waiting_dispute_days * DAY_MS)
+    .where('state', '=', 'waiting')
     .execute()
   // A channel is known by its first event: all of them go together. The mark of a chain stays.
   await db
@@ -90,6 +99,9 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
         .where('at', '>=', now - RETENTION.transfer_days * DAY_MS),
     )
     .execute()
+}
+
+async function dropClosedClaims({ db }: Store, now: number): Promise<void> {
   await db
     .updateTable('claim')
     .set({ state: 'expired' })
@@ -110,36 +122,5 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('claim').select('claim.id').whereRef('seller_id', '=', 'seller.id'))),
     )
-    .execute()
-}
-
-async function dropOldProposals(db: Store['db'], now: number): Promise<void> {
-  await db
-    .deleteFrom('proposal')
-    .where('settled_at', '<', now - RETENTION.proposal_days * DAY_MS)
-    .execute()
-  await db
-    .deleteFrom('proposal')
-    .where('created_at', '<', now - RETENTION.waiting_proposal_days * DAY_MS)
-    .execute()
-}
-
-async function dropOldDisputes({ db }: Store, now: number): Promise<void> {
-  await db
-    .deleteFrom('dispute')
-    .where('settled_at', '<', now - RETENTION.dispute_days * DAY_MS)
-    .execute()
-  await db
-    .deleteFrom('dispute')
-    .where('created_at', '<', now - RETENTION.waiting_dispute_days * DAY_MS)
-    .where('state', '=', 'waiting')
-    .execute()
-}
-
-/** Of listings that are probed no more. */
-async function dropOldProbes({ db }: Store, now: number): Promise<void> {
-  await db
-    .deleteFrom('probe_evidence')
-    .where('probed_at', '<', now - RETENTION.probe_days * DAY_MS)
     .execute()
 }

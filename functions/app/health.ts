@@ -1,6 +1,6 @@
 import type { H3, H3Event } from 'h3'
 import type { Parts } from '../parts/parts.ts'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, within } from '../ports/clock.ts'
 import type { Store } from '../store/schema/store.ts'
 
 /** The store must answer a read within this (milliseconds) to count as ready. */
@@ -69,14 +69,11 @@ function createStoreCheck(ping: Store['ping'], clock: Clock) {
 }
 
 /** @returns why the store takes no write, null where it does */
-async function findFault(ping: Store['ping']): Promise<string | null> {
-  const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(() => resolve('no answer in time'), STORE_DEADLINE_MS)
-  const answered = ping().then(
+function findFault(ping: Store['ping']): Promise<string | null> {
+  return within(STORE_DEADLINE_MS, ping()).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   )
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer))
 }
 
 /** What the driver says may name hosts and folders: it goes to the log alone. */

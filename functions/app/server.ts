@@ -46,7 +46,6 @@ export function createWaypostServer(layers: ServerLayers): Server {
  */
 function answerUnreadable(server: Server, turns: Turns, { problem, config }: Parts): void {
   const transport = toTransportHeaders(config.BASE_URL)
-  const limits = { headerBytes: MAX_HEADER_BYTES, headersSeconds: HEADERS_TIMEOUT / 1000 }
   const answered = new WeakSet<object>()
   server.on('clientError', (error, socket) => {
     const code = 'code' in error ? error.code : undefined
@@ -57,7 +56,7 @@ function answerUnreadable(server: Server, turns: Turns, { problem, config }: Par
     // first request that goes out on one.
     const isUnused = 'bytesRead' in socket && socket.bytesRead === 0
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused) return void socket.destroy()
-    const fault = toUnreadable(error, limits)
+    const fault = toUnreadable(error)
     answered.add(socket)
     turns.breakOff(socket, (asked) => {
       const isCall = (asked?.url ?? fault.target).startsWith(RELAY_PREFIX)
@@ -74,38 +73,29 @@ interface Unreadable extends RequestFault {
   target: string
 }
 
-/**
- * @param error of Node's `clientError`
- * @param limits what the server was set to, for the words
- */
-function toUnreadable(
-  error: Error,
-  limits: { headerBytes: number; headersSeconds: number },
-): Unreadable {
-  return { ...faultOf('code' in error ? error.code : undefined, limits), target: targetOf(error) }
-}
+const DETAILS = new Map<unknown, string>([
+  [
+    'HPE_HEADER_OVERFLOW',
+    `The header fields of the request are too large: together they may have ${MAX_HEADER_BYTES} bytes.`,
+  ],
+  [
+    'ERR_HTTP_REQUEST_TIMEOUT',
+    `The request's header fields did not arrive within ${HEADERS_TIMEOUT / 1000} s.`,
+  ],
+  [
+    'HPE_INVALID_CHUNK_SIZE',
+    'The body could not be read: Transfer-Encoding is chunked, so each chunk begins with its length in hexadecimal digits and a line end.',
+  ],
+])
 
-function faultOf(
-  code: unknown,
-  { headerBytes, headersSeconds }: { headerBytes: number; headersSeconds: number },
-): RequestFault {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return {
-      code: 'malformed-request',
-      detail: `The header fields of the request are too large: together they may have ${headerBytes} bytes.`,
-    }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return {
-      code: 'malformed-request',
-      detail: `The request's header fields did not arrive within ${headersSeconds} s.`,
-    }
-  if (code === 'HPE_INVALID_CHUNK_SIZE')
-    return {
-      code: 'malformed-request',
-      detail:
-        'The body could not be read: Transfer-Encoding is chunked, so each chunk begins with its length in hexadecimal digits and a line end.',
-    }
-  return { code: 'malformed-request', detail: 'The request could not be read as HTTP/1.1.' }
+/** @param error of Node's `clientError` */
+function toUnreadable(error: Error): Unreadable {
+  const detail = DETAILS.get('code' in error ? error.code : undefined)
+  return {
+    code: 'malformed-request',
+    detail: detail ?? 'The request could not be read as HTTP/1.1.',
+    target: targetOf(error),
+  }
 }
 
 /** Node keeps the bytes that broke the parser: they begin with the request line unless it came before them. */

@@ -1,17 +1,17 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { ListingView } from '../../src/domain/views/listing-view.ts'
-import { kindCardPath, listingPath } from '../../src/domain/wire/links.ts'
+import { kindCardPath } from '../../src/domain/wire/links.ts'
 import { DATA_HEADERS, SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import { renderCardSvg } from '../../src/site/cards/card-svg.ts'
 import { createDrawer } from '../../src/site/cards/create-drawer.ts'
 import { toDrawingKey } from '../../src/site/cards/drawing-key.ts'
 import { toListingCard } from '../../src/site/cards/link-card.ts'
 import { createFailureReport } from '../http/failure.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { nodeClientOf } from '../limits/client-key.ts'
 import { createFairQueue } from '../limits/fair-queue.ts'
 import type { Parts } from '../parts/parts.ts'
+import { readListing } from '../release/release.ts'
 
 /** Some 60 KB each; beyond it the oldest go. */
 const MOST_KEPT = 4096
@@ -42,7 +42,7 @@ export function createListingCards(parts: CardParts): ListingCards {
   }
   const { draw, close } = createDrawing(parts)
   async function answer(req: IncomingMessage, res: ServerResponse, id: string) {
-    const view = await readView(parts, id)
+    const view = await readListing(release(), id)
     const svg = renderCardSvg(toListingCard(view))
     const key = toDrawingKey(svg)
     const headers = {
@@ -78,13 +78,6 @@ export function createListingCards(parts: CardParts): ListingCards {
   }
 }
 
-async function readView({ release }: CardParts, id: string): Promise<ListingView> {
-  const bytes = await release().files.read(listingPath(id))
-  if (bytes === null) throw new Error(`the release has no file of ${id}`)
-  // JSON.parse is typed `any`: the build wrote this file from this very type.
-  return JSON.parse(bytes.toString('utf8'))
-}
-
 /** From disk, else drawn: one at a time, in turns between clients, each picture once. */
 function createDrawing({ config, limits, log }: CardParts) {
   const kept = createKeptCards(join(config.STATE_DIR, 'cards'))
@@ -115,9 +108,7 @@ function createDrawing({ config, limits, log }: CardParts) {
     async draw(req: IncomingMessage, key: string, svg: string): Promise<Uint8Array | null> {
       const known = await kept.read(key)
       if (known !== null) return known
-      const forwarded = String(req.headers['x-forwarded-for'] ?? '')
-      const client = clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY)
-      const drawing = underWay.get(key) ?? drawInTurn(client, key, svg)
+      const drawing = underWay.get(key) ?? drawInTurn(nodeClientOf(req, config), key, svg)
       underWay.set(key, drawing)
       return drawing.finally(() => underWay.delete(key))
     },

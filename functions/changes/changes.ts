@@ -16,8 +16,8 @@ import { InstantSchema } from '../../src/domain/trust/instant.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
-import type { InputError } from '../http/problem.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { type InputError, refuseParameters } from '../http/problem.ts'
+import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 
@@ -48,23 +48,16 @@ export function createChanges(parts: ChangesParts): Handler {
   const { problem, limits, config, release } = parts
   const log = createChangeLog(resolve(config.OUT_DIR))
   const dump = `${config.BASE_URL}${ROUTES.listings_dump.path}`
-  const refuse = (errors: readonly InputError[], extra?: Record<string, unknown>) =>
-    problem('invalid-parameter', {
-      detail: errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '),
-      errors,
-      ...(extra && { extra }),
-    })
   return async function changes({ req }: H3Event) {
-    const client = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-    const taken = await limits.take('search', client)
+    const taken = await limits.take('search', clientOf(req, config))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const query = readChangesQuery(splitTarget(req.url).query)
-    if ('errors' in query) return refuse(query.errors)
+    if ('errors' in query) return refuseParameters(problem, query.errors)
     const view = await readChanges(log, query, release().name)
     if (view === null) {
       const detail = `this log does not reach back to it; take every listing from ${dump} and go on from a new cursor`
-      return refuse([{ in: 'query', name: 'since', detail }], { dump })
+      return refuseParameters(problem, [{ in: 'query', name: 'since', detail }], { dump })
     }
     return Response.json(view, { headers: { ...HEADERS, ...taken.headers } })
   }

@@ -1,6 +1,6 @@
 import { type H3Event, HTTPResponse } from 'h3'
 import { CLICK_SOURCES, type ClickSource } from '../../src/domain/wire/vocabulary.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { clientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Click, toHour } from '../store/schema/click.ts'
 
@@ -20,8 +20,7 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response | H
       })
     }
     const { headers } = req
-    const client = clientKey(req.ip, headers.get('x-forwarded-for'), config.TRUST_PROXY)
-    const { allowed: isCounted } = await parts.limits.take('go', client)
+    const { allowed: isCounted } = await parts.limits.take('go', clientOf(req, config))
     const click = toClick(
       {
         listingId: listing.id,

@@ -4,10 +4,11 @@ import type { StatsView } from '../../src/domain/views/stats-view.ts'
 import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
-import type { InputError } from '../http/problem.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { type InputError, refuseParameters } from '../http/problem.ts'
+import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
+import { readBuilt } from '../release/release.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { errors: InputError[] }
@@ -27,15 +28,13 @@ export function createComparison({ release, config }: ComparisonParts) {
           toError(`expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`),
         ],
       }
-    const stats = await current.files.read(ROUTES.stats.path)
-    // JSON.parse is typed `any`: the build wrote this file.
-    const { updated }: StatsView = JSON.parse(stats?.toString('utf8') ?? '{"updated":""}')
+    const stats = await readBuilt<StatsView>(current, ROUTES.stats.path)
     const view = toChosenComparison(
       chosen.flatMap((id) => rows.get(id) ?? []),
       {
         baseUrl: config.BASE_URL,
         site: current.comparisonTexts,
-        updated,
+        updated: stats?.updated ?? '',
         isFirstParty: (id) => current.listings.get(id)?.first_party === true,
       },
     )
@@ -80,21 +79,15 @@ export function createCompareList(
 ): Handler {
   const { problem, release, limits, config } = parts
   const compare = createComparison(parts)
-  const refuse = (errors: readonly InputError[]) =>
-    problem('invalid-parameter', {
-      detail: errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '),
-      errors,
-    })
   return async function compareList({ req }: H3Event) {
     const { query } = splitTarget(req.url)
     if (query === '') return readList()
-    const client = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-    const taken = await limits.take('search', client)
+    const taken = await limits.take('search', clientOf(req, config))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const asked = readComparedIds(query)
     const reply = 'errors' in asked ? asked : await compare(asked.ids)
-    if ('errors' in reply) return refuse(reply.errors)
+    if ('errors' in reply) return refuseParameters(problem, reply.errors)
     return Response.json(reply.view, { headers: { ...HEADERS, ...taken.headers } })
   }
 

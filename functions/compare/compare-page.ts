@@ -1,11 +1,10 @@
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
-import type { ListingView } from '../../src/domain/views/listing-view.ts'
-import { listingPath, MOST_COMPARED } from '../../src/domain/wire/links.ts'
+import { MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import type { Parts } from '../parts/parts.ts'
-import type { Release } from '../release/release.ts'
+import { type Release, readListing } from '../release/release.ts'
 import { readComparedIds } from './chosen-comparison.ts'
 
 /** Of what is asked for beyond the bound, only this many are named. */
@@ -30,7 +29,7 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
     const unknown = asked.filter((id) => !current.listings.has(id))
     const beyond = known.slice(MOST_COMPARED)
     return {
-      views: await Promise.all(known.slice(0, MOST_COMPARED).map((id) => readView(current, id))),
+      views: await Promise.all(known.slice(0, MOST_COMPARED).map((id) => readListing(current, id))),
       leftOut: [
         ...unknown.slice(0, MOST_NAMED).map((id) => toReason(current, id)),
         ...(unknown.length > MOST_NAMED
@@ -45,13 +44,6 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
       tasks: current.tasks,
     }
   }
-}
-
-async function readView({ files }: Release, id: string): Promise<ListingView> {
-  const bytes = await files.read(listingPath(id))
-  if (bytes === null) throw new Error(`the release has no file of ${id}`)
-  // JSON.parse is typed `any`: the build wrote this file from this very type.
-  return JSON.parse(bytes.toString('utf8'))
 }
 
 function toReason({ gone }: Release, id: string): string {

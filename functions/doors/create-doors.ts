@@ -12,6 +12,7 @@ import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { Relay } from '../call/relay.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
+import { readBuilt } from '../release/release.ts'
 import { createArdAgentDoor, createArdSearchDoor } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
 import { createDirectory, type DirectoryParts } from './entry/directory.ts'
@@ -60,24 +61,20 @@ function opensOnce(open: () => Promise<Handler>): Handler {
 function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL
-  const readJson = async (path: string) => {
-    const bytes = await parts.release().files.read(path)
-    return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
-  }
   const writers: Record<string, (id: string) => Promise<string | null>> = {
     async listing(id) {
       const [view, kit] = await Promise.all([directory.listing(id), directory.kit(id)])
       return view === null || kit === null ? null : toListingMarkdown(view, kit, baseUrl)
     },
     async category(id) {
-      const { categories }: CategoriesView = await readJson('/api/v1/categories')
-      const category = categories.find((row) => row.id === id)
+      const view = await readBuilt<CategoriesView>(parts.release(), '/api/v1/categories')
+      const category = view?.categories.find((row) => row.id === id)
       if (category === undefined) return null
       const found = directory.search({ category: id, limit: MOST_ROWS })
       return 'problems' in found ? null : toCategoryMarkdown(category, found, baseUrl)
     },
     async compare(slug) {
-      const view: CompareView | null = await readJson(`/api/v1/compare/${slug}`)
+      const view = await readBuilt<CompareView>(parts.release(), `/api/v1/compare/${slug}`)
       return view === null ? null : toCompareMarkdown(view)
     },
   }

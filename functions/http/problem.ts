@@ -41,3 +41,13 @@ export function createProblems(baseUrl: string): MakeProblem {
     })
   }
 }
+
+/** 400 for parameters of a query, each with what was wrong with it. */
+export function refuseParameters(
+  problem: MakeProblem,
+  errors: readonly InputError[],
+  extra: Record<string, unknown> = {},
+): Response {
+  const detail = errors.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
+  return problem('invalid-parameter', { detail, errors, extra })
+}

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
 import { parseIpAddress } from '../../src/domain/relay/ip-address.ts'
+import type { Config } from '../ports/config.ts'
 
 /**
  * Whom a limit counts: one IPv4 address or one IPv6 /64 (a household or a machine gets a whole /64,
@@ -22,6 +24,22 @@ export function clientKey(
   const claimed = trustProxy > 0 ? forwardedFor?.split(',').at(-trustProxy)?.trim() : undefined
   // Fewer entries than proxies, or garbage: the peer itself is all that is certain.
   return toKey(claimed) ?? toKey(remoteAddress) ?? 'unknown'
+}
+
+/** Whom the limits count for a request as h3 hands it on. */
+export function clientOf(
+  { ip, headers }: { ip?: string | undefined; headers: Headers },
+  { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
+): string {
+  return clientKey(ip, headers.get('x-forwarded-for'), TRUST_PROXY)
+}
+
+/** The same for a request as Node has it. */
+export function nodeClientOf(
+  { socket, headers }: IncomingMessage,
+  { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
+): string {
+  return clientKey(socket.remoteAddress, String(headers['x-forwarded-for'] ?? ''), TRUST_PROXY)
 }
 
 /**

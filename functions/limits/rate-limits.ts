@@ -48,12 +48,8 @@ export function createRateLimits(
   createCounter: CreateCounter = createMemoryCounter,
 ): RateLimits {
   const counters = new Map<LimitName, Counter>()
-  const create: CreateCounter = (limit) =>
-    createCounter === createMemoryCounter
-      ? createMemoryCounter(limit)
-      : insure(createCounter(limit), limit)
   const counterOf = (name: LimitName, limit: { requests: number; seconds: number }) => {
-    const counter = counters.get(name) ?? create({ name, ...limit })
+    const counter = counters.get(name) ?? createCounter({ name, ...limit })
     counters.set(name, counter)
     return counter
   }
@@ -92,15 +88,6 @@ function toTaken(
       RateLimit: `"${name}";r=${left};t=${seconds}`,
       ...(!allowed && { 'Retry-After': String(seconds) }),
     },
-  }
-}
-
-/** While the store is down each instance counts for itself: a limit must not become an outage. */
-function insure(counter: Counter, limit: { requests: number; seconds: number }): Counter {
-  const spare = createMemoryCounter(limit)
-  return {
-    count: (key) => counter.count(key).catch(() => spare.count(key)),
-    peek: (key) => counter.peek(key).catch(() => spare.peek(key)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, within } from '../ports/clock.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Counter, CreateCounter, LimitName } from './counter.ts'
 import { createMemoryCounter } from './counter.ts'
@@ -33,8 +33,8 @@ export function createStoreCounters(
     const own = createMemoryCounter(limit)
     const shared = createBatchedCounter(store, clock, limit)
     return {
-      count: async (key) => (await within(patienceMs, shared.count(key))) ?? own.count(key),
-      peek: async (key) => (await within(patienceMs, shared.peek(key))) ?? own.peek(key),
+      count: (key) => within(patienceMs, shared.count(key)).catch(() => own.count(key)),
+      peek: (key) => within(patienceMs, shared.peek(key)).catch(() => own.peek(key)),
     }
   }
 }
@@ -133,11 +133,4 @@ const CLOCK_SKEW_MS = 5_000
 
 function hashKey(name: LimitName, key: string): string {
   return `${name}:${createHash('sha256').update(key).digest('base64url')}`
-}
-
-/** Null when the work fails or is late. */
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | null> {
-  const { promise: late, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(() => resolve(null), milliseconds)
-  return Promise.race([work.catch(() => null), late]).finally(() => clearTimeout(timer))
 }

@@ -7,7 +7,7 @@ import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { takeTurn } from '../forms/form.ts'
-import type { InputError } from '../http/problem.ts'
+import { type InputError, refuseParameters } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
 import { findPlanAt, lintListed, lintUrl } from './lint-url.ts'
@@ -81,23 +81,17 @@ export function createCheckPage(
 
 /** `GET /api/v1/lint?url=&as=`: the report of `/sellers/check` for programs. */
 export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'>, check: Check) {
-  const refuse = (errors: readonly InputError[]) =>
-    problem('invalid-parameter', {
-      detail: errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '),
-      errors,
-    })
   const lint: Handler = async (event: H3Event) => {
     const asked = readAsked(event.url.searchParams)
-    if ('errors' in asked) return refuse(asked.errors)
+    if ('errors' in asked) return refuseParameters(problem, asked.errors)
     const answer = await check({ ...asked, caller: toCaller(event, config) })
     if (answer.kind === 'report') return Response.json(answer.report, { headers: HEADERS })
     if (answer.kind === 'empty' || answer.code === 'invalid-parameter')
-      return refuse([
-        {
-          in: 'query',
-          name: 'url',
-          detail: answer.kind === 'empty' ? 'expected the address of a service.' : answer.reason,
-        },
+      return refuseParameters(problem, [
+        wrong(
+          'url',
+          answer.kind === 'empty' ? 'expected the address of a service.' : answer.reason,
+        ),
       ])
     return problem(answer.code, {
       detail: answer.reason,
@@ -110,12 +104,6 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
 function readAsked(
   query: URLSearchParams,
 ): Omit<CheckRequest, 'caller'> | { errors: InputError[] } {
-  const wrong = (name: string, detail: string, allowed?: readonly string[]): InputError => ({
-    in: 'query',
-    name,
-    detail,
-    ...(allowed !== undefined && { allowed }),
-  })
   const errors = [...new Set(query.keys())].flatMap((name) => {
     if (!NAMES.includes(name)) return [wrong(name, 'there is no such parameter.', NAMES)]
     return query.getAll(name).length > 1 ? [wrong(name, 'is given more than once.')] : []
@@ -124,4 +112,8 @@ function readAsked(
   if (query.has('as') && as === undefined)
     errors.push(wrong('as', 'expected one of these.', PROBE_PROTOCOLS))
   return errors.length > 0 ? { errors } : { url: query.get('url')?.trim() ?? '', as }
+}
+
+function wrong(name: string, detail: string, allowed?: readonly string[]): InputError {
+  return { in: 'query', name, detail, ...(allowed !== undefined && { allowed }) }
 }

@@ -5,3 +5,11 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() }
+
+/** @throws an error with the code ETIMEOUT where the work takes longer; it goes on alone then */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = Object.assign(new Error('no answer in time'), { code: 'ETIMEOUT' })
+  const timer = setTimeout(() => reject(late), milliseconds)
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+}

@@ -105,44 +105,32 @@ const dnsServers = v.optional(
   ),
 )
 
-const rpcUrls = v.optional(
-  v.pipe(
-    v.string(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const value = parseJson(dataset.value)
-      const parsed = v.safeParse(
-        v.record(
-          v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
-          urlWith(['http:', 'https:'], ''),
-        ),
-        value,
-      )
-      if (parsed.success) return parsed.output
-      addIssue({
-        message:
-          'expected a JSON object from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}',
-      })
-      return NEVER
-    }),
-  ),
-  '{}',
+/** A variable that holds JSON. @param read null where it is not what was expected */
+function jsonOf<Value>(read: (value: unknown) => Value | null, expected: string) {
+  const parse = v.rawTransform<string, Value>(({ dataset, addIssue, NEVER }) => {
+    const value = read(parseJson(dataset.value))
+    if (value !== null) return value
+    addIssue({ message: `expected a JSON object ${expected}` })
+    return NEVER
+  })
+  return v.optional(v.pipe(v.string(), parse), '{}')
+}
+
+const RpcUrlsSchema = v.record(
+  v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
+  urlWith(['http:', 'https:'], ''),
 )
+
+const rpcUrls = jsonOf((value) => {
+  const parsed = v.safeParse(RpcUrlsSchema, value)
+  return parsed.success ? parsed.output : null
+}, 'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}')
 
 const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
 
-const rateLimits = v.optional(
-  v.pipe(
-    v.string(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const limits = parseRateLimits(parseJson(dataset.value))
-      if (limits !== null) return limits
-      addIssue({
-        message: `expected a JSON object such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
-      })
-      return NEVER
-    }),
-  ),
-  '{}',
+const rateLimits = jsonOf(
+  parseRateLimits,
+  `such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
 )
 
 const onOff = v.optional(

@@ -4,7 +4,7 @@ import type { H3Event } from 'h3'
 import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import { createOwnAddress } from '../call/own-address.ts'
 import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Config } from '../ports/config.ts'
 import { type Asker, type AskLimits, createAsker, toUserAgent } from './ask.ts'
@@ -139,28 +139,19 @@ function hostOf(url: string): string {
 }
 
 /** Who sent a request to one of our functions. */
-export function toCaller({ req }: Pick<H3Event, 'req'>, { TRUST_PROXY }: Config): Caller {
+export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {
   return {
-    client: clientKey(req.ip, req.headers.get('x-forwarded-for'), TRUST_PROXY),
+    client: clientOf(req, config),
     signal: req.signal,
     socket: req.runtime?.node?.req.socket,
   }
 }
 
 /** Who asked for a page. */
-export function toPageCaller(
-  { socket, headers }: IncomingMessage,
-  res: ServerResponse,
-  { TRUST_PROXY }: Config,
-): Caller {
+export function toPageCaller(req: IncomingMessage, res: ServerResponse, config: Config): Caller {
   const left = new AbortController()
   res.once('close', () => {
     if (!res.writableEnded) left.abort()
   })
-  const forwarded = String(headers['x-forwarded-for'] ?? '')
-  return {
-    client: clientKey(socket.remoteAddress, forwarded, TRUST_PROXY),
-    signal: left.signal,
-    socket,
-  }
+  return { client: nodeClientOf(req, config), signal: left.signal, socket: req.socket }
 }

@@ -8,7 +8,7 @@ import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import type { MakeProblem } from '../http/problem.ts'
 import { sendResponse } from '../http/send-response.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { nodeClientOf } from '../limits/client-key.ts'
 import { createFairQueue } from '../limits/fair-queue.ts'
 import { type RateLimits, refusalOf } from '../limits/rate-limits.ts'
 import type { Config } from '../ports/config.ts'
@@ -116,8 +116,7 @@ export function createPageGate(parts: GateParts): PageGate {
   const { limits, config, problem } = parts
   const queue = createFairQueue()
   return async function gate(req, res, render) {
-    const forwarded = String(req.headers['x-forwarded-for'] ?? '')
-    const client = clientKey(req.socket.remoteAddress, forwarded, config.TRUST_PROXY)
+    const client = nodeClientOf(req, config)
     // A store that is down is no reason to show nothing: its counter counts here then.
     const taken = await limits.take('search', client)
     const refusal = refusalOf(taken, problem)

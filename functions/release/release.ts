@@ -7,6 +7,8 @@ import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/regi
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { type ProbePlan, ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { ListingView } from '../../src/domain/views/listing-view.ts'
+import { listingPath } from '../../src/domain/wire/links.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { TaskNames } from '../../src/site/compare/versus.ts'
 import type { MakeProblem } from '../http/problem.ts'
@@ -39,6 +41,30 @@ export interface Release {
   /** What stands on every comparison. */
   comparisonTexts: { disclosure: string; comparison_ranking: string }
   pageCode: PageCode
+}
+
+/**
+ * A JSON file of the release by its address; null where there is none.
+ *
+ * @example const view = await readBuilt<ListingView>(release, listingPath(id))
+ */
+export async function readBuilt<View>(
+  { files }: Pick<Release, 'files'>,
+  path: string,
+): Promise<View | null> {
+  const bytes = await files.read(path)
+  // JSON.parse is typed `any`: the build wrote this file from this very type.
+  return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
+}
+
+/** The view of a listing that the release has. */
+export async function readListing(
+  release: Pick<Release, 'files'>,
+  id: string,
+): Promise<ListingView> {
+  const view = await readBuilt<ListingView>(release, listingPath(id))
+  if (view === null) throw new Error(`the release has no file of ${id}`)
+  return view
 }
 
 /** The listing that was at an address and is gone; null where there never was one. */

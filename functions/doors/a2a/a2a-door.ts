@@ -22,6 +22,7 @@ import {
 } from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
+import { toJsonAnswer } from '../entry/read-page.ts'
 
 /** Every answer is a message, so there are no tasks: none is kept, none is ever found. */
 const NO_TASKS: TaskStore = {
@@ -50,19 +51,23 @@ export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
   return async function a2aDoor({ req }: H3Event): Promise<Response> {
     if (req.method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
     if (req.method !== 'POST')
-      return toAnswer(405, toError(null, -32600, 'Send JSON-RPC requests by POST.'), {
+      return toJsonAnswer(405, toError(null, -32600, 'Send JSON-RPC requests by POST.'), {
         Allow: 'POST, OPTIONS',
       })
     const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
     if ('fault' in body)
-      return toAnswer(body.status, toError(null, body.code, body.fault), body.headers)
+      return toJsonAnswer(body.status, toError(null, body.code, body.fault), body.headers)
     const { json, taken } = body
     const parsed = v.safeParse(RequestSchema, json)
     if (!parsed.success) {
       const expected = 'Expected one JSON-RPC request, as an object.'
-      return toAnswer(200, toError(null, -32600, expected), taken)
+      return toJsonAnswer(200, toError(null, -32600, expected), taken)
     }
-    return toAnswer(200, await handle(parsed.output, req.headers.get('a2a-version') ?? ''), taken)
+    return toJsonAnswer(
+      200,
+      await handle(parsed.output, req.headers.get('a2a-version') ?? ''),
+      taken,
+    )
   }
 
   async function handle(request: Record<string, unknown>, requestedVersion: string) {
@@ -96,18 +101,6 @@ const PREFLIGHT = {
 
 function toError(id: string | number | null, code: number, message: string) {
   return { jsonrpc: '2.0', id, error: { code, message } }
-}
-
-function toAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
-  return Response.json(body, {
-    status,
-    headers: {
-      'Cache-Control': 'no-store',
-      'Access-Control-Allow-Origin': '*',
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-    },
-  })
 }
 
 /** Results of a message that doesn't ask for a number. */

@@ -12,7 +12,7 @@ import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
-import { readPageToken, toPageToken } from '../entry/read-page.ts'
+import { readPageToken, toJsonAnswer, toPageToken } from '../entry/read-page.ts'
 
 const ARD_DEFAULT_PAGE = 10
 
@@ -72,12 +72,6 @@ const STATUSES = {
   INTERNAL: 500,
 } as const
 
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'Access-Control-Allow-Origin': '*',
-  'X-Content-Type-Options': 'nosniff',
-} as const
-
 const MAX_BODY_BYTES = 16 * 1024
 /** Results looked at for one page: a filter that fits nothing must not read the whole directory. */
 const MOST_SCANNED = 200
@@ -105,7 +99,11 @@ export function createArdSearchDoor(parts: DirectoryParts & DoorLimits & DoorBod
     const start = pageToken === undefined ? '0' : readPageToken(pageToken, JSON.stringify(query))
     if (start === null)
       return toArdError('INVALID_ARGUMENT', 'pageToken: expected a token we gave.', taken)
-    return toArdAnswer(await findPage(directory, parsed.output, baseUrl, Number(start)), taken)
+    return toJsonAnswer(
+      200,
+      await findPage(directory, parsed.output, baseUrl, Number(start)),
+      taken,
+    )
   }
 }
 
@@ -149,7 +147,7 @@ export function createArdAgentDoor(parts: DirectoryParts & DoorLimits) {
     const view = id === null ? null : await directory.listing(id)
     if (view === null || toArdEntry(view, baseUrl).identifier !== urn)
       return toArdError('NOT_FOUND', 'No entry of ours has this identifier.', taken)
-    return toArdAnswer(toArdEntry(view, baseUrl), taken)
+    return toJsonAnswer(200, toArdEntry(view, baseUrl), taken)
   }
 }
 
@@ -170,17 +168,12 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
 
 type ArdErrorCode = keyof typeof STATUSES
 
-function toArdAnswer(body: unknown, headers: Record<string, string> = {}): Response {
-  return Response.json(body, { headers: { ...HEADERS, ...headers } })
-}
-
 function toArdError(
   errorCode: ArdErrorCode,
   message: string,
-  headers: Record<string, string> = {},
+  headers: Record<string, string>,
 ): Response {
-  const status = STATUSES[errorCode]
-  return Response.json({ errorCode, message }, { status, headers: { ...HEADERS, ...headers } })
+  return toJsonAnswer(STATUSES[errorCode], { errorCode, message }, headers)
 }
 
 type ArdFilter = v.InferOutput<typeof FilterSchema>

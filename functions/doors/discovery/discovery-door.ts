@@ -1,16 +1,14 @@
-import type { H3Event } from 'h3'
 import type { ResourceRow } from '../../../src/domain/doors/discovery-resource.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
-import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import type { DoorLimits } from '../entry/door-limits.ts'
 import {
+  createReadDoor,
   QueryFault,
   type QueryReader,
   readPageToken,
   readQuery,
   toPageToken,
-  toPlainAnswer,
-  toPlainError,
 } from '../entry/read-page.ts'
 
 const DEFAULT_PAGE = 20
@@ -32,19 +30,9 @@ export function createDiscoveryDoors(parts: DiscoveryParts) {
 }
 
 function createDoor(parts: DiscoveryParts, answer: Answer) {
-  return async function discoveryDoor({ req, url }: H3Event): Promise<Response> {
-    if (req.method !== 'GET' && req.method !== 'HEAD')
-      return toPlainError(405, 'Read by GET.', { Allow: 'GET, HEAD' })
-    const { allowed, taken } = await takeForDoor(parts, 'search', req)
-    if (!allowed) return toPlainError(429, 'Too many requests', taken)
-    try {
-      const rows = await parts.release().doorData.resources()
-      return toPlainAnswer(answer(rows, url.search), taken)
-    } catch (error) {
-      if (error instanceof QueryFault) return toPlainError(400, error.message, taken)
-      throw error
-    }
-  }
+  return createReadDoor(parts, 'Read by GET.', async ({ search }) => ({
+    body: answer(await parts.release().doorData.resources(), search),
+  }))
 }
 
 const FILTERS = ['type', 'payTo', 'scheme', 'network', 'extensions', 'maxUsdPrice']

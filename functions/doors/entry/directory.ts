@@ -7,6 +7,7 @@ import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import { type ComparisonReply, createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { readBuilt } from '../../release/release.ts'
 import { createFindOperations, type FindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 
@@ -53,10 +54,8 @@ export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
 export function createDirectory(parts: DirectoryParts, src: ClickSource): Directory {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
-  const readJson = async (path: string) => {
-    const bytes = await parts.release().files.read(path)
-    return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
-  }
+  const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
+  const has = (id: string) => parts.release().listings.has(id)
   return {
     compare: createComparison(parts),
     findOperations: (parameters) => findOperations(toQueryText(parameters)),
@@ -69,13 +68,15 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
       return { total, rows, notes, ...(suggested !== undefined && { suggested }) }
     },
     // Only ids of the release reach its files: an id is never part of another address.
-    listing: async (id) => (parts.release().listings.has(id) ? readJson(listingPath(id)) : null),
-    kit: async (id) => (parts.release().listings.has(id) ? readJson(kitPath(id)) : null),
-    facets: async () => toFacets(await readJson('/api/v1/stats')),
+    listing: async (id) => (has(id) ? read<ListingView>(listingPath(id)) : null),
+    kit: async (id) => (has(id) ? read<KitView>(kitPath(id)) : null),
+    facets: async () => toFacets(await read<StatsView>('/api/v1/stats')),
   }
 }
 
-function toFacets({ listings }: StatsView): Facets {
+function toFacets(stats: StatsView | null): Facets {
+  if (stats === null) throw new Error('the release has no /api/v1/stats')
+  const { listings } = stats
   const counts = (byId: Record<string, number>) =>
     Object.entries(byId).map(([id, count]) => ({ id, count }))
   return {

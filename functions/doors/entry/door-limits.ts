@@ -1,5 +1,5 @@
 import type { Budget } from '../../limits/budget.ts'
-import { clientKey } from '../../limits/client-key.ts'
+import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import type { Parts } from '../../parts/parts.ts'
 
@@ -20,10 +20,6 @@ export type DoorRequest = Request & {
   runtime?: { node?: { res?: NodeJS.EventEmitter & { destroyed: boolean } } } | undefined
 }
 
-export function clientOf({ config }: Pick<DoorLimits, 'config'>, req: DoorRequest): string {
-  return clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-}
-
 /**
  * Counts `times` requests of the caller against a limit of our own API: doors share them, so that
  * nobody gets twice as much by coming in twice.
@@ -36,7 +32,7 @@ export async function takeForDoor(
   req: DoorRequest,
   times = 1,
 ): Promise<{ allowed: boolean; taken: Record<string, string> }> {
-  const client = clientOf(parts, req)
+  const client = clientOf(req, parts.config)
   let last = await parts.limits.take(name, client)
   for (let count = 1; count < times && last.allowed; count += 1)
     last = await parts.limits.take(name, client)

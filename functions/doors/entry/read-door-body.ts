@@ -1,12 +1,7 @@
 import { type JsonShape, MOST_NESTED, measureJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Holding, Reached } from '../../limits/budget.ts'
-import {
-  clientOf,
-  type DoorBodies,
-  type DoorLimits,
-  type DoorRequest,
-  takeForDoor,
-} from './door-limits.ts'
+import { clientOf } from '../../limits/client-key.ts'
+import { type DoorBodies, type DoorLimits, type DoorRequest, takeForDoor } from './door-limits.ts'
 
 /** A JSON-RPC or JSON body as a door reads it. */
 export interface DoorBody {
@@ -86,7 +81,7 @@ async function readHeld(
   req: DoorRequest,
   max: number,
 ): Promise<{ text: string; held: Holding } | Fault> {
-  const client = clientOf(parts, req)
+  const client = clientOf(req, parts.config)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<Fault>()
   const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
   const size = Math.min(PIECE, length)

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { H3Event } from 'h3'
+import type { Handler } from '../../parts/parts.ts'
+import { type DoorLimits, takeForDoor } from './door-limits.ts'
 
 /** What a door's query may say, read strictly: the first thing that is wrong, in words. */
 export interface QueryReader {
@@ -49,17 +52,39 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** The form of error that the MCP registry and the x402 discovery shape share. */
-export function toPlainError(
+/** JSON for any origin, that no cache keeps. */
+export function toJsonAnswer(
   status: number,
-  error: string,
+  body: unknown,
   headers: Record<string, string> = {},
 ): Response {
-  return Response.json({ error }, { status, headers: { ...HEADERS, ...headers } })
+  return Response.json(body, { status, headers: { ...HEADERS, ...headers } })
 }
 
-export function toPlainAnswer(body: unknown, headers: Record<string, string> = {}): Response {
-  return Response.json(body, { headers: { ...HEADERS, ...headers } })
+/** A door that is read alone, in the form of errors that the MCP registry and x402 discovery share. */
+export function createReadDoor(
+  parts: DoorLimits,
+  refusal: string,
+  answer: (url: URL) => Promise<{ body: unknown } | { status: number; error: string }>,
+): Handler {
+  const refuse = (status: number, error: string, headers: Record<string, string>) =>
+    toJsonAnswer(status, { error }, headers)
+  return async ({ req, url }: H3Event): Promise<Response> => {
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return refuse(405, refusal, { Allow: 'GET, HEAD' })
+    const { allowed, taken } = await takeForDoor(parts, 'search', req)
+    if (!allowed) return refuse(429, 'Too many requests', taken)
+    try {
+      // The path as it was sent: a name holds a slash, encoded.
+      const answered = await answer(new URL(req.url, url))
+      return 'body' in answered
+        ? toJsonAnswer(200, answered.body, taken)
+        : refuse(answered.status, answered.error, taken)
+    } catch (error) {
+      if (error instanceof QueryFault) return refuse(400, error.message, taken)
+      throw error
+    }
+  }
 }
 
 /**

@@ -1,7 +1,8 @@
-import type { McpServer } from '@modelcontextprotocol/server'
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../../src/domain/compare/compare-row.ts'
+import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-lists.ts'
 import { KitCardSchema, toKitCard } from '../../../src/domain/doors/cards/kit-card.ts'
 import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import {
@@ -9,92 +10,108 @@ import {
   FacetsToolInput,
   KitToolInput,
   ListingToolInput,
+  OperationsToolInput,
+  SearchToolInput,
+  TOOL_RESULTS,
 } from '../../../src/domain/doors/tool-inputs.ts'
+import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
+import {
+  CompactRowSchema,
+  OperationsAnswerSchema,
+  SuggestedSchema,
+} from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'
 import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
 import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
 
-const listingInput = toStandardJsonSchema(ListingToolInput)
-const listingOutput = toStandardJsonSchema(ListingCardSchema)
+const FoundSchema = v.object({
+  total: v.number(),
+  results: v.array(CompactRowSchema),
+  notes: v.array(v.string()),
+  suggested: SuggestedSchema,
+})
+const ComparedSchema = v.object({
+  rows: v.array(CompareRowSchema),
+  ranking: v.string(),
+  url: v.string(),
+})
+const counts = v.array(v.object({ id: v.string(), count: v.number() }))
+const FacetsSchema = v.object({
+  total: v.number(),
+  kinds: counts,
+  categories: counts,
+  rails: counts,
+  sources: counts,
+})
 
-/** `get_listing`: the full listing less what only people use. */
-export function registerListingTool(server: McpServer, directory: Directory): void {
-  const config = {
-    ...TOOL_TEXTS.get_listing,
-    annotations: READ_ONLY,
-    inputSchema: listingInput,
-    outputSchema: listingOutput,
-  }
-  server.registerTool('get_listing', config, async ({ id }) => {
+/** The tools that only read, in the order they are listed: all but `call_listing`. */
+export const READING_TOOLS = [
+  // The same rows in the same order as `GET /api/v1/search`, compact.
+  toTool('search_listings', SearchToolInput, FoundSchema, (directory, asked) => {
+    const { query, limit = TOOL_RESULTS, ...filters } = asked
+    const found = directory.search({ q: query, limit, ...filters })
+    if ('problems' in found) return failWith(toText(found.problems))
+    const { rows, ...rest } = found
+    return answerWith({ ...rest, results: fitRows(rows, sizeOf(rest)) })
+  }),
+  // What `GET /api/v1/operations` answers, to be called at once.
+  toTool('find_operations', OperationsToolInput, OperationsAnswerSchema, (directory, asked) => {
+    const { query, ...others } = asked
+    const found = directory.findOperations({ q: query, ...others })
+    return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
+  }),
+  // The full listing less what only people use.
+  toTool('get_listing', ListingToolInput, ListingCardSchema, async (directory, { id }) => {
     const view = await directory.listing(id)
     return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
-  })
-}
-
-const kitInput = toStandardJsonSchema(KitToolInput)
-const kitOutput = toStandardJsonSchema(KitCardSchema)
-
-/** `get_kit`: one operation of kit.json whole, without snippets unless one is asked for. */
-export function registerKitTool(server: McpServer, directory: Directory): void {
-  const config = {
-    ...TOOL_TEXTS.get_kit,
-    annotations: READ_ONLY,
-    inputSchema: kitInput,
-    outputSchema: kitOutput,
-  }
-  server.registerTool('get_kit', config, async ({ id, ...choice }) => {
+  }),
+  // One operation of kit.json whole, without snippets unless one is asked for.
+  toTool('get_kit', KitToolInput, KitCardSchema, async (directory, { id, ...choice }) => {
     const kit = await directory.kit(id)
     if (kit === null) return failWithUnknown(id)
     const card = toKitCard(kit, choice)
     return typeof card === 'string' ? failWith(card) : answerWith(card)
-  })
-}
-
-const compareInput = toStandardJsonSchema(CompareToolInput)
-const compareOutput = toStandardJsonSchema(
-  v.object({ rows: v.array(CompareRowSchema), ranking: v.string(), url: v.string() }),
-)
-
-/** `compare_listings`: the rows of `GET /api/v1/compare?ids=`, our own kits behind the others. */
-export function registerCompareTool(server: McpServer, directory: Directory): void {
-  const config = {
-    ...TOOL_TEXTS.compare_listings,
-    annotations: READ_ONLY,
-    inputSchema: compareInput,
-    outputSchema: compareOutput,
-  }
-  server.registerTool('compare_listings', config, async ({ ids }) => {
+  }),
+  // The rows of `GET /api/v1/compare?ids=`, our own kits behind the others.
+  toTool('compare_listings', CompareToolInput, ComparedSchema, async (directory, { ids }) => {
     const reply = await directory.compare(ids)
     if ('errors' in reply)
       return failWith(reply.errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
     const { sections, first_party, ranking, url } = reply.view
-    return answerWith({
-      rows: [...sections.flatMap(({ rows }) => rows), ...first_party],
-      ranking,
-      url,
-    })
-  })
+    const rows = [...sections.flatMap((section) => section.rows), ...first_party]
+    return answerWith({ rows, ranking, url })
+  }),
+  // What the filters of a search may be given.
+  toTool('list_facets', FacetsToolInput, FacetsSchema, async (directory) =>
+    answerWith(await directory.facets()),
+  ),
+]
+
+/** A server is made for each request: the schemas are written out once for all of them. */
+function toTool<const Input extends v.GenericSchema>(
+  name: keyof typeof TOOL_TEXTS,
+  input: Input,
+  output: v.GenericSchema,
+  answer: (
+    directory: Directory,
+    asked: v.InferOutput<Input>,
+  ) => CallToolResult | Promise<CallToolResult>,
+) {
+  const config = {
+    ...TOOL_TEXTS[name],
+    annotations: READ_ONLY,
+    inputSchema: toStandardJsonSchema(input),
+    outputSchema: toStandardJsonSchema(output),
+  }
+  return (server: McpServer, directory: Directory) => {
+    server.registerTool(name, config, (asked) => answer(directory, asked))
+  }
 }
 
-const count = v.object({ id: v.string(), count: v.number() })
-const facetsInput = toStandardJsonSchema(FacetsToolInput)
-const facetsOutput = toStandardJsonSchema(
-  v.object({
-    total: v.number(),
-    kinds: v.array(count),
-    categories: v.array(count),
-    rails: v.array(count),
-    sources: v.array(count),
-  }),
-)
-
-/** `list_facets`: what the filters of a search may be given. */
-export function registerFacetsTool(server: McpServer, directory: Directory): void {
-  const config = {
-    ...TOOL_TEXTS.list_facets,
-    annotations: READ_ONLY,
-    inputSchema: facetsInput,
-    outputSchema: facetsOutput,
-  }
-  server.registerTool('list_facets', config, async () => answerWith(await directory.facets()))
+function toText(problems: readonly ParameterProblem[]): string {
+  return problems
+    .map(({ name, detail, allowed }) =>
+      allowed === undefined ? `${name}: ${detail}` : `${name}: ${detail} (${allowed.join(', ')})`,
+    )
+    .join('; ')
 }

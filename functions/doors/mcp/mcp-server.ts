@@ -1,40 +1,11 @@
 import { McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-lists.ts'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
-import {
-  OperationsToolInput,
-  SearchToolInput,
-  TOOL_RESULTS,
-} from '../../../src/domain/doors/tool-inputs.ts'
-import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
-import {
-  CompactRowSchema,
-  OperationsAnswerSchema,
-  SuggestedSchema,
-} from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'
 import { type CallListing, registerCallTool } from './call-tool.ts'
-import {
-  registerCompareTool,
-  registerFacetsTool,
-  registerKitTool,
-  registerListingTool,
-} from './listing-tools.ts'
-import { INSTRUCTIONS, READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
-import { answerWith, failWith } from './tool-answer.ts'
-
-const input = toStandardJsonSchema(SearchToolInput)
-
-const output = toStandardJsonSchema(
-  v.object({
-    total: v.number(),
-    results: v.array(CompactRowSchema),
-    notes: v.array(v.string()),
-    suggested: SuggestedSchema,
-  }),
-)
+import { READING_TOOLS } from './listing-tools.ts'
+import { INSTRUCTIONS } from './mcp-texts.ts'
 
 /** Lists change with the code alone. */
 const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const
@@ -67,12 +38,7 @@ export function createMcpServer({ directory, call, version }: McpServerParts): M
       },
     },
   )
-  registerSearchTool(server, directory)
-  registerOperationsTool(server, directory)
-  registerListingTool(server, directory)
-  registerKitTool(server, directory)
-  registerCompareTool(server, directory)
-  registerFacetsTool(server, directory)
+  for (const register of READING_TOOLS) register(server, directory)
   registerCallTool(server, directory, call)
   registerListingResource(server, directory)
   registerPrompt(server)
@@ -129,42 +95,4 @@ function toPrompt(task: string, budget: string | undefined): string {
     'Read get_kit of the best one. Tell me what you chose, why, and the price, and ask before anything is paid.',
     'Then call it: with call_listing where the listing says call: true, else directly as the kit describes.',
   ].join('\n')
-}
-
-/** `search_listings`: the same rows in the same order as `GET /api/v1/search`, compact. */
-function registerSearchTool(server: McpServer, directory: Directory): void {
-  const config = {
-    ...TOOL_TEXTS.search_listings,
-    annotations: READ_ONLY,
-    inputSchema: input,
-    outputSchema: output,
-  }
-  server.registerTool('search_listings', config, ({ query, limit = TOOL_RESULTS, ...filters }) => {
-    const found = directory.search({ q: query, limit, ...filters })
-    if ('problems' in found) return failWith(toText(found.problems))
-    const { rows, ...rest } = found
-    return answerWith({ ...rest, results: fitRows(rows, sizeOf(rest)) })
-  })
-}
-
-/** `find_operations`: what `GET /api/v1/operations` answers, to be called at once. */
-function registerOperationsTool(server: McpServer, directory: Directory): void {
-  const config = {
-    ...TOOL_TEXTS.find_operations,
-    annotations: READ_ONLY,
-    inputSchema: toStandardJsonSchema(OperationsToolInput),
-    outputSchema: toStandardJsonSchema(OperationsAnswerSchema),
-  }
-  server.registerTool('find_operations', config, ({ query, ...others }) => {
-    const found = directory.findOperations({ q: query, ...others })
-    return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
-  })
-}
-
-function toText(problems: readonly ParameterProblem[]): string {
-  return problems
-    .map(({ name, detail, allowed }) =>
-      allowed === undefined ? `${name}: ${detail}` : `${name}: ${detail} (${allowed.join(', ')})`,
-    )
-    .join('; ')
 }

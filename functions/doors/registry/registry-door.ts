@@ -1,17 +1,15 @@
 import { resolve } from 'node:path'
-import type { H3Event } from 'h3'
 import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
 import { type ChangeLog, createChangeLog } from '../../changes/changes.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import type { DoorLimits } from '../entry/door-limits.ts'
 import {
+  createReadDoor,
   QueryFault,
   readPageToken,
   readQuery,
   toPageToken,
-  toPlainAnswer,
-  toPlainError,
 } from '../entry/read-page.ts'
 
 /** Rows read at once, so that a long log lets other requests pass. */
@@ -43,22 +41,9 @@ export function createRegistryDoors(parts: RegistryParts) {
 }
 
 function createDoor(parts: RegistryParts, answer: Answer) {
-  return async function registryDoor({ req, url }: H3Event): Promise<Response> {
-    if (req.method !== 'GET' && req.method !== 'HEAD')
-      return toPlainError(405, 'This registry is read-only.', { Allow: 'GET, HEAD' })
-    const { allowed, taken } = await takeForDoor(parts, 'search', req)
-    if (!allowed) return toPlainError(429, 'Too many requests', taken)
-    try {
-      // The path as it was sent: a name holds a slash, encoded.
-      const answered = await answer(await parts.release().doorData.servers(), new URL(req.url, url))
-      return 'body' in answered
-        ? toPlainAnswer(answered.body, taken)
-        : toPlainError(answered.status, answered.error, taken)
-    } catch (error) {
-      if (error instanceof QueryFault) return toPlainError(400, error.message, taken)
-      throw error
-    }
-  }
+  return createReadDoor(parts, 'This registry is read-only.', async (url) =>
+    answer(await parts.release().doorData.servers(), url),
+  )
 }
 
 const LIST_PARAMETERS = ['cursor', 'limit', 'search', 'updated_since', 'version', 'include_deleted']

@@ -44,7 +44,7 @@ export async function findEngine(
   for (const name of ENGINES) {
     const path = findOnPath(name, env.PATH ?? '')
     if (path === null) continue
-    const engine: Engine = { name, path, env: pickEngineEnv(env) }
+    const engine: Engine = { name, path, env: pickEnv(env, ENGINE_ENV) }
     const answer = await askEngine(engine, toQuestion(engine), ANSWER_MS)
     const isUsable = answer.code === 0 && (await keepsBounds(engine))
     if (isUsable) return { engine, fault: null }
@@ -144,10 +144,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function pickEngineEnv(env: NodeJS.ProcessEnv): Record<string, string> {
+/** Of an environment what a command needs, by its names. */
+export function pickEnv(env: NodeJS.ProcessEnv, names: RegExp): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
-      value !== undefined && ENGINE_ENV.test(name) ? [[name, value]] : [],
+      value !== undefined && names.test(name) ? [[name, value]] : [],
     ),
   )
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toPlaceholder } from '../../../src/domain/probe/keep/plan-probe.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { askEngine, findOnPath, lastLineOf } from './engine.ts'
+import { askEngine, findOnPath, lastLineOf, pickEnv } from './engine.ts'
 
 /** A package on this machine's disk, where nothing of it has run yet. */
 export interface FetchedPackage {
@@ -47,7 +47,7 @@ export async function fetchPackage(
   limits: FetchLimits,
 ): Promise<FetchedPackage | string> {
   await writeFile(join(folder, 'package.json'), '{}')
-  const env = pickManagerEnv(process.env)
+  const env = pickEnv(process.env, MANAGER_ENV)
   const fault = await (plan.registry === 'npm'
     ? fetchFromNpm(plan, folder, env, limits)
     : fetchFromPypi(plan, folder, env, limits))
@@ -179,12 +179,4 @@ function fill(word: string): string {
 function choose(programs: readonly string[], own: string): string | null {
   const plain = programs.filter((name) => PROGRAM.test(name))
   return plain.find((name) => name === own) ?? (plain.length === 1 ? (plain[0] ?? null) : null)
-}
-
-function pickManagerEnv(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value !== undefined && MANAGER_ENV.test(name) ? [[name, value]] : [],
-    ),
-  )
 }

@@ -1,16 +1,19 @@
+import type * as v from 'valibot'
 import { ClaimBodySchema, OptOutBodySchema } from '../../../src/domain/views/seller-views.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
-import { parseBody } from '../../http/parse-body.ts'
+import type { ObjectSchema } from '../../http/parse-body.ts'
+import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
+import type { ClaimTable } from '../../store/schema/tables.ts'
 import { writeInstructions } from '../proofs/claim-instructions.ts'
 import { judgeClaim } from '../proofs/claim-rules.ts'
 import { createProver } from '../proofs/prover.ts'
 import {
   createSignedInRoute,
   jsonAnswer,
-  limitClient,
   type SellerRoute,
+  takeBody,
 } from '../sessions/seller-route.ts'
 import { checkClaim, claimRulesOf, toCheckView } from './claim-check.ts'
 import {
@@ -41,9 +44,7 @@ export function createClaims(parts: Parts): SellerRoute {
 export function createClaimStart(parts: Parts): SellerRoute {
   const { problem, ledger, clock, release } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const refused = await limitClient(parts, 'claim', event)
-    if (refused !== null) return refused
-    const body = await parseBody(event.req, ClaimBodySchema, problem)
+    const body = await takeBody(parts, 'claim', event, ClaimBodySchema)
     if ('refusal' in body) return body.refusal
     const { listing_id, method = 'well_known' } = body.output
     const listing = findClaimable(release(), listing_id)
@@ -103,35 +104,43 @@ function refuseFull({ problem, clock }: Parts, fullUntil: number): Response {
  * as it stays on the host that was proved.
  */
 export function createOptOut(parts: Parts): SellerRoute {
-  const { problem, ledger, clock, release } = parts
+  const { db } = parts.ledger.store
+  return createOwnerRoute(parts, 'claim', OptOutBodySchema, async (body, { host }) => {
+    const { listing_id, removed = true } = body
+    const row = { listing_id, host, created_at: parts.clock.now() }
+    const insert = db.insertInto('opt_out').values(row)
+    if (!removed) await db.deleteFrom('opt_out').where('listing_id', '=', listing_id).execute()
+    else await insert.onConflict((old) => old.column('listing_id').doUpdateSet(row)).execute()
+    return { listing_id, removed, effective: 'next_build' }
+  })
+}
+
+/** What routes about an owned listing share: a limit, a body, and the asker's claim that covers it. */
+export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
+  parts: Parts,
+  limit: LimitName,
+  schema: Schema,
+  answer: (body: v.InferOutput<Schema>, claim: ClaimTable) => Promise<object>,
+): SellerRoute {
+  const { problem, ledger, release } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const refused = await limitClient(parts, 'claim', event)
-    if (refused !== null) return refused
-    const body = await parseBody(event.req, OptOutBodySchema, problem)
+    const body = await takeBody(parts, limit, event, schema)
     if ('refusal' in body) return body.refusal
-    const { listing_id, removed = true } = body.output
-    const { db } = ledger.store
-    const claim = await db
+    const claim = await ledger.store.db
       .selectFrom('claim')
-      .select(['state', 'listing_id', 'host'])
-      .where('listing_id', '=', listing_id)
+      .selectAll()
+      .where('listing_id', '=', body.output.listing_id)
       .where('seller_id', '=', sellerId)
       .where('state', '=', 'verified')
       .executeTakeFirst()
+    if (claim !== undefined && isOwned(release(), claim))
+      return jsonAnswer(await answer(body.output, claim))
     // A listing of somebody else answers like one that does not exist.
-    if (claim === undefined || !isOwned(release(), claim)) {
-      return problem('listing-not-found', {
-        detail:
-          'You own no listing with this id. Claim it first; a verified claim of its host is needed.',
-      })
-    }
-    const row = { listing_id, host: claim.host, created_at: clock.now() }
-    if (removed) {
-      const insert = db.insertInto('opt_out').values(row)
-      await insert
-        .onConflict((conflict) => conflict.column('listing_id').doUpdateSet(row))
-        .execute()
-    } else await db.deleteFrom('opt_out').where('listing_id', '=', listing_id).execute()
-    return jsonAnswer({ listing_id, removed, effective: 'next_build' })
+    return problem('listing-not-found', {
+      detail:
+        'You own no listing with this id. Claim it first; a verified claim of its host is needed.',
+    })
   })
 }
+
+type OfListing = v.GenericSchema<unknown, { listing_id: string }>

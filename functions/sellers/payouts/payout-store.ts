@@ -3,24 +3,7 @@ import { normalizePayout } from '../../../src/domain/listing/caip-account.ts'
 import type { KnownPayout } from '../../../src/domain/views/seller-views.ts'
 import type { Release } from '../../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
-import { isOwned } from '../claims/claim-record.ts'
 import { createSecret } from '../sessions/login-token.ts'
-
-/** The asker's verified claim on a listing that is still on the host that was proved. */
-export async function findOwnedClaim(
-  db: Kysely<Tables>,
-  release: Pick<Release, 'listings' | 'optedOut'>,
-  { sellerId, listingId }: { sellerId: string; listingId: string },
-): Promise<ClaimTable | null> {
-  const claim = await db
-    .selectFrom('claim')
-    .selectAll()
-    .where('listing_id', '=', listingId)
-    .where('seller_id', '=', sellerId)
-    .where('state', '=', 'verified')
-    .executeTakeFirst()
-  return claim !== undefined && isOwned(release, claim) ? claim : null
-}
 
 /** A fresh challenge for one payout of a claim; the one before stops working. */
 export async function openChallenge(

@@ -1,4 +1,5 @@
 import type { Parts } from '../../parts/parts.ts'
+import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
 import { domainOf } from '../sessions/email-address.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
@@ -80,13 +81,6 @@ function missing(name: string): Pick<Proof, 'reason' | 'next'> {
     reason: 'record_missing',
     next: `No TXT record was found at ${name}. Add it, wait a few minutes, and check again.`,
   }
-}
-
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const late = Object.assign(new Error('no answer in time'), { code: 'ETIMEOUT' })
-  const timer = setTimeout(() => reject(late), milliseconds)
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
 /** The sign-in link was the proof of the address; what is left is where the address lives. */

@@ -1,5 +1,7 @@
 import type { H3Event } from 'h3'
-import { clientKey } from '../../limits/client-key.ts'
+import type * as v from 'valibot'
+import { type ObjectSchema, parseBody } from '../../http/parse-body.ts'
+import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -64,18 +66,15 @@ export function sessionsOf({ config, ledger, clock }: Parts): Sessions {
 /** Whether browsers come by https. */
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
-/** The 429 of a limit counted by client, or null. */
-export async function limitClient(
-  parts: Parts,
+/** Counts the request against a limit of its client, then reads its body. */
+export async function takeBody<Schema extends ObjectSchema>(
+  { config, limits, problem }: Parts,
   name: LimitName,
-  event: H3Event,
-): Promise<Response | null> {
-  return refusalOf(await parts.limits.take(name, clientOf(parts, event)), parts.problem)
-}
-
-/** Whom limits count: see `clientKey`. */
-export function clientOf({ config }: Pick<Parts, 'config'>, { req }: H3Event): string {
-  return clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
+  { req }: H3Event,
+  schema: Schema,
+): Promise<{ output: v.InferOutput<Schema> } | { refusal: Response }> {
+  const refusal = refusalOf(await limits.take(name, clientOf(req, config)), problem)
+  return refusal === null ? parseBody(req, schema, problem) : { refusal }
 }
 
 /** The response, with a `Set-Cookie` line for each. */

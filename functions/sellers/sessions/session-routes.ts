@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { LoginBodySchema, SessionBodySchema } from '../../../src/domain/views/seller-views.ts'
-import { parseBody } from '../../http/parse-body.ts'
+import { clientOf } from '../../limits/client-key.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { SellerTable, Tables } from '../../store/schema/tables.ts'
 import { mailboxOf, parseEmailAddress } from './email-address.ts'
 import { redeemLoginToken } from './login-token.ts'
 import {
-  clientOf,
   createSellerRoute,
   isSecure,
   jsonAnswer,
-  limitClient,
   type SellerRoute,
   sessionsOf,
   setCookies,
+  takeBody,
 } from './seller-route.ts'
 import { createSessions } from './session.ts'
 
@@ -26,9 +25,7 @@ import { createSessions } from './session.ts'
 export function createSessionStart(parts: Parts): SellerRoute {
   const { problem, ledger, clock } = parts
   return createSellerRoute(parts, async (event) => {
-    const refused = await limitClient(parts, 'session', event)
-    if (refused !== null) return refused
-    const body = await parseBody(event.req, SessionBodySchema, problem)
+    const body = await takeBody(parts, 'session', event, SessionBodySchema)
     if ('refusal' in body) return body.refusal
     const { token } = body.output
     const started = await ledger.store.db.transaction().execute(async (trx) => {
@@ -68,14 +65,12 @@ export function createSessionEnd(parts: Parts): SellerRoute {
 export function createLogin(parts: Parts): SellerRoute {
   const { problem, ledger, limits } = parts
   return createSellerRoute(parts, async (event) => {
-    const refused = await limitClient(parts, 'login', event)
-    if (refused !== null) return refused
-    const body = await parseBody(event.req, LoginBodySchema, problem)
+    const body = await takeBody(parts, 'login', event, LoginBodySchema)
     if ('refusal' in body) return body.refusal
     const email = parseEmailAddress(body.output.email)
     if (email === null) return problem('invalid-parameter', BAD_ADDRESS)
     const mailbox = mailboxOf(email)
-    const asker = `${clientOf(parts, event)} ${mailbox}`
+    const asker = `${clientOf(event.req, parts.config)} ${mailbox}`
     const tooMany = refusalOf(await limits.take('login_address', asker), problem)
     if (tooMany !== null) return tooMany
     if (await ledger.mail.isOverfull()) {
