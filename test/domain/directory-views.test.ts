@@ -5,21 +5,17 @@ import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../src/domain/independence/vouching.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
-import {
-  BusinessModelSchema,
-  toBusinessModelView,
-} from '../../src/domain/views/reference-views.ts'
 import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
 import {
+  BusinessModelSchema,
   CategoriesSchema,
-  SourcesSchema,
-  toCategoriesView,
-  toSourcesView,
-} from '../../src/domain/views/reference-views.ts'
-import {
   isKnownEndpoint,
   RoadmapSchema,
+  SourcesSchema,
+  toBusinessModelView,
+  toCategoriesView,
   toRoadmapView,
+  toSourcesView,
 } from '../../src/domain/views/reference-views.ts'
 import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'

@@ -31,12 +31,14 @@ import {
   SearchResultSchema,
 } from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
-import { BusinessModelSchema } from '../../domain/views/reference-views.ts'
-import { InvokeSchema } from '../../domain/views/listing-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
-import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
-import { RoadmapSchema } from '../../domain/views/reference-views.ts'
+import {
+  BusinessModelSchema,
+  CategoriesSchema,
+  RoadmapSchema,
+  SourcesSchema,
+} from '../../domain/views/reference-views.ts'
 import {
   AnalyticsSchema,
   ClaimBodySchema,
@@ -57,7 +59,11 @@ import {
   SessionSchema,
 } from '../../domain/views/seller-views.ts'
 import { StatsSchema } from '../../domain/views/stats-view.ts'
-import { DiscoverySchema, ListingSummarySchema } from '../../domain/views/summary-view.ts'
+import {
+  DiscoverySchema,
+  InvokeSchema,
+  ListingSummarySchema,
+} from '../../domain/views/summary-view.ts'
 import { TiersSchema } from '../../domain/views/tiers-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'

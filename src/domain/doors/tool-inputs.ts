@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
+import { namesIn } from '../relay/relayed-headers.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
@@ -101,22 +102,12 @@ function optional<const Schema extends v.GenericSchema>(schema: Schema, text: st
  * Fields of a call that are not the caller's to say: who it is and how long its message is are the
  * relay's to know, and a hop's fields are its own (RFC 9110 §7.6.1).
  */
-const NOT_THE_CALLERS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'forwarded',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-])
+const NOT_THE_CALLERS = new Set(
+  namesIn(`
+    connection content-length expect forwarded host keep-alive te trailer transfer-encoding
+    upgrade x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip
+  `),
+)
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,200}$/
 /** Visible characters, spaces, tabs and Latin-1, as HTTP has them. */

@@ -1,6 +1,7 @@
 import {
   EXPOSED_HEADERS,
   filterHeaders,
+  namesIn,
   namesInConnection,
   PROXY_NAME,
   type RawHeaders,
@@ -14,7 +15,7 @@ import {
 
 /** About the answer itself. */
 const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(
-  lines(`
+  namesIn(`
     content-type content-length content-encoding content-language content-location content-range
     content-disposition content-digest content-md5 repr-digest unencoded-digest digest mime-version
     signature signature-input delta-base im memento-datetime odata-version odata-entityid
@@ -31,7 +32,7 @@ const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(
 )
 
 /** About an origin, a connection, a request, or what a browser should do next. */
-const SPEAKS_OF_MORE: readonly string[] = lines(`
+const SPEAKS_OF_MORE: readonly string[] = namesIn(`
     a-im accept-additions accept-ch accept-charset accept-datetime accept-features accept-language
     access-control activate-storage-access alpn alt-svc alt-used alternates amp-cache-transform
     apply-to-redirect-ref attribution-reporting-register-os attribution-reporting-register-source
@@ -174,8 +175,4 @@ function toPrivate(raw: RawHeaders): string {
 
 function isAboutCaches(name: string): boolean {
   return name === 'cache-control' || isForSharedCaches(name)
-}
-
-function lines(text: string): string[] {
-  return text.trim().split(/\s+/)
 }

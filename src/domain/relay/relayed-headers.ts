@@ -5,55 +5,22 @@
 export type RawHeaders = readonly string[]
 
 /** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-authentication-info',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-]
+const HOP_BY_HOP = namesIn(`
+    connection keep-alive proxy-connection proxy-authenticate proxy-authorization
+    proxy-authentication-info te trailer transfer-encoding upgrade http2-settings
+`)
 
 /** What a seller must not see: our session, and who called from where (the relay is no witness). */
 const NOT_FOR_SELLERS = new Set([
   ...HOP_BY_HOP,
-  'expect',
-  'host',
-  'cookie',
-  'cookie2',
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-original-forwarded-for',
-  'x-envoy-external-address',
-  'true-client-ip',
-  'fastly-client-ip',
-  'fly-client-ip',
-  'cdn-loop',
-  'cf-connecting-ip',
-  'cf-connecting-ipv6',
-  'cf-pseudo-ipv4',
-  'cf-ipcountry',
-  'cf-ray',
-  'cf-visitor',
-  'cf-worker',
-  'x-amzn-trace-id',
-  'x-amz-cf-id',
-  'x-azure-clientip',
-  'x-azure-socketip',
-  'x-appengine-user-ip',
-  'x-vercel-forwarded-for',
-  'x-nf-client-connection-ip',
-  'do-connecting-ip',
-  'wl-proxy-client-ip',
-  'x-proxyuser-ip',
+  ...namesIn(`
+    expect host cookie cookie2 forwarded via x-real-ip x-client-ip x-cluster-client-ip
+    x-original-forwarded-for x-envoy-external-address true-client-ip fastly-client-ip
+    fly-client-ip cdn-loop cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 cf-ipcountry
+    cf-ray cf-visitor cf-worker x-amzn-trace-id x-amz-cf-id x-azure-clientip x-azure-socketip
+    x-appengine-user-ip x-vercel-forwarded-for x-nf-client-connection-ip do-connecting-ip
+    wl-proxy-client-ip x-proxyuser-ip
+  `),
 ])
 
 /** A second line of one of these could make two readers see two different payments. */
@@ -182,4 +149,9 @@ export function toWireHeaders({ host, method, headers, hasBody }: WireRequest): 
   } else if (length === null) wire.push('transfer-encoding', 'chunked')
   else wire.push('content-length', length)
   return wire
+}
+
+/** @example namesIn(' te  trailer ') → ['te', 'trailer'] */
+export function namesIn(text: string): string[] {
+  return text.trim().split(/\s+/)
 }

@@ -2,46 +2,13 @@ import * as v from 'valibot'
 import { callableEntries, toCallableView } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
-import type { InvokeEntry } from '../listing/invoke.ts'
 import { PricingSchema } from '../listing/pricing.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
-import {
-  BADGES,
-  BUY,
-  KINDS,
-  PACKAGE_REGISTRIES,
-  PACKAGE_TRANSPORTS,
-  REMOTE_TRANSPORTS,
-  STATUSES,
-} from '../wire/vocabulary.ts'
-import { DiscoverySchema, sourceIdsOf } from './summary-view.ts'
+import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { DiscoverySchema, InvokeSchema, sourceIdsOf, toInvokeView } from './summary-view.ts'
 import { TiersSchema, toTiersView } from './tiers-view.ts'
 import { TrustSchema, toTrustView } from './trust-view.ts'
-
-/** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
-export const InvokeSchema = v.variant('kind', [
-  v.object({ kind: v.literal('mcp'), transport: v.picklist(REMOTE_TRANSPORTS), url: v.string() }),
-  v.object({
-    kind: v.literal('mcp_package'),
-    transport: v.picklist(PACKAGE_TRANSPORTS),
-    registry: v.picklist(PACKAGE_REGISTRIES),
-    identifier: v.string(),
-  }),
-])
-
-export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<typeof InvokeSchema>[] {
-  return invoke.map((entry) =>
-    entry.kind === 'mcp'
-      ? { kind: entry.kind, transport: entry.transport, url: entry.url }
-      : {
-          kind: entry.kind,
-          transport: entry.transport,
-          registry: entry.registry,
-          identifier: entry.identifier,
-        },
-  )
-}
 
 /** spec: Full listing; `invoke`, `buy` and what a caller needs are added. */
 export const ListingViewSchema = v.object({

@@ -1,12 +1,44 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
+import type { InvokeEntry } from '../listing/invoke.ts'
 import { PricingSchema } from '../listing/pricing.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { badgePath, callPath, kitPath, listingPath, pagePath } from '../wire/links.ts'
-import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
-import { InvokeSchema, toInvokeView } from './listing-view.ts'
+import {
+  BADGES,
+  BUY,
+  KINDS,
+  PACKAGE_REGISTRIES,
+  PACKAGE_TRANSPORTS,
+  REMOTE_TRANSPORTS,
+  STATUSES,
+} from '../wire/vocabulary.ts'
 import { TiersSchema, toTiersView } from './tiers-view.ts'
 import { TrustSummarySchema, toTrustSummary } from './trust-view.ts'
+
+/** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
+export const InvokeSchema = v.variant('kind', [
+  v.object({ kind: v.literal('mcp'), transport: v.picklist(REMOTE_TRANSPORTS), url: v.string() }),
+  v.object({
+    kind: v.literal('mcp_package'),
+    transport: v.picklist(PACKAGE_TRANSPORTS),
+    registry: v.picklist(PACKAGE_REGISTRIES),
+    identifier: v.string(),
+  }),
+])
+
+export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<typeof InvokeSchema>[] {
+  return invoke.map((entry) =>
+    entry.kind === 'mcp'
+      ? { kind: entry.kind, transport: entry.transport, url: entry.url }
+      : {
+          kind: entry.kind,
+          transport: entry.transport,
+          registry: entry.registry,
+          identifier: entry.identifier,
+        },
+  )
+}
 
 export const DiscoverySchema = v.object({
   openapi: v.optional(v.string()),

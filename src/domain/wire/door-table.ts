@@ -13,128 +13,48 @@ interface Door {
 }
 
 export const DOORS = {
-  mcp: { name: 'MCP server', protocol: 'MCP', methods: ['POST'], path: '/mcp', answer: 'live' },
-  mcp_server_card: {
-    name: 'MCP server card',
-    protocol: 'MCP',
-    methods: ['GET'],
-    path: '/mcp/server-card',
-    answer: 'static',
-  },
-  a2a: { name: 'A2A agent', protocol: 'A2A', methods: ['POST'], path: '/a2a', answer: 'live' },
-  agent_card: {
-    name: 'A2A agent card',
-    protocol: 'A2A',
-    methods: ['GET'],
-    path: '/.well-known/agent-card.json',
-    answer: 'static',
-  },
-  registry_servers: {
-    name: 'MCP registry: servers',
-    protocol: 'MCP registry API',
-    methods: ['GET'],
-    path: '/v0.1/servers',
-    answer: 'live',
-  },
-  registry_versions: {
-    name: 'MCP registry: versions of a server',
-    protocol: 'MCP registry API',
-    methods: ['GET'],
-    path: '/v0.1/servers/:name/versions',
-    answer: 'live',
-  },
-  registry_version: {
-    name: 'MCP registry: one version',
-    protocol: 'MCP registry API',
-    methods: ['GET'],
-    path: '/v0.1/servers/:name/versions/:version',
-    answer: 'live',
-  },
-  discovery_resources: {
-    name: 'x402 discovery: resources',
-    protocol: 'x402 discovery',
-    methods: ['GET'],
-    path: '/discovery/resources',
-    answer: 'live',
-  },
-  discovery_search: {
-    name: 'x402 discovery: search',
-    protocol: 'x402 discovery',
-    methods: ['GET'],
-    path: '/discovery/search',
-    answer: 'live',
-  },
-  ard_manifest: {
-    name: 'ARD manifest',
-    protocol: 'ARD',
-    methods: ['GET'],
-    path: '/.well-known/ard.json',
-    answer: 'static',
-  },
-  ard_search: {
-    name: 'ARD search',
-    protocol: 'ARD',
-    methods: ['POST'],
-    path: '/ard/search',
-    answer: 'live',
-  },
-  ard_agent: {
-    name: 'ARD entry',
-    protocol: 'ARD',
-    methods: ['GET'],
-    path: '/ard/agents/:urn',
-    answer: 'live',
-  },
-  ai_catalog: {
-    name: 'AI catalog',
-    protocol: 'AI Catalog',
-    methods: ['GET'],
-    path: '/.well-known/ai-catalog.json',
-    answer: 'static',
-  },
-  api_catalog: {
-    name: 'API catalog',
-    protocol: 'RFC 9727',
-    methods: ['GET'],
-    path: '/.well-known/api-catalog',
-    answer: 'static',
-  },
-  llms_txt: {
-    name: 'llms.txt',
-    protocol: 'llms.txt',
-    methods: ['GET'],
-    path: '/llms.txt',
-    answer: 'static',
-  },
-  llms_full_txt: {
-    name: 'llms-full.txt',
-    protocol: 'llms.txt',
-    methods: ['GET'],
-    path: '/llms-full.txt',
-    answer: 'static',
-  },
-  listing_markdown: {
-    name: 'Markdown twin of a listing',
-    protocol: 'Markdown',
-    methods: ['GET'],
-    path: '/listing/:listing_id.md',
-    answer: 'live',
-  },
-  category_markdown: {
-    name: 'Markdown twin of a category',
-    protocol: 'Markdown',
-    methods: ['GET'],
-    path: '/category/:category.md',
-    answer: 'live',
-  },
-  compare_markdown: {
-    name: 'Markdown twin of a comparison',
-    protocol: 'Markdown',
-    methods: ['GET'],
-    path: '/compare/:slug.md',
-    answer: 'live',
-  },
-} as const satisfies Record<string, Door>
+  mcp: taking('MCP server', 'MCP', '/mcp'),
+  mcp_server_card: file('MCP server card', 'MCP', '/mcp/server-card'),
+  a2a: taking('A2A agent', 'A2A', '/a2a'),
+  agent_card: file('A2A agent card', 'A2A', '/.well-known/agent-card.json'),
+  registry_servers: live('MCP registry: servers', 'MCP registry API', '/v0.1/servers'),
+  registry_versions: live(
+    'MCP registry: versions of a server',
+    'MCP registry API',
+    '/v0.1/servers/:name/versions',
+  ),
+  registry_version: live(
+    'MCP registry: one version',
+    'MCP registry API',
+    '/v0.1/servers/:name/versions/:version',
+  ),
+  discovery_resources: live('x402 discovery: resources', 'x402 discovery', '/discovery/resources'),
+  discovery_search: live('x402 discovery: search', 'x402 discovery', '/discovery/search'),
+  ard_manifest: file('ARD manifest', 'ARD', '/.well-known/ard.json'),
+  ard_search: taking('ARD search', 'ARD', '/ard/search'),
+  ard_agent: live('ARD entry', 'ARD', '/ard/agents/:urn'),
+  ai_catalog: file('AI catalog', 'AI Catalog', '/.well-known/ai-catalog.json'),
+  api_catalog: file('API catalog', 'RFC 9727', '/.well-known/api-catalog'),
+  llms_txt: file('llms.txt', 'llms.txt', '/llms.txt'),
+  llms_full_txt: file('llms-full.txt', 'llms.txt', '/llms-full.txt'),
+  listing_markdown: live('Markdown twin of a listing', 'Markdown', '/listing/:listing_id.md'),
+  category_markdown: live('Markdown twin of a category', 'Markdown', '/category/:category.md'),
+  compare_markdown: live('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
+} satisfies Record<string, Door>
+
+/** A file of the release. */
+function file<const Protocol extends string>(name: string, protocol: Protocol, path: string) {
+  return { name, protocol, path, methods: ['GET'], answer: 'static' } as const
+}
+
+function live<const Protocol extends string>(name: string, protocol: Protocol, path: string) {
+  return { name, protocol, path, methods: ['GET'], answer: 'live' } as const
+}
+
+/** It takes messages. */
+function taking<const Protocol extends string>(name: string, protocol: Protocol, path: string) {
+  return { name, protocol, path, methods: ['POST'], answer: 'live' } as const
+}
 
 export type DoorId = keyof typeof DOORS
 
