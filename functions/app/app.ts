@@ -9,7 +9,7 @@ import { answerPreflight, isSellerPath, refuseMethod } from '../http/method-answ
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/release.ts'
-import { mountHealth } from './health.ts'
+import { mountHealth, mountRead } from './health.ts'
 
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 
@@ -121,8 +121,7 @@ export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'confi
       },
     })
   }
-  app.get(PATH, answer)
-  app.on('HEAD', PATH, answer)
+  mountRead(app, PATH, answer)
 }
 
 /** The specification's roadmap stubs: 501, and nothing pretended. */
@@ -144,8 +143,7 @@ function mountMetrics(app: H3, { expose }: Metrics, token: string | undefined): 
     const { contentType, text } = await expose()
     return new Response(text, { headers: { ...HEADERS, 'Content-Type': contentType } })
   }
-  app.get(METRICS_PATH, answer)
-  app.on('HEAD', METRICS_PATH, answer)
+  mountRead(app, METRICS_PATH, answer)
 }
 
 function refuse(): Response {

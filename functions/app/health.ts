@@ -1,5 +1,5 @@
-import type { H3, H3Event } from 'h3'
-import type { Parts } from '../parts/parts.ts'
+import type { H3 } from 'h3'
+import type { Handler, Parts } from '../parts/parts.ts'
 import { type Clock, within } from '../ports/clock.ts'
 import type { Store } from '../store/schema/store.ts'
 
@@ -40,15 +40,14 @@ export function createReadyz({ ledger, problem, log, clock }: HealthParts) {
 
 /** Both, for platforms and balancers; they are no part of the API's route table. */
 export function mountHealth(app: H3, parts: HealthParts): void {
-  const readyz = createReadyz(parts)
-  const routes: [string, (event: H3Event) => Response | Promise<Response>][] = [
-    ['/healthz', answerHealthz],
-    ['/readyz', readyz],
-  ]
-  for (const [path, handler] of routes) {
-    app.get(path, handler)
-    app.on('HEAD', path, handler)
-  }
+  mountRead(app, '/healthz', answerHealthz)
+  mountRead(app, '/readyz', createReadyz(parts))
+}
+
+/** GET and HEAD of an address that is in no table. Node sends no body after HEAD. */
+export function mountRead(app: H3, path: string, handler: Handler): void {
+  app.get(path, handler)
+  app.on('HEAD', path, handler)
 }
 
 function createStoreCheck(ping: Store['ping'], clock: Clock) {

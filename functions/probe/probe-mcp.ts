@@ -23,6 +23,7 @@ import {
 } from '../../src/domain/probe/read/mcp-messages.ts'
 import {
   headerOf,
+  markOf,
   mediaTypeOf,
   type ProbeAnswer,
   type ProbeReply,
@@ -87,8 +88,7 @@ async function judgeUnopened(
   return toFinding({
     protocol: 'mcp',
     outcome: 'wrong_protocol',
-    status: answer.status,
-    ms: Math.round(answer.ms),
+    ...markOf(answer),
     saw: 'only the former HTTP+SSE transport; the listing declares streamable HTTP',
   })
 }

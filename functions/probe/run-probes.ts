@@ -44,42 +44,38 @@ export interface ProbeRunTally {
  */
 export async function runProbes(options: ProbeRunOptions): Promise<ProbeRunTally> {
   const { plans, concurrency, onResult, signal } = options
-  const queue = createHostQueue(plans, (plan) => hostOf(plan))
+  // A host's plans are asked one after another, in turns with those of other hosts.
+  const lanes = [...Map.groupBy(plans, hostOf).values()]
+  const enterAddress = createAddressGate()
   const witness = createWitness<ProbePlan>(onResult)
-  let probed = 0
+  const tally = { probed: 0, heldBack: 0 }
+  let isOver = false
+  const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
+    const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
+    const { asker, now, probePackage } = options
+    const finding = await shakeHands(plan.handshake, asker, now, probePackage).finally(leave)
+    tally.probed += 1
+    await witness.hear(plan, finding, now())
+    // It asked to be left alone: the rest of it waits for another run.
+    if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
+    if (lane.length > 0) lanes.push(lane)
+  }
+  // Who finds no lane may go: each lane that is left has somebody at work on it.
   const work = async () => {
-    for (let turn = await queue.next(); turn !== null; turn = await queue.next()) {
-      if (signal?.aborted) return queue.close()
-      try {
-        const finding = await probe(turn.plan, queue, options)
-        probed += 1
-        await witness.hear(turn.plan, finding, options.now())
-        queue.done(turn, (finding.retryAfterS ?? 0) > 0)
-      } catch (error) {
-        queue.close()
+    for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {
+      const plan = lane.shift()
+      if (plan === undefined || isOver || signal?.aborted) return
+      await ask(lane, plan).catch((error: unknown) => {
+        isOver = true
         throw error
-      }
+      })
     }
   }
   // What is under way ends before a fault does: nothing may be asked or written behind its back.
   const ends = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work))
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-  const isOffline = await witness.end()
-  return { probed, heldBack: queue.dropped(), isOffline }
-}
-
-async function probe(
-  plan: ProbePlan,
-  queue: HostQueue,
-  { asker, resolver, now, probePackage }: ProbeRunOptions,
-): Promise<Finding> {
-  const leave = await queue.enterAddress(await addressKeyOf(plan, resolver))
-  try {
-    return await shakeHands(plan.handshake, asker, now, probePackage)
-  } finally {
-    leave()
-  }
+  return { ...tally, isOffline: await witness.end() }
 }
 
 /** The guard looks names up and judges addresses itself, at each connection; this only counts. */
@@ -146,73 +142,8 @@ function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) =>
 /** Probes at one address at once, whatever the names that lead there. */
 const MOST_AN_ADDRESS = 4
 
-export interface Turn {
-  host: string
-  plan: ProbePlan
-}
-
-/** Hands out plans, one at a time a host. */
-interface HostQueue {
-  /** The next plan whose host is free; waits where all are busy, null when nothing is left. */
-  next(): Promise<Turn | null>
-  /** @param isDropped the host asked to be left alone: the rest of it waits for another run */
-  done(turn: Turn, isDropped: boolean): void
-  /** Waits for one of the address's places; call what it gives to leave. */
-  enterAddress(address: string | null): Promise<() => void>
-  dropped(): number
-  /** Nothing more is handed out. */
-  close(): void
-}
-
-/** @param hostOf what is asked one at a time; plans without a host have '' and never wait. */
-function createHostQueue(
-  plans: readonly ProbePlan[],
-  hostOf: (plan: ProbePlan) => string,
-): HostQueue {
-  const byHost = Map.groupBy(plans, hostOf)
-  const ready = [...byHost.keys()]
-  const waiting: ((turn: Turn | null) => void)[] = []
-  let busy = 0
-  let dropped = 0
-  const takeReady = (): Turn | null => {
-    const host = ready.shift()
-    const plan = host === undefined ? undefined : byHost.get(host)?.shift()
-    if (host === undefined || plan === undefined) return null
-    busy += 1
-    return { host, plan }
-  }
-  const serve = () => {
-    while (waiting.length > 0) {
-      const turn = takeReady()
-      if (turn === null && busy > 0) return
-      waiting.shift()?.(turn)
-    }
-  }
-  const gate = createAddressGate()
-  return {
-    next: () =>
-      new Promise((resolve) => {
-        waiting.push(resolve)
-        serve()
-      }),
-    done({ host }, isDropped) {
-      busy -= 1
-      const rest = byHost.get(host) ?? []
-      if (isDropped) dropped += rest.splice(0).length
-      else if (rest.length > 0) ready.push(host)
-      serve()
-    },
-    enterAddress: gate,
-    dropped: () => dropped,
-    close() {
-      ready.length = 0
-      busy -= 1
-      serve()
-    },
-  }
-}
-
-function createAddressGate(): HostQueue['enterAddress'] {
+/** Waits for one of an address's places; call what it gives to leave. */
+function createAddressGate(): (address: string | null) => Promise<() => void> {
   const inside = new Map<string, number>()
   const outside = new Map<string, (() => void)[]>()
   return async (address) => {

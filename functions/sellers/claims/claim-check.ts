@@ -4,7 +4,7 @@ import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
 import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
-import type { Proof, ProofReason } from '../proofs/proof.ts'
+import { type Proof, type ProofReason, toProof } from '../proofs/proof.ts'
 import type { Prove } from '../proofs/prover.ts'
 import { findClaimable, toClaimView } from './claim-record.ts'
 import { recordProof, toCheckResult } from './claim-transitions.ts'
@@ -103,5 +103,5 @@ function refuse(
   reason: ProofReason,
   { expected, observed = null, next }: { expected: string; observed?: string | null; next: string },
 ): Proof {
-  return { verified: false, expected, observed, reason, next }
+  return toProof(expected, { observed, reason, next })
 }

@@ -3,17 +3,19 @@ import { ownerDomainOf, type SharedHosts } from '../../../src/domain/owners/shar
 import { AddressRefusedError, createGuardedAgent } from '../../call/guard.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
-import { type Proof, type ProofReason, type ProofRequest, showObserved } from './proof.ts'
+import {
+  type Proof,
+  type ProofReason,
+  type ProofRequest,
+  type ProofSight,
+  showObserved,
+  toProof,
+} from './proof.ts'
 
 /** Size of the file, time for the whole proof; redirects stay within the domain. */
 const MAX_BYTES = 4096
 const DEADLINE_MS = 10_000
 const MAX_REDIRECTS = 3
-
-/** What one look at the file came to, before it is put into a seller's words. */
-type Sight =
-  | { found: true }
-  | { found: false; reason: ProofReason; observed: string | null; next: string }
 
 export function proveByWellKnown({
   config,
@@ -28,15 +30,9 @@ export function proveByWellKnown({
     try {
       const { sharedHosts } = release()
       const signal = AbortSignal.timeout(DEADLINE_MS)
-      const sight = await look({ url, token, dispatcher, signal, sharedHosts })
-      if (!sight.found) {
-        const { reason, observed, next } = sight
-        return { verified: false, expected, observed, reason, next }
-      }
-      const next = 'Nothing: the listing is yours. Leave the file in place.'
-      return { verified: true, expected, observed: token, reason: null, next }
+      return toProof(expected, await look({ url, token, dispatcher, signal, sharedHosts }))
     } catch (error) {
-      return { verified: false, expected, ...explain(error, url) }
+      return toProof(expected, explain(error, url))
     } finally {
       // Not close(): a seller that drips bytes would hold it open.
       void dispatcher.destroy()
@@ -52,7 +48,7 @@ interface Look {
   sharedHosts: SharedHosts
 }
 
-async function look({ url, token, dispatcher, signal, sharedHosts }: Look): Promise<Sight> {
+async function look({ url, token, dispatcher, signal, sharedHosts }: Look): Promise<ProofSight> {
   let target = url
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const answer = await request(target, {
@@ -89,7 +85,7 @@ function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
   return next.protocol === 'https:' && isPlain && isSameDomain
 }
 
-async function judgeAnswer(answer: Dispatcher.ResponseData, token: string): Promise<Sight> {
+async function judgeAnswer(answer: Dispatcher.ResponseData, token: string): Promise<ProofSight> {
   const { statusCode, headers, body } = answer
   const type = String(headers['content-type'] ?? 'no content type')
   const text = await readStart(body)
@@ -106,7 +102,8 @@ async function judgeAnswer(answer: Dispatcher.ResponseData, token: string): Prom
       observed,
       'Put the token of this claim on a line of its own, with nothing else on that line.',
     )
-  return { found: true }
+  const next = 'Nothing: the listing is yours. Leave the file in place.'
+  return { reason: null, observed: token, next }
 }
 
 function isEncoded(encoding: string | string[] | undefined): boolean {
@@ -128,27 +125,28 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string 
     .replace(/^\ufeff/, '')
 }
 
-function missed(reason: ProofReason, observed: string | null, next: string): Sight {
-  return { found: false, reason, observed, next }
+function missed(reason: ProofReason, observed: string, next: string): ProofSight {
+  return { reason, observed, next }
 }
 
-function explain(error: unknown, url: string): Pick<Proof, 'observed' | 'reason' | 'next'> {
-  if (error instanceof AddressRefusedError) {
-    return {
-      reason: 'address_refused',
-      observed: error.message,
-      next: 'The host must resolve to public addresses only.',
-    }
-  }
+function explain(error: unknown, url: string): ProofSight {
+  if (error instanceof AddressRefusedError)
+    return missed(
+      'address_refused',
+      error.message,
+      'The host must resolve to public addresses only.',
+    )
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const isLate = error instanceof Error && (error.name === 'TimeoutError' || /TIMEOUT/.test(code))
-  if (isLate) {
-    const next = `${url} must answer in full within ${DEADLINE_MS / 1000} seconds.`
-    return { reason: 'timeout', observed: 'no full answer in time', next }
-  }
-  return {
-    reason: 'unreachable',
-    observed: `the connection failed (${code || 'no code'})`,
-    next: `See that ${url} opens in a browser, with a valid certificate, then check again.`,
-  }
+  return isLate
+    ? missed(
+        'timeout',
+        'no full answer in time',
+        `${url} must answer in full within ${DEADLINE_MS / 1000} seconds.`,
+      )
+    : missed(
+        'unreachable',
+        `the connection failed (${code || 'no code'})`,
+        `See that ${url} opens in a browser, with a valid certificate, then check again.`,
+      )
 }

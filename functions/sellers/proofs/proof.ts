@@ -35,6 +35,13 @@ const PROOF_REASONS = [
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 
+/** What was seen, before it is held against what was expected. */
+export type ProofSight = Pick<Proof, 'observed' | 'reason' | 'next'>
+
+export function toProof(expected: string, sight: ProofSight): Proof {
+  return { verified: sight.reason === null, expected, ...sight }
+}
+
 export interface ProofRequest {
   host: ClaimHost
   method: ClaimMethod

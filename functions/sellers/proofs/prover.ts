@@ -3,8 +3,7 @@ import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
 import { domainOf } from '../sessions/email-address.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
-import type { Proof, ProofRequest } from './proof.ts'
-import { showObserved } from './proof.ts'
+import { type Proof, type ProofRequest, type ProofSight, showObserved, toProof } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
 
 /** Longer than the resolver's own tries; a resolver that hangs altogether is cut here (milliseconds). */
@@ -34,36 +33,34 @@ function proveByDns(resolver: Pick<Resolver, 'txt'>) {
     const value = TXT_PREFIX + token
     const expected = `A TXT record at ${name} with exactly ${value}`
     try {
-      const records = await within(DEADLINE_MS, resolver.txt(name))
-      return judgeRecords(records, name, value, expected)
+      return toProof(
+        expected,
+        judgeRecords(await within(DEADLINE_MS, resolver.txt(name)), name, value),
+      )
     } catch (error) {
-      return { verified: false, expected, observed: null, ...explain(error, name) }
+      return toProof(expected, explain(error, name))
     }
   }
 }
 
-function judgeRecords(records: string[][], name: string, value: string, expected: string): Proof {
+function judgeRecords(records: string[][], name: string, value: string): ProofSight {
   // RFC 1035 §3.3.14: one record may be split into strings of 255 octets; they belong together.
   const texts = records.map((strings) => strings.join(''))
-  if (texts.includes(value)) {
-    const next = 'Nothing: the listing is yours. Leave the record in place.'
-    return { verified: true, expected, observed: value, reason: null, next }
-  }
-  const observed = texts.length === 0 ? null : showObserved(texts.join('\n'))
-  return texts.length === 0
-    ? { verified: false, expected, observed, ...missing(name) }
-    : {
-        verified: false,
-        expected,
-        observed,
-        reason: 'record_differs',
-        next: `Change the TXT record at ${name} to ${value}, wait until its TTL has passed, and check again.`,
-      }
+  if (texts.length === 0) return missing(name)
+  if (!texts.includes(value))
+    return {
+      observed: showObserved(texts.join('\n')),
+      reason: 'record_differs',
+      next: `Change the TXT record at ${name} to ${value}, wait until its TTL has passed, and check again.`,
+    }
+  const next = 'Nothing: the listing is yours. Leave the record in place.'
+  return { observed: value, reason: null, next }
 }
 
-function explain(error: unknown, name: string): Pick<Proof, 'reason' | 'next'> {
+function explain(error: unknown, name: string): ProofSight {
   if (error instanceof ResolversDisagreeError) {
     return {
+      observed: null,
       reason: 'resolvers_disagree',
       next: 'Two name servers gave different answers. The record is still spreading: wait until its TTL has passed and check again.',
     }
@@ -71,13 +68,15 @@ function explain(error: unknown, name: string): Pick<Proof, 'reason' | 'next'> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOTFOUND' || code === 'ENODATA') return missing(name)
   return {
+    observed: null,
     reason: 'dns_failed',
     next: `The name servers gave no answer (${code || 'no code'}). See that dig TXT ${name} answers, then check again.`,
   }
 }
 
-function missing(name: string): Pick<Proof, 'reason' | 'next'> {
+function missing(name: string): ProofSight {
   return {
+    observed: null,
     reason: 'record_missing',
     next: `No TXT record was found at ${name}. Add it, wait a few minutes, and check again.`,
   }
@@ -87,13 +86,11 @@ function missing(name: string): Pick<Proof, 'reason' | 'next'> {
 function proveByEmail({ host, email }: ProofRequest): Proof {
   const domain = host.registrableDomain ?? host.host
   const verified = domainOf(email) === domain
-  return {
-    verified,
-    expected: `You are signed in with an address at ${domain}.`,
+  return toProof(`You are signed in with an address at ${domain}.`, {
     observed: email,
     reason: verified ? null : 'address_elsewhere',
     next: verified
       ? 'Nothing: the listing is yours.'
       : `Sign in with an address that ends in @${domain} and start the claim from there, or use well_known or dns_txt.`,
-  }
+  })
 }

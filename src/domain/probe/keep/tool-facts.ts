@@ -1,5 +1,6 @@
+import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import { isJsonObject } from '../../wire/parse-json.ts'
-import type { Finding, SeenSkill, SeenTool } from '../read/finding.ts'
+import type { Finding } from '../read/finding.ts'
 
 /** Members of a schema that hold further schemas under names of the seller's own choice. */
 const NAMED = new Set([
@@ -37,11 +38,11 @@ export function toFacts(finding: Finding): Finding {
 }
 
 /** @example toToolFacts({ name: 'find', description: 'Finds…', … }) → { name: 'find', description: 'find', … } */
-export function toToolFacts({ title: _, ...tool }: SeenTool): SeenTool {
+export function toToolFacts({ title: _, ...tool }: Tool): Tool {
   return { ...tool, description: tool.name, input_schema: toSchemaFacts(tool.input_schema) }
 }
 
-function toSkillFacts({ id, name }: SeenSkill): SeenSkill {
+function toSkillFacts({ id, name }: Skill): Skill {
   return { id, name, description: name }
 }
 

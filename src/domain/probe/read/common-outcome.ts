@@ -1,6 +1,7 @@
 import { type Finding, type ProbeOutcome, type ProbeProtocol, toFinding } from './finding.ts'
 import {
   headerOf,
+  markOf,
   type ProbeAnswer,
   type ProbeFailure,
   type ProbeReply,
@@ -51,8 +52,7 @@ export function judgeStatus(
     toFinding({
       protocol,
       outcome,
-      status,
-      ms: Math.round(answer.ms),
+      ...markOf(answer),
       saw: words === '' ? `status ${status}` : `status ${status}, ${words}`,
     })
   const wait = retryAfterOf(answer, now)
@@ -73,8 +73,7 @@ export function toWrong(protocol: ProbeProtocol, answer: ProbeAnswer, saw: strin
   return toFinding({
     protocol,
     outcome: isHalf ? 'dead' : 'wrong_protocol',
-    status: answer.status,
-    ms: Math.round(answer.ms),
+    ...markOf(answer),
     saw: isHalf ? `status ${answer.status}, then the answer stopped half-way` : saw,
   })
 }

@@ -1,4 +1,5 @@
 import type { Operation } from '../../listing/operation.ts'
+import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
 import type { ProbeFailure } from './probe-answer.ts'
@@ -19,27 +20,11 @@ export interface PaymentTerm {
   payout: string | null
 }
 
-export interface SeenTool {
-  name: string
-  title?: string
-  description: string
-  input_schema: Record<string, unknown>
-  read_only?: boolean
-  destructive?: boolean
-}
-
-export interface SeenSkill {
-  id: string
-  name: string
-  description: string
-  examples?: string[]
-}
-
 /** What an answer told about the service itself. */
 export interface Sight {
   from: 'x402' | 'mpp' | 'http' | 'mcp' | 'agent_card'
-  tools?: SeenTool[]
-  skills?: SeenSkill[]
+  tools?: Tool[]
+  skills?: Skill[]
   server?: { name: string; version: string; protocol: string }
   terms?: PaymentTerm[]
   /** The operation that was asked, and what it takes where the answer said so. */

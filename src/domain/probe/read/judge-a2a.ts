@@ -3,7 +3,7 @@ import { judgeStatus, toWrong } from './common-outcome.ts'
 import { type Finding, toFinding } from './finding.ts'
 import { toInertLine } from './inert-text.ts'
 import { readSkills } from './mcp-tools.ts'
-import { jsonOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { jsonOf, markOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
 
 /** Where cards are published: the current place, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
@@ -83,8 +83,7 @@ export function judgeCard(
   return toFinding({
     protocol: 'a2a',
     outcome: 'spoke',
-    status: answer.status,
-    ms: Math.round(answer.ms),
+    ...markOf(answer),
     version: card.version,
     saw: `a valid card of ${card.name}, protocol ${card.version}, ${items.length} ${items.length === 1 ? 'skill' : 'skills'}`,
     sight: {

@@ -4,7 +4,7 @@ import { toInertLine } from './inert-text.ts'
 import type { ListedTools, McpServerInfo, RpcReply } from './mcp-messages.ts'
 import { readTools } from './mcp-tools.ts'
 import { readMppTerms } from './mpp-terms.ts'
-import { mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { markOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
 import { readX402Terms } from './x402-terms.ts'
 
 /** An answer that ended the handshake before a server introduced itself. */
@@ -26,8 +26,7 @@ function toPaidDoor(answer: ProbeAnswer): Finding {
   return toFinding({
     protocol: 'mcp',
     outcome: 'gated',
-    status: 402,
-    ms: Math.round(answer.ms),
+    ...markOf(answer),
     saw: `402 with ${terms.length} ${terms.length === 1 ? 'offer' : 'offers'} before the handshake`,
     sight: { from: terms.some(({ rail }) => rail === 'x402') ? 'x402' : 'mpp', terms },
   })
@@ -48,7 +47,7 @@ export function toMcpFinding(
   return toFinding({
     protocol: 'mcp',
     outcome: 'spoke',
-    ...(answer !== null && { status: answer.status, ms: Math.round(answer.ms) }),
+    ...(answer !== null && markOf(answer)),
     version: info.protocol,
     saw: `MCP ${info.protocol}, ${name || 'a server without a name'}, ${items.length} ${items.length === 1 ? 'tool' : 'tools'}`,
     sight: {

@@ -2,7 +2,7 @@ import type { HttpMethod, Rail } from '../../wire/vocabulary.ts'
 import { judgeStatus, toWrong } from './common-outcome.ts'
 import { type Finding, toFinding } from './finding.ts'
 import { readMppTerms } from './mpp-terms.ts'
-import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { isJsonType, jsonOf, markOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
 import { readX402Input } from './x402-input.ts'
 import { readX402Terms } from './x402-terms.ts'
 
@@ -41,8 +41,7 @@ export function judgePayment(
   return toFinding({
     protocol: best.rail,
     outcome: 'spoke',
-    status: 402,
-    ms: Math.round(answer.ms),
+    ...markOf(answer),
     version: best.rail === 'x402' ? best.result.version : '1',
     saw: `402 with ${terms.length} ${terms.length === 1 ? 'offer' : 'offers'}: ${terms.map(toWords).join(', ')}`,
     sight: {
@@ -65,8 +64,7 @@ function judgeUnpaid(
     return toFinding({
       protocol,
       outcome: status === 404 ? 'dead' : 'unprobeable',
-      status,
-      ms: Math.round(answer.ms),
+      ...markOf(answer),
       saw: `status ${status} to ${method}, which is our guess: the listing names no method`,
     })
   const common = judgeStatus(protocol, answer, now)
@@ -124,8 +122,7 @@ export function judgeHttp(
   return toFinding({
     protocol: 'http',
     outcome: 'spoke',
-    status,
-    ms: Math.round(answer.ms),
+    ...markOf(answer),
     saw: `status ${status}, ${type}`,
     sight: { from: 'http', operation: { method, url } },
   })

@@ -1,6 +1,6 @@
+import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import { isJsonObject } from '../../wire/parse-json.ts'
 import { hasLocalReferencesOnly, isWithin } from './bounded-json.ts'
-import type { SeenSkill, SeenTool } from './finding.ts'
 import { toInertLine } from './inert-text.ts'
 
 /** What is kept of a listing's tools and skills; the rest is cut, and the sight says so. */
@@ -26,14 +26,14 @@ export interface KeptList<Item> {
  * Tools as `tools/list` gave them, bounded, their texts inert. A schema that is too large, too deep
  * or refers outside itself is replaced by one that takes any object.
  */
-export function readTools(values: readonly unknown[]): KeptList<SeenTool> {
+export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
     const name = toName(isJsonObject(value) ? value.name : undefined)
     if (!isJsonObject(value) || name === null) return null
     const schema = readSchema(value.inputSchema)
     const title = toText(value.title, SEEN.titleLength)
     const hints = isJsonObject(value.annotations) ? value.annotations : {}
-    const tool: SeenTool = {
+    const tool: Tool = {
       name,
       ...(title !== '' && { title }),
       description: toText(value.description, SEEN.descriptionLength) || title || name,
@@ -46,7 +46,7 @@ export function readTools(values: readonly unknown[]): KeptList<SeenTool> {
 }
 
 /** Skills of an agent card, bounded the same way. */
-export function readSkills(values: readonly unknown[]): KeptList<SeenSkill> {
+export function readSkills(values: readonly unknown[]): KeptList<Skill> {
   return keepWithin(values, SEEN.skills, (value) => {
     const id = toName(isJsonObject(value) ? value.id : undefined)
     if (!isJsonObject(value) || id === null) return null
@@ -55,7 +55,7 @@ export function readSkills(values: readonly unknown[]): KeptList<SeenSkill> {
       .map((each) => toText(each, SEEN.exampleLength))
       .filter((each) => each !== '')
     const skillName = toText(value.name, SEEN.titleLength) || id
-    const skill: SeenSkill = {
+    const skill: Skill = {
       id,
       name: skillName,
       description: toText(value.description, SEEN.descriptionLength) || skillName,

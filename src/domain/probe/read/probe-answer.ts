@@ -30,6 +30,11 @@ export type ProbeReply =
   | { answered: true; answer: ProbeAnswer }
   | { answered: false; failure: ProbeFailure; detail: string; ms: number }
 
+/** What every finding says of the answer it rests on. */
+export function markOf({ status, ms }: Pick<ProbeAnswer, 'status' | 'ms'>) {
+  return { status, ms: Math.round(ms) }
+}
+
 export function headerOf(answer: ProbeAnswer, name: string): string | undefined {
   return answer.headers.get(name)?.[0]
 }
