@@ -3,9 +3,13 @@ import { H3, type H3Event } from 'h3'
 import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { listingPath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
-import { findAllowedMethods } from '../http/allowed-methods.ts'
 import { createFailureReport } from '../http/failure.ts'
-import { answerPreflight, isSellerPath, refuseMethod } from '../http/method-answers.ts'
+import {
+  answerPreflight,
+  findAllowedMethods,
+  isSellerPath,
+  refuseMethod,
+} from '../http/method-answers.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/release.ts'

@@ -6,6 +6,6 @@ import { enableCompileCache } from 'node:module'
  */
 enableCompileCache()
 const { runMain } = await import('../operations/run-main.ts')
-const { compileWhatIsStale } = await import('./compile-what-is-stale.ts')
+const { compileWhatIsStale } = await import('./serve-release.ts')
 const { serve } = await import('./serve-release.ts')
 await runMain(() => serve(compileWhatIsStale))

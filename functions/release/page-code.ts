@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
 import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
-import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
+import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 

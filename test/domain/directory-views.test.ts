@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
+import { LIVE_TESTED } from '../../src/domain/derived/badges.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../src/domain/independence/vouching.ts'

@@ -12,7 +12,7 @@ import {
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { toAgentCard } from '../../../src/domain/doors/cards/agent-card.ts'
+import { toAgentCard } from '../../../src/domain/doors/cards/own-cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import {
   createDirectory,

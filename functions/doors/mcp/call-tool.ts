@@ -23,8 +23,7 @@ import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
-import { TOOL_TEXTS } from './mcp-texts.ts'
-import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
+import { answerWith, failWith, failWithUnknown, TOOL_TEXTS } from './mcp-texts.ts'
 
 /** Passes one call through the relay as its caller. */
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>

@@ -21,8 +21,7 @@ import {
   SuggestedSchema,
 } from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'
-import { READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
-import { answerWith, failWith, failWithUnknown } from './tool-answer.ts'
+import { answerWith, failWith, failWithUnknown, READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
 
 const FoundSchema = v.object({
   total: v.number(),

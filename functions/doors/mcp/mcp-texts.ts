@@ -1,3 +1,5 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+
 /** What the server says of itself: how a payment goes, in two sentences, before any call is made. */
 export const INSTRUCTIONS = [
   'Waypost finds services an agent can call and pay for: find_operations gives what to call for a task at once; or search_listings, then get_kit for the one you choose. Then call it yourself or with call_listing.',
@@ -47,3 +49,23 @@ export const READ_ONLY = {
   idempotentHint: true,
   openWorldHint: false,
 } as const
+
+/** An answer in both forms a client may read: structured, and the same JSON as text. */
+export function answerWith(value: object): CallToolResult {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(value) }],
+    structuredContent: { ...value },
+  }
+}
+
+/** What went wrong and what would be right, for the model to read and try again. */
+export function failWith(sentence: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: sentence }] }
+}
+
+/** @example failWithUnknown('mcp.nope') */
+export function failWithUnknown(id: string): CallToolResult {
+  return failWith(
+    `No listing has the id ${JSON.stringify(id)}. search_listings gives ids such as x402.exa or mcp.github.`,
+  )
+}

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-facts.ts'
+import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import type { Fault } from './fault.ts'
 import { readYamlFile } from './read-yaml-file.ts'
 

@@ -1,5 +1,4 @@
 import { fileHeaders, HOME_LINK } from '../../domain/delivery/file-headers.ts'
-import { findTypeByExtension } from '../../domain/wire/content-type.ts'
 import { PAGES_WITH_TWIN } from '../../domain/wire/door-table.ts'
 import { FUNCTION_WITH_QUERY } from '../../domain/wire/route-table.ts'
 import {
@@ -11,6 +10,7 @@ import {
   toTransportHeaders,
 } from '../../domain/wire/site-headers.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
+import { findTypeByExtension } from '../../domain/wire/static-file.ts'
 
 /** Where the release is mounted on the web host; the one line to change. */
 const ROOT = '/srv/waypost/current'

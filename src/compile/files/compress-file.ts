@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { findContentType, isCompressible } from '../../domain/wire/content-type.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
+import { findContentType, isCompressible } from '../../domain/wire/static-file.ts'
 import type { CarriedFile } from './carry-over.ts'
 import { digestOf } from './release-writer.ts'
 

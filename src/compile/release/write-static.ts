@@ -1,7 +1,6 @@
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
 import { toCompareList } from '../../domain/compare/compare-view.ts'
-import { toAgentCard } from '../../domain/doors/cards/agent-card.ts'
-import { toOwnServerCard } from '../../domain/doors/cards/server-card.ts'
+import { toAgentCard, toOwnServerCard } from '../../domain/doors/cards/own-cards.ts'
 import {
   toAiCatalog,
   toApiCatalog,

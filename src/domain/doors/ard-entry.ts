@@ -1,8 +1,7 @@
 import type { ListingView } from '../views/listing-view.ts'
 import { kitPath } from '../wire/links.ts'
 import { KINDS, type Kind } from '../wire/vocabulary.ts'
-import { OWN_SUMMARY } from './cards/agent-card.ts'
-import { toServerCard } from './cards/server-card.ts'
+import { OWN_SUMMARY, toServerCard } from './cards/own-cards.ts'
 
 /**
  * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier carries

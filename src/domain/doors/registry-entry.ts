@@ -6,7 +6,7 @@ import { type Gone, toGoneText } from '../derived/tombstone.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { listingPath } from '../wire/links.ts'
-import { toMetaKey, toReverseHost, toSlug } from './cards/own-names.ts'
+import { toMetaKey, toReverseHost, toSlug } from './cards/own-cards.ts'
 
 /** The registry's own bounds (its API of 2025-12-01). */
 const MOST_DESCRIPTION = 100

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { toAnswers } from '../probe/keep/merge-operations.ts'
-import { toOperationName } from '../probe/keep/operation-name.ts'
+import { toAnswers, toOperationName } from '../probe/keep/merge-operations.ts'
 import type { Finding } from '../probe/read/finding.ts'
 import type { Refused } from '../wire/form-page.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'

@@ -1,4 +1,4 @@
-import { toNetworkId, toNetworkName } from '../listing/network-names.ts'
+import { toNetworkId, toNetworkName } from '../listing/caip-account.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { AUTH_TYPES, DISCOVERY_FILES, KIND_LABELS, KINDS, RAILS, RUNS } from '../wire/vocabulary.ts'
 

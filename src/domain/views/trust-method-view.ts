@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LIVE_TESTED } from '../derived/live-tested.ts'
+import { LIVE_TESTED } from '../derived/badges.ts'
 import type { Tables } from '../derived/tables.ts'
 import {
   type CostOfCheating,

@@ -22,3 +22,51 @@ export type StaticFile = v.InferOutput<typeof StaticFileSchema>
 export function toUrlPath(file: string): string {
   return `/${file.replace(/(?:^|\/)index\.(?:html|json)$/, '')}`
 }
+
+/** Types of the files a release holds, by extension. The last match of a dotted name counts. */
+const TYPES: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  gz: 'application/gzip',
+  svg: 'image/svg+xml',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
+  xml: 'application/xml',
+  atom: 'application/atom+xml',
+  webmanifest: 'application/manifest+json',
+  ico: 'image/x-icon',
+  png: 'image/png',
+  webp: 'image/webp',
+  woff2: 'font/woff2',
+  wasm: 'application/wasm',
+}
+
+const COMPRESSIBLE =
+  /^(?:text\/|application\/(?:json|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
+
+/** Documents whose address has no extension, or whose protocol asks for a type of its own. */
+const TYPES_BY_PATH: Record<string, string> = {
+  '.well-known/ai-catalog.json': 'application/ai-catalog+json',
+  '.well-known/api-catalog':
+    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  'mcp/server-card': 'application/mcp-server-card+json',
+}
+
+/** @example findContentType('badge/x402.foo.svg') → 'image/svg+xml' */
+export function findContentType(file: string): string {
+  return TYPES_BY_PATH[file] ?? findTypeByExtension(file)
+}
+
+/** What any web server would take a file for. */
+export function findTypeByExtension(file: string): string {
+  const extension = file.slice(file.lastIndexOf('.') + 1)
+  return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'
+}
+
+export function isCompressible(type: string): boolean {
+  return COMPRESSIBLE.test(type)
+}

@@ -1,4 +1,4 @@
-import { toNetworkId } from '../../domain/listing/network-names.ts'
+import { toNetworkId } from '../../domain/listing/caip-account.ts'
 import type { Word } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
 

@@ -4,8 +4,12 @@ import type { Interface, Notice } from '../../trust/interface.ts'
 import { smallestOf } from '../../wire/extremes.ts'
 import type { Finding, PaymentTerm } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
-import { isSilent, readOperations, type SeenOperations } from './merge-operations.ts'
-import { toOperationName } from './operation-name.ts'
+import {
+  isSilent,
+  readOperations,
+  type SeenOperations,
+  toOperationName,
+} from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
 
 /** A notice holds one sentence; addresses of operations can be long. */

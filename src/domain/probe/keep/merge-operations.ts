@@ -3,6 +3,7 @@ import type { Interface, SeenOperation } from '../../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../../trust/seen-answer.ts'
 import { largestOf, smallestOf } from '../../wire/extremes.ts'
 import type { Finding, PaymentTerm } from '../read/finding.ts'
+import { toInertLine } from '../read/inert-text.ts'
 
 /** How long probes and what they saw of payouts and operations are kept. */
 export const KEEP_DAYS = 90
@@ -126,4 +127,16 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
 
 function toKey({ method, url }: Pick<SeenOperation, 'method' | 'url'>): string {
   return `${method} ${url}`
+}
+
+const MAX_PATH_LENGTH = 60
+
+/**
+ * An operation as a sentence names it.
+ *
+ * @example toOperationName({ method: 'GET', url: 'https://x.example/users/{id}' }) → 'GET /users/{id}'
+ */
+export function toOperationName({ method, url }: { method: string; url: string }): string {
+  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
+  return `${method} ${toInertLine(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
 }

@@ -1,5 +1,5 @@
 import { BADGE_TEXTS } from '../../../domain/derived/badges.ts'
-import { correctionPath } from '../../../domain/proposals/proposal-answer.ts'
+import { correctionPath } from '../../../domain/proposals/proposal-views.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics, ClaimView, KnownPayout } from '../../../domain/views/seller-views.ts'
 import type { TiersView } from '../../../domain/views/tiers-view.ts'

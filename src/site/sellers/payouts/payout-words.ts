@@ -1,4 +1,4 @@
-import { toNetworkName } from '../../../domain/listing/network-names.ts'
+import { toNetworkName } from '../../../domain/listing/caip-account.ts'
 import type { KnownPayout } from '../../../domain/views/seller-views.ts'
 
 /** How a payout's wallet signs a text. */

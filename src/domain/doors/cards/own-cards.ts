@@ -1,0 +1,111 @@
+import { cutText } from '../../derived/cut-text.ts'
+import type { ListingView } from '../../views/listing-view.ts'
+import { KINDS, RAILS } from '../../wire/vocabulary.ts'
+
+/** Version of the interface all doors show. */
+const DOOR_VERSION = '0.1.0'
+
+export const OWN_SUMMARY =
+  'The directory of services an agent can call and pay for: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.'
+
+/**
+ * Our own A2A card. One hybrid serves both revisions: clients of 1.0 read `supportedInterfaces`,
+ * those of 0.3 the members at the top (A2A specification 5.4, 1.0 compatibility).
+ */
+export function toAgentCard(baseUrl: string) {
+  const url = `${baseUrl}/a2a`
+  return {
+    name: 'Waypost',
+    description: OWN_SUMMARY,
+    version: DOOR_VERSION,
+    url,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    supportedInterfaces: ['1.0', '0.3'].map((protocolVersion) => ({
+      url,
+      protocolBinding: 'JSONRPC',
+      protocolVersion,
+    })),
+    provider: { organization: 'Waypost', url: baseUrl },
+    documentationUrl: `${baseUrl}/docs`,
+    // A search is over before a stream would be open; nothing is kept that a push could tell of.
+    capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
+    defaultInputModes: ['text/plain', 'application/json'],
+    defaultOutputModes: ['application/json'],
+    skills: [
+      {
+        id: 'search_listings',
+        name: 'Find a service',
+        description: `Send the task as text, or a data part with q and the filters of ${baseUrl}/docs (kind: ${KINDS.join(', ')}; rail: ${RAILS.join(', ')}). The answer is one data part with the best listings.`,
+        tags: ['search', 'directory', 'x402', 'mpp', 'mcp', 'a2a'],
+        examples: ['web search under a cent', 'an MCP server for PostgreSQL'],
+        inputModes: ['text/plain', 'application/json'],
+        outputModes: ['application/json'],
+      },
+    ],
+  }
+}
+
+const CARD_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
+const MOST_DESCRIPTION = 100
+
+/** Revisions `/mcp` speaks, newest first. */
+const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26']
+
+interface ServerCard {
+  $schema: string
+  name: string
+  version: string
+  title: string
+  description: string
+  remotes: { type: string; url: string; supportedProtocolVersions?: string[] }[]
+}
+
+/** `/mcp/server-card`: our own server, as the server-card extension describes one. */
+export function toOwnServerCard(baseUrl: string): ServerCard {
+  return {
+    $schema: CARD_SCHEMA,
+    name: `${toReverseHost(baseUrl)}/waypost`,
+    version: DOOR_VERSION,
+    title: 'Waypost',
+    description: 'Find services an agent can call and pay for, with payment-verified trust.',
+    remotes: [
+      { type: 'streamable-http', url: `${baseUrl}/mcp`, supportedProtocolVersions: REVISIONS },
+    ],
+  }
+}
+
+/** The card of a listed server with a remote endpoint; null for one that only comes as a package. */
+export function toServerCard(view: ListingView, baseUrl: string): ServerCard | null {
+  const remotes = view.invoke.flatMap((entry) =>
+    entry.kind === 'mcp' ? [{ type: entry.transport, url: entry.url }] : [],
+  )
+  if (remotes.length === 0) return null
+  return {
+    $schema: CARD_SCHEMA,
+    name: `${toReverseHost(baseUrl)}/${toSlug(view.id)}`,
+    version: '0.0.0',
+    title: cutText(view.name, MOST_DESCRIPTION),
+    description: cutText(view.summary, MOST_DESCRIPTION),
+    remotes,
+  }
+}
+
+/**
+ * What this directory is called where names must be unique on the internet: its host, turned round.
+ *
+ * @example toReverseHost('https://waypost.example') → 'example.waypost'
+ */
+export function toReverseHost(baseUrl: string): string {
+  return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
+}
+
+/** Key of our own statements inside another protocol's `_meta`. */
+export function toMetaKey(baseUrl: string): string {
+  return `${toReverseHost(baseUrl)}/listing`
+}
+
+/** The part of an id behind its prefix. @example toSlug('mcp.weather') → 'weather' */
+export function toSlug(id: string): string {
+  return id.slice(id.indexOf('.') + 1)
+}
