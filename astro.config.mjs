@@ -3,10 +3,10 @@ import { defineConfig, passthroughImageService } from 'astro/config'
 
 /** The page of every component in every state: in development and in the demonstration alone. */
 const designPage = {
-  name: 'waypost-design',
+  name: 'design-page',
   hooks: {
     'astro:config:setup': ({ command, injectRoute }) => {
-      if (command !== 'dev' && process.env.WAYPOST_DESIGN !== 'on') return
+      if (command !== 'dev' && process.env.DESIGN_PAGE !== 'on') return
       const entrypoint = new URL('./test/demo/design/design-page.astro', import.meta.url)
       injectRoute({ pattern: '/_design', entrypoint, prerender: true })
     },

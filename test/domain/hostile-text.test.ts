@@ -21,6 +21,7 @@ import { toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
 import { renderBadgeSvg } from '../../src/site/badges/badge-svg.ts'
 import { toCallRows } from '../../src/site/calls/call-rows.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
 
 /** Legal names, each an attack on one reader further down. */
@@ -97,7 +98,7 @@ describe.each(NAMES)('a listing named %s', (name) => {
   })
 
   test('puts no element into a badge', () => {
-    const honest = renderBadgeSvg(toBadgeView(view))
+    const honest = renderBadgeSvg(toBadgeView(view, 'Waypost'))
     expect(honest).not.toContain(name.length > 3 ? name : 'no such text')
     const forged = renderBadgeSvg({ label: name, message: name, tone: 'accent' })
     expect(elementsOf(forged)).toEqual(elementsOf(honest))
@@ -195,7 +196,7 @@ function toOutputs(kind: string, { schema, example, text }: HostileService): unk
   const kit = toKitView(listing, { baseUrl: BASE_URL, trust: view.trust })
   return [
     ...[view, kit, toCallRows(kit), renderDescription(listing.description), listing.evidence],
-    ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, [view])],
+    ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, SITE_TEXTS, [view])],
     ...[toResourceRows([listing], BASE_URL), toRegistryRows([listing], [], BASE_URL)],
     ...[toArdEntry(view, BASE_URL), toServerCard(view, BASE_URL), toListingCard(view)],
     ...[toKitCard(kit, {}), toKitCard(kit, { operation: 0 })],

@@ -53,7 +53,7 @@ describe('the badge image', () => {
 
 describe('what a badge says', () => {
   test('a listing without evidence is listed, and no more', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: false, pricing })).toEqual({
+    expect(toBadgeView({ tiers, trust: none, first_party: false, pricing }, 'Waypost')).toEqual({
       label: 'Waypost',
       message: 'listed',
       tone: 'neutral',
@@ -61,7 +61,7 @@ describe('what a badge says', () => {
   })
 
   test('our own kits say so', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: true, pricing }).message).toBe(
+    expect(toBadgeView({ tiers, trust: none, first_party: true, pricing }, 'Waypost').message).toBe(
       'first-party kit',
     )
   })
@@ -83,13 +83,13 @@ describe('what a badge says', () => {
       source: 'x',
     } as const
     const view = { ...trust, wash_flags: [], watch: [] }
-    expect(toBadgeView({ tiers, trust: view, first_party: false, pricing }).message).toBe(
-      'trust 12, few buyers',
-    )
+    expect(
+      toBadgeView({ tiers, trust: view, first_party: false, pricing }, 'Waypost').message,
+    ).toBe('trust 12, few buyers')
   })
 
   test('the same is data for badge services', () => {
-    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing })
+    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing }, 'Waypost')
     expect(toBadgeEndpoint(badge)).toEqual({
       schemaVersion: 1,
       label: 'Waypost',
@@ -106,7 +106,10 @@ describe('what a badge says', () => {
   ])('without evidence a price is said: %d', (usd, message) => {
     const rails = ['x402' as const]
     const priced = { model: 'per_call' as const, min_usd: usd, max_usd: 1, rails, networks: [] }
-    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing: priced })
+    const badge = toBadgeView(
+      { tiers, trust: none, first_party: false, pricing: priced },
+      'Waypost',
+    )
     expect(badge).toEqual({ label: 'Waypost', message, tone: 'money' })
   })
 
@@ -126,7 +129,9 @@ describe('what a badge says', () => {
       source: 'x',
     } as const
     const view = { ...trust, wash_flags: [], watch: [] }
-    expect(toBadgeView({ tiers, trust: view, first_party: false, pricing })).toMatchObject({
+    expect(
+      toBadgeView({ tiers, trust: view, first_party: false, pricing }, 'Waypost'),
+    ).toMatchObject({
       message: 'no independent buyers yet',
       tone: 'missing',
     })
@@ -134,12 +139,12 @@ describe('what a badge says', () => {
 
   test('a tier stands first', () => {
     const trusted = { ...tiers, tier: 'trusted' as const, tier_label: 'Trusted' }
-    expect(toBadgeView({ tiers: trusted, trust: none, first_party: false, pricing })).toMatchObject(
-      {
-        message: 'Trusted',
-        tone: 'strong',
-      },
-    )
+    expect(
+      toBadgeView({ tiers: trusted, trust: none, first_party: false, pricing }, 'Waypost'),
+    ).toMatchObject({
+      message: 'Trusted',
+      tone: 'strong',
+    })
   })
 })
 

@@ -12,13 +12,15 @@ import type { ParseMemory } from './parse-memory.ts'
 import { type ComparePage, readCompare } from './read-comparisons.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
-import { readTables } from './read-tables.ts'
+import { readMark, readTables } from './read-tables.ts'
 
 export interface Content {
   listings: ListingFile[]
   evidence: Map<string, Evidence>
   pages: ComparePage[]
   tables: Tables
+  /** The directory's own drawing, as SVG; null where it has none. */
+  mark: string | null
   /** Listings that are gone, by id. */
   tombstones: Map<string, Tombstone>
 }
@@ -55,6 +57,7 @@ export function readContent(
   const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
   const { tombstones, faults: tombstoneFaults } = readTombstones(contentDir, (id) => seen.has(id))
   const { tables, partial, faults: tableFaults } = readTables(contentDir)
+  const { svg: mark, faults: markFaults } = readMark(contentDir, tables?.site.mark)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const today = new Date().toISOString().slice(0, 10)
@@ -65,12 +68,13 @@ export function readContent(
     ...evidenceFaults,
     ...tombstoneFaults,
     ...tableFaults,
+    ...markFaults,
     ...pageFaults,
     ...across,
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {
-    content: isSound ? { listings, evidence, pages, tables, tombstones } : null,
+    content: isSound ? { listings, evidence, pages, tables, mark, tombstones } : null,
     faults: faults.sort((a, b) =>
       a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
     ),

@@ -13,7 +13,7 @@ const UNSUPPORTED_VERSION = -32_022
 /** Errors that only a server of the current era gives: bad headers, missing capability, version. */
 const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 
-const CLIENT = { name: 'waypost-probe', version: '1' }
+const CLIENT = { name: 'directory-probe', version: '1' }
 
 /** One message: the body to POST and the headers that mirror it. */
 export interface McpMessage {
