@@ -39,7 +39,7 @@ describe('the card of a link', () => {
   test.each([
     ['/', '/og.png', /^Waypost/],
     ['/kind/mcp_server', '/og/kind/mcp_server.png', /^MCP servers/],
-    ['/category/geo_weather', '/og/category/geo_weather.png', /^Geo/],
+    ['/category/geo_weather', '/og/category/geo_weather.png', /^Maps/],
     ['/listing/x402.weather', '/og/x402.weather.png', /: HTTP API. Price from \$0.01/],
     ['/listing/api.hostile-text', '/og/api.hostile-text.png', /Unmeasured/],
   ])('of %s is a picture as large as the page says', async (path, picture, alt) => {

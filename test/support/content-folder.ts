@@ -19,7 +19,7 @@ export function createContentFolder(
   }
   mkdirSync(join(dir, 'listings'))
   // What every directory must bring itself.
-  for (const table of ['site', 'categories', 'sources'])
+  for (const table of ['site', 'categories', 'sources', 'tasks'])
     write(`tables/${table}.yaml`, readFileSync(`content/tables/${table}.yaml`))
   for (const [file, content] of Object.entries(files)) write(file, content)
   return { dir, write, remove: () => rmSync(dir, { recursive: true, force: true }) }

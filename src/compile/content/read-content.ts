@@ -12,7 +12,7 @@ import type { ParseMemory } from './parse-memory.ts'
 import { type ComparePage, readCompare } from './read-comparisons.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
-import { readMark, readTables } from './read-tables.ts'
+import { readTables } from './read-tables.ts'
 
 export interface Content {
   listings: ListingFile[]
@@ -56,8 +56,7 @@ export function readContent(
   ])
   const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
   const { tombstones, faults: tombstoneFaults } = readTombstones(contentDir, (id) => seen.has(id))
-  const { tables, partial, faults: tableFaults } = readTables(contentDir)
-  const { svg: mark, faults: markFaults } = readMark(contentDir, tables?.site.mark)
+  const { tables, mark, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const today = new Date().toISOString().slice(0, 10)
@@ -68,7 +67,6 @@ export function readContent(
     ...evidenceFaults,
     ...tombstoneFaults,
     ...tableFaults,
-    ...markFaults,
     ...pageFaults,
     ...across,
   ]

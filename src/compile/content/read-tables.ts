@@ -27,6 +27,8 @@ export interface TableFiles {
   tables: Tables | null
   /** The tables that have none. */
   partial: Partial<Tables>
+  /** The directory's own drawing, as SVG; null where it has none. */
+  mark: string | null
   faults: Fault[]
 }
 
@@ -53,8 +55,9 @@ export function readTables(contentDir: string): TableFiles {
     searchWords: read('search-words', entries.searchWords),
     foreignWords: read('foreign-words', entries.foreignWords),
   }
-  const faults = Object.values(files).flatMap((file): Fault[] => file.faults)
-  return { tables: toTables(files), partial: toPartial(files), faults }
+  const mark = readMark(contentDir, files.site.value?.mark)
+  const faults = [...Object.values(files), mark].flatMap((file): Fault[] => file.faults)
+  return { tables: toTables(files), partial: toPartial(files), mark: mark.svg, faults }
 }
 
 /** @returns a fault for the one table that nothing can be built without: the directory's name. */
@@ -69,7 +72,7 @@ function toEmptyTable<Schema extends v.GenericSchema>(
 }
 
 /** The drawing that `mark` of the site table names; null without one. */
-export function readMark(
+function readMark(
   contentDir: string,
   mark: string | undefined,
 ): { svg: string | null; faults: Fault[] } {

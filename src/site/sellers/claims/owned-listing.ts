@@ -120,7 +120,7 @@ export function toBadgeEmbeds(
   name: string,
   { badge_svg, page, embed_markdown }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>,
 ): BadgeEmbed[] {
-  const alt = `${name} on ${location.hostname}`
+  const alt = `${name} on ${new URL(page).hostname}`
   return [
     { id: 'markdown', label: 'Markdown', code: embed_markdown },
     {
