@@ -9,6 +9,7 @@ import { createMcpServer } from '../../functions/doors/mcp/mcp-server.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { toListing } from '../domain/listing-samples.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const unused = () => {
   throw new Error('call_listing asks the directory nothing else')
@@ -55,6 +56,7 @@ const handler = createMcpHandler(() =>
   createMcpServer({
     directory: DIRECTORY,
     version: '1.0.0',
+    site: SITE_TEXTS,
     call: async (request) => {
       asked.push(request)
       return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
@@ -195,7 +197,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
         status,
         headers: {
           'content-type': 'application/problem+json',
-          'proxy-status': 'waypost; error=http_request_denied',
+          'proxy-status': 'directory-relay; error=http_request_denied',
         },
         body: Buffer.from(
           JSON.stringify({ type: 'https://waypost.example/problems/x', ...problem }),

@@ -75,7 +75,7 @@ export const EXPOSED_HEADERS = [
 ] as const
 
 /** Our name in `Proxy-Status` (RFC 9209). */
-export const PROXY_NAME = 'waypost'
+export const PROXY_NAME = 'directory-relay'
 
 /**
  * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name us are dropped too, since no header
