@@ -16,7 +16,7 @@ import { InstantSchema } from '../../src/domain/trust/instant.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
-import { type InputError, refuseParameters } from '../http/problem.ts'
+import { findNameErrors, type InputError, refuseParameters, toQueryError } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
@@ -57,7 +57,7 @@ export function createChanges(parts: ChangesParts): Handler {
     const view = await readChanges(log, query, release().name)
     if (view === null) {
       const detail = `this log does not reach back to it; take every listing from ${dump} and go on from a new cursor`
-      return refuseParameters(problem, [{ in: 'query', name: 'since', detail }], { dump })
+      return refuseParameters(problem, [toQueryError('since', detail)], { dump })
     }
     return Response.json(view, { headers: { ...HEADERS, ...taken.headers } })
   }
@@ -119,19 +119,17 @@ interface ChangesQuery {
 /** `since=…&limit=…`; whatever is wrong is named, all of it at once. */
 function readChangesQuery(query: string): ChangesQuery | { errors: InputError[] } {
   const parameters = new URLSearchParams(query)
-  const errors: InputError[] = []
-  const refuse = (name: string, detail: string, allowed?: readonly string[]) =>
-    errors.push({ in: 'query', name, detail, ...(allowed && { allowed }) })
-  for (const name of new Set(parameters.keys()))
-    if (!NAMES.includes(name)) refuse(name, 'there is no such parameter', NAMES)
-    else if (parameters.getAll(name).length > 1) refuse(name, 'given more than once')
+  const errors = findNameErrors(parameters, NAMES)
   const limit = toLimit(parameters.get('limit'))
-  if (limit === null) refuse('limit', `expected a whole number from 1 to ${MAX_LIMIT}`)
+  if (limit === null)
+    errors.push(toQueryError('limit', `expected a whole number from 1 to ${MAX_LIMIT}`))
   const since = toSince(parameters.get('since'))
   if (since === undefined)
-    refuse(
-      'since',
-      'expected the `next` of an earlier answer, or a time such as 2026-11-20T00:00:00Z',
+    errors.push(
+      toQueryError(
+        'since',
+        'expected the `next` of an earlier answer, or a time such as 2026-11-20T00:00:00Z',
+      ),
     )
   return errors.length > 0 || limit === null || since === undefined ? { errors } : { since, limit }
 }

@@ -7,7 +7,7 @@ import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
-import { type InputError, refuseParameters } from '../http/problem.ts'
+import { type InputError, refuseParameters, toQueryError } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
@@ -24,11 +24,14 @@ export function createComparison({ release, config }: ComparisonParts) {
     const chosen = [...new Set(ids)]
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
-      return { errors: [toError(`no listing has the id ${unknown.join(', ')}`)] }
+      return { errors: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
     if (chosen.length < LEAST_COMPARED || chosen.length > MOST_COMPARED)
       return {
         errors: [
-          toError(`expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`),
+          toQueryError(
+            'ids',
+            `expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`,
+          ),
         ],
       }
     const stats = await readBuilt<StatsView>(current, ROUTES.stats.path)
@@ -36,7 +39,7 @@ export function createComparison({ release, config }: ComparisonParts) {
       chosen.flatMap((id) => rows.get(id) ?? []),
       {
         baseUrl: config.BASE_URL,
-        site: current.comparisonTexts,
+        site: current.site,
         updated: stats?.updated ?? '',
         isFirstParty: (id) => current.listings.get(id)?.first_party === true,
       },
@@ -51,12 +54,7 @@ function readComparedIds(query: string): { ids: string[] } | { errors: InputErro
   const others = [...new Set(parameters.keys())].filter((name) => name !== 'ids')
   if (others.length > 0)
     return {
-      errors: others.map((name) => ({
-        in: 'query',
-        name,
-        detail: 'there is no such parameter',
-        allowed: ['ids'],
-      })),
+      errors: others.map((name) => toQueryError(name, 'there is no such parameter', ['ids'])),
     }
   const ids = parameters
     .getAll('ids')
@@ -64,10 +62,6 @@ function readComparedIds(query: string): { ids: string[] } | { errors: InputErro
     .map((id) => id.trim())
     .filter((id) => id !== '')
   return { ids }
-}
-
-function toError(detail: string): InputError {
-  return { in: 'query', name: 'ids', detail }
 }
 
 const HEADERS = {

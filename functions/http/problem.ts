@@ -51,3 +51,22 @@ export function refuseParameters(
   const detail = errors.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
   return problem('invalid-parameter', { detail, errors, extra })
 }
+
+/** Faults of a query's names: each may be given once, and none that is not known. */
+export function findNameErrors(
+  parameters: URLSearchParams,
+  known: readonly string[],
+): InputError[] {
+  return [...new Set(parameters.keys())].flatMap((name) => {
+    if (!known.includes(name)) return [toQueryError(name, 'there is no such parameter', known)]
+    return parameters.getAll(name).length > 1 ? [toQueryError(name, 'given more than once')] : []
+  })
+}
+
+export function toQueryError(
+  name: string,
+  detail: string,
+  allowed?: readonly string[],
+): InputError {
+  return { in: 'query', name, detail, ...(allowed !== undefined && { allowed }) }
+}

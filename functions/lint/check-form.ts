@@ -7,7 +7,7 @@ import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { takeTurn } from '../forms/form.ts'
-import { type InputError, refuseParameters } from '../http/problem.ts'
+import { type InputError, refuseParameters, toQueryError } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
 import { findPlanAt, lintListed, lintUrl } from './lint-url.ts'
@@ -88,7 +88,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
     if (answer.kind === 'report') return Response.json(answer.report, { headers: HEADERS })
     if (answer.kind === 'empty' || answer.code === 'invalid-parameter')
       return refuseParameters(problem, [
-        wrong(
+        toQueryError(
           'url',
           answer.kind === 'empty' ? 'expected the address of a service.' : answer.reason,
         ),
@@ -105,15 +105,11 @@ function readAsked(
   query: URLSearchParams,
 ): Omit<CheckRequest, 'caller'> | { errors: InputError[] } {
   const errors = [...new Set(query.keys())].flatMap((name) => {
-    if (!NAMES.includes(name)) return [wrong(name, 'there is no such parameter.', NAMES)]
-    return query.getAll(name).length > 1 ? [wrong(name, 'is given more than once.')] : []
+    if (!NAMES.includes(name)) return [toQueryError(name, 'there is no such parameter.', NAMES)]
+    return query.getAll(name).length > 1 ? [toQueryError(name, 'is given more than once.')] : []
   })
   const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
   if (query.has('as') && as === undefined)
-    errors.push(wrong('as', 'expected one of these.', PROBE_PROTOCOLS))
+    errors.push(toQueryError('as', 'expected one of these.', PROBE_PROTOCOLS))
   return errors.length > 0 ? { errors } : { url: query.get('url')?.trim() ?? '', as }
-}
-
-function wrong(name: string, detail: string, allowed?: readonly string[]): InputError {
-  return { in: 'query', name, detail, ...(allowed !== undefined && { allowed }) }
 }

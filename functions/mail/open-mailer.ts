@@ -93,16 +93,16 @@ function isRefusal(error: unknown): boolean {
 
 /** `MAIL_FROM`, or an address on our own host. */
 function senderOf(config: { MAIL_FROM?: string | undefined; BASE_URL: string }): string {
-  return config.MAIL_FROM ?? `waypost@${new URL(config.BASE_URL).hostname}`
+  return config.MAIL_FROM ?? `directory@${new URL(config.BASE_URL).hostname}`
 }
 
 /**
  * Addresses go in as objects and the envelope is given, so that no address parser can find a second
  * recipient in one; files and URLs stay closed to the message.
  */
-function toMessage(from: string, { to, subject, text }: Mail): SendMailOptions {
+function toMessage(from: string, { to, sender, subject, text }: Mail): SendMailOptions {
   return {
-    from: { name: 'Waypost', address: from },
+    from: { name: sender, address: from },
     to: { name: '', address: to },
     envelope: { from, to: [to] },
     subject,

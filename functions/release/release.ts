@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type CompareRow, CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
 import { type ResourceRow, ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
@@ -32,14 +33,12 @@ export interface Release {
   gone: ReadonlyMap<string, Gone>
   searchTexts: SearchTexts
   searchChoices: SearchChoices
-  /** Text on top of every page, where the content has one. */
-  banner: string | undefined
+  /** What the directory is called, and what it says of itself. */
+  site: SiteTexts
   files: StaticFiles
   doorData: DoorData
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames
-  /** What stands on every comparison. */
-  comparisonTexts: { disclosure: string; comparison_ranking: string }
   pageCode: PageCode
 }
 

@@ -18,8 +18,8 @@ describe('the badge to paste', () => {
   test('in three languages', () => {
     expect(codeOf('Shop')).toEqual({
       markdown: '[![Shop](badge)](page)',
-      html: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on Waypost" height="20"></a>',
-      rst: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on Waypost',
+      html: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on waypost.example" height="20"></a>',
+      rst: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on waypost.example',
     })
   })
 
@@ -116,9 +116,11 @@ describe('what happens next', () => {
 })
 
 test.each([
-  [{ counts: true }, 'unproven'],
-  [{ counts: false }, 'contested'],
-  [{ counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven'],
+  [{ published: true, counts: true }, 'unproven'],
+  [{ published: true, counts: false }, 'contested'],
+  // As after its proof was withdrawn, or right after it was typed in.
+  [{ published: false, counts: false }, 'unproven'],
+  [{ published: false, counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven'],
 ])('a payout %j is %s', (facts, state) => {
   const words = toPayoutWords({ listing_id: 'x402.shop', payout: 'eip155:8453:0x12', ...facts })
   expect(words).toMatchObject({ network: 'Base', address: '0x12', way: 'evm', state })

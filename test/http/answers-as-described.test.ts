@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService
@@ -30,7 +31,7 @@ test.each(READS)('HEAD answers as GET does at %s', async (path) => {
 })
 
 describe('the OpenAPI document lists what is answered', () => {
-  const { paths } = createOpenApi('https://waypost.example')
+  const { paths } = createOpenApi('https://waypost.example', SITE_TEXTS)
   const GONE = 'x402.former-tides'
   const of = ['listing', 'kit', 'call', 'go'] as const
   const answered: [keyof typeof ROUTES, string, number][] = [
@@ -38,13 +39,21 @@ describe('the OpenAPI document lists what is answered', () => {
     ...of.map((id): [typeof id, string, number] => [id, 'x402.nobody', 404]),
     ['compare_list', '?ids=x402.weather', 400],
     ['compare_list', '?nope=1', 400],
+    ['kit', 'x402.weather/kit.json?view=compact', 200],
+    ['kit', 'x402.nobody/kit.json?view=compact', 404],
+    ['kit', `${GONE}/kit.json?view=compact`, 410],
+    ['kit', 'x402.weather/kit.json?view=short', 400],
+    ['kit', 'x402.weather/kit.json?view=compact&operation=99', 400],
+    ['kit', 'x402.weather/kit.json?operation=0', 400],
     ['call', 'x402.weather?endpoint=//evil.example', 400],
     ['search', '?offset=2147483648', 400],
   ]
   test.each(answered)('%s %s: %i', async (id, sample, status) => {
     const route = ROUTES[id]
     const path = route.path.includes(':listing_id')
-      ? route.path.replace(':listing_id', sample)
+      ? route.path.replace(/:listing_id(\/kit\.json)?/, (_, rest = '') =>
+          sample.includes('/') ? sample : `${sample}${rest}`,
+        )
       : `${route.path}${sample}`
     expect((await ask(path)).status).toBe(status)
     const { get } = Reflect.get(Object(paths), route.path.replace(/:(\w+)/g, '{$1}'))

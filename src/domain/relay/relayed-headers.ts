@@ -14,7 +14,7 @@ const HOP_BY_HOP = namesIn(`
 const NOT_FOR_SELLERS = new Set([
   ...HOP_BY_HOP,
   ...namesIn(`
-    expect host cookie cookie2 forwarded via x-real-ip x-client-ip x-cluster-client-ip
+    expect host cookie cookie2 forwarded waypost-expect via x-real-ip x-client-ip x-cluster-client-ip
     x-original-forwarded-for x-envoy-external-address true-client-ip fastly-client-ip
     fly-client-ip cdn-loop cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 cf-ipcountry
     cf-ray cf-visitor cf-worker x-amzn-trace-id x-amz-cf-id x-azure-clientip x-azure-socketip
@@ -41,7 +41,7 @@ export const EXPOSED_HEADERS = [
 ] as const
 
 /** Our name in `Proxy-Status` (RFC 9209). */
-export const PROXY_NAME = 'waypost'
+export const PROXY_NAME = 'directory-relay'
 
 /**
  * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name us are dropped too, since no header

@@ -1,22 +1,25 @@
 import { cutText } from '../../derived/cut-text.ts'
+import type { SiteNames } from '../../derived/tables.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import { KINDS, RAILS } from '../../wire/vocabulary.ts'
 
 /** Version of the interface all doors show. */
 const DOOR_VERSION = '0.1.0'
 
-export const OWN_SUMMARY =
-  'The directory of services an agent can call and pay for: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.'
+/** What this directory is, for machines that list directories. */
+export function toOwnSummary({ strapline }: SiteNames): string {
+  return `${strapline}: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.`
+}
 
 /**
  * Our own A2A card. One hybrid serves both revisions: clients of 1.0 read `supportedInterfaces`,
  * those of 0.3 the members at the top (A2A specification 5.4, 1.0 compatibility).
  */
-export function toAgentCard(baseUrl: string) {
+export function toAgentCard(baseUrl: string, site: SiteNames) {
   const url = `${baseUrl}/a2a`
   return {
-    name: 'Waypost',
-    description: OWN_SUMMARY,
+    name: site.name,
+    description: toOwnSummary(site),
     version: DOOR_VERSION,
     url,
     preferredTransport: 'JSONRPC',
@@ -26,7 +29,7 @@ export function toAgentCard(baseUrl: string) {
       protocolBinding: 'JSONRPC',
       protocolVersion,
     })),
-    provider: { organization: 'Waypost', url: baseUrl },
+    provider: { organization: site.name, url: baseUrl },
     documentationUrl: `${baseUrl}/docs`,
     // A search is over before a stream would be open; nothing is kept that a push could tell of.
     capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
@@ -62,13 +65,13 @@ interface ServerCard {
 }
 
 /** `/mcp/server-card`: our own server, as the server-card extension describes one. */
-export function toOwnServerCard(baseUrl: string): ServerCard {
+export function toOwnServerCard(baseUrl: string, site: SiteNames): ServerCard {
   return {
     $schema: CARD_SCHEMA,
-    name: `${toReverseHost(baseUrl)}/waypost`,
+    name: `${toReverseHost(baseUrl)}/${site.short_name.toLowerCase()}`,
     version: DOOR_VERSION,
-    title: 'Waypost',
-    description: 'Find services an agent can call and pay for, with payment-verified trust.',
+    title: site.name,
+    description: site.strapline,
     remotes: [
       { type: 'streamable-http', url: `${baseUrl}/mcp`, supportedProtocolVersions: REVISIONS },
     ],
@@ -94,7 +97,7 @@ export function toServerCard(view: ListingView, baseUrl: string): ServerCard | n
 /**
  * What this directory is called where names must be unique on the internet: its host, turned round.
  *
- * @example toReverseHost('https://waypost.example') → 'example.waypost'
+ * @example toReverseHost('https://directory.example') → 'example.directory'
  */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
