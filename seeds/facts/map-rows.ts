@@ -33,8 +33,8 @@ export function describeIssue(issue: v.BaseIssue<unknown>, whole: string): strin
   return `${v.getDotPath(issue) ?? whole}: ${issue.message}`
 }
 
-export function refuse(name: string, fault: Omit<Refusal, 'name'>) {
-  return { ok: false as const, refusal: { ...fault, name } }
+export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>) {
+  return { ok: false as const, refusal: { reason, name, ...about } }
 }
 
 /** Facts of every API that a catalogue of paid ones lists. */

@@ -2,7 +2,7 @@ import { type FoundSeller, findSeller } from '../../functions/discovery/find-sel
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { createAsker } from '../../functions/probe/ask.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
-import type { SellerAnswer, SellerReader } from '../facts/seller-reader.ts'
+import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
 /** Sellers read at once; each host only once at a time. */
 const AT_ONCE = 8

@@ -12,16 +12,20 @@ import type { Seed } from '../facts/seed-facts.ts'
 import { findMoved, findOwner, indexOwners } from './listing-owners.ts'
 import { joinSources, mergeListing } from './merge-listing.ts'
 import { restoreEvidence } from './plan-evidence.ts'
-import { hashFields, isOwnRender, keep, refuse, settle, write } from './plan-outcome.ts'
-import { planReviewOfSeed } from './plan-review.ts'
 import { indexSharers, isShared, planShared } from './plan-shared.ts'
-import { planWithdrawals } from './plan-withdrawals.ts'
+import { planReviewOfSeed, planWithdrawals } from './plan-withdrawals.ts'
 import {
   type Draft,
   fileOf,
+  hashFields,
+  isOwnRender,
+  keep,
   planRemoval,
+  refuse,
   type SeedingInput,
   type SeedingPlan,
+  settle,
+  write,
 } from './seeding-plan.ts'
 
 /** What seeding would do; pure, so that a dry run and a run can't differ. */

@@ -148,6 +148,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
     packages: ['node:*', 'valibot'],
   },
+  // One run writes at a time, behind the lock that builds take too.
+  'seeds/content': {
+    ours: ['src/domain', 'functions/operations', 'seeds'],
+    packages: ['node:*', 'valibot', 'yaml'],
+  },
   'seeds/commands': {
     ours: ['src/domain', 'functions/ports', 'seeds'],
     packages: ['node:*', 'tldts'],

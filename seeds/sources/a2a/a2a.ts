@@ -1,8 +1,7 @@
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
 import type { Refusal } from '../../facts/refusal.ts'
-import type { SeedSource } from '../../facts/seed-source.ts'
-import type { SellerReader } from '../../facts/seller-reader.ts'
+import type { SeedSource, SellerReader } from '../../facts/seed-source.ts'
 import { nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
 import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './agent-card.ts'
 

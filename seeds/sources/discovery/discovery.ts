@@ -1,10 +1,15 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { withPlainWords } from '../../facts/plain-operations.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { Seed, SeedEvidence } from '../../facts/seed-facts.ts'
-import type { ChosenSeeds, ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import type { SellerReader } from '../../facts/seller-reader.ts'
+import type {
+  ChosenSeeds,
+  ListedFields,
+  MapRules,
+  SeedSource,
+  SellerReader,
+} from '../../facts/seed-source.ts'
+import { withPlainWords } from '../../facts/seed-texts.ts'
 import { parseAgentCard, toInterface } from '../a2a/agent-card.ts'
 
 /** A listing, and what stands at its own origin. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
-import { decimalsOf } from '../../facts/assets.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import {
   finishSeed,
@@ -20,7 +19,13 @@ import {
   toPathParams,
   toPrice,
 } from '../../facts/operations.ts'
-import { MAX_CALL_USD, type Offer, type PriceFault, priceAtomic } from '../../facts/price.ts'
+import {
+  decimalsOf,
+  MAX_CALL_USD,
+  type Offer,
+  type PriceFault,
+  priceAtomic,
+} from '../../facts/price.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'

@@ -1,6 +1,5 @@
 import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { isTestNetwork } from '../../facts/assets.ts'
 import type { UrlFault } from '../../facts/callable-url.ts'
 import { originOf } from '../../facts/listing-marks.ts'
 import {
@@ -20,7 +19,7 @@ import {
   toPathParams,
   toPrice,
 } from '../../facts/operations.ts'
-import { type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
+import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { toCaip2 } from '../../../src/domain/settlement/usd-assets.ts'
 import { MeasuredSchema, SignalsSchema } from '../../../src/domain/trust/evidence.ts'
-import { isTestNetwork } from '../../facts/assets.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import { originOf } from '../../facts/listing-marks.ts'
 import {
@@ -13,7 +12,7 @@ import {
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
-import { MAX_CALL_USD, type Offer, pricingOf } from '../../facts/price.ts'
+import { isTestNetwork, MAX_CALL_USD, type Offer, pricingOf } from '../../facts/price.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { SeedEvidence } from '../../facts/seed-facts.ts'
