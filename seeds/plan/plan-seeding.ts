@@ -11,21 +11,23 @@ import { hashValue, type LockEntry, NO_MEMORY } from '../content/seed-lock.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import { findMoved, findOwner, indexOwners } from './listing-owners.ts'
 import { joinSources, mergeListing } from './merge-listing.ts'
-import { restoreEvidence } from './plan-evidence.ts'
+import {
+  hashFields,
+  isOwnRender,
+  keep,
+  refuse,
+  restoreEvidence,
+  settle,
+  write,
+} from './plan-outcome.ts'
 import { indexSharers, isShared, planShared } from './plan-shared.ts'
 import { planReviewOfSeed, planWithdrawals } from './plan-withdrawals.ts'
 import {
   type Draft,
   fileOf,
-  hashFields,
-  isOwnRender,
-  keep,
   planRemoval,
-  refuse,
   type SeedingInput,
   type SeedingPlan,
-  settle,
-  write,
 } from './seeding-plan.ts'
 
 /** What seeding would do; pure, so that a dry run and a run can't differ. */

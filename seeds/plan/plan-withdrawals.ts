@@ -12,7 +12,7 @@ import { isSettled, type ReviewItem, reviewFileOf, SETTLED_FILE } from '../conte
 import { hashValue, type LockEntry, type SeedMemory } from '../content/seed-lock.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import { leaveSources, toSeedFacts } from './merge-listing.ts'
-import { planWithdrawnNotice } from './plan-evidence.ts'
+import { planWithdrawnNotice } from './plan-outcome.ts'
 import { isShared, planShared } from './plan-shared.ts'
 import { type Draft, fileOf, planRemoval, planText } from './seeding-plan.ts'
 

@@ -57,7 +57,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/search', 'src/compile/content'],
     packages: ['markdown-it'],
   },
-  'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
+  'src/compile/openapi': {
+    ours: ['src/domain'],
+    packages: ['node:fs', 'valibot', '@valibot/to-json-schema', 'yaml'],
+  },
   'src/compile/deploy': {
     ours: ['src/domain', 'src/compile/files'],
     packages: ['node:*', 'esbuild'],

@@ -30,19 +30,10 @@ const HASH_LENGTH = 8
 
 /** A registry row as a listing, or the first reason it can't be one. */
 export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
-  const { server, status, published } = row
+  const { server, published } = row
   const { name } = server
-  if (status !== 'active' && status !== '')
-    return refuse(name, {
-      reason: status === 'deleted' ? 'deleted' : 'deprecated',
-      detail: statusDetail(row),
-    })
   const source = findSource(row, rules.sources)
-  if (source === null)
-    return refuse(name, {
-      reason: 'source_terms',
-      detail: `expected a source whose terms allow it, found at ${row.foundAt.join(', ')}`,
-    })
+  if ('reason' in source) return refuse(name, source)
   const texts = toSeedTexts([nameOf(server)], [server.description])
   if ('reason' in texts) return refuse(name, texts)
   const callable = mapCallable(server, rules)
@@ -109,10 +100,6 @@ function registryFacts(
     ...(v.is(RegistryNameSchema, name) && { registry_name: name }),
     ...(v.is(VersionSchema, version) && { version }),
   }
-}
-
-function statusDetail({ status, statusMessage }: RegistryRow): string {
-  return `expected status active, got ${status}${statusMessage === '' ? '' : `: ${statusMessage}`}`
 }
 
 /** Website, else repository, else a remote's own address, else the package's page. */

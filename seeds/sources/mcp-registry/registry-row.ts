@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { SourceRow } from '../../../src/domain/derived/source-table.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { describeIssue, type MappedSeed, parseRow, refuse } from '../../facts/map-rows.ts'
+import type { Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 
 /**
@@ -106,18 +107,29 @@ export interface SourceRef {
  * Where a row's facts come from. A row of the registry is its own entry; a saved row says where it
  * was found, and the table of sources says whose that is and whether its text may be carried over.
  *
- * @returns null when every place a row was found at keeps its texts to itself.
+ * @returns why it is not listed, where it is gone or every place it was found at keeps its texts
  */
-export function findSource(row: RegistryRow, sources: readonly SourceRow[]): SourceRef | null {
-  if (row.foundAt.length === 0)
-    return { source: REGISTRY_SOURCE, ref: registryEntryUrl(row.server.name) }
-  for (const ref of row.foundAt) {
-    const owner = sources
+export function findSource(
+  { server, status, statusMessage, foundAt }: RegistryRow,
+  sources: readonly SourceRow[],
+): SourceRef | Omit<Refusal, 'name'> {
+  if (status !== 'active' && status !== '') {
+    const why = statusMessage === '' ? '' : `: ${statusMessage}`
+    const reason = status === 'deleted' ? 'deleted' : 'deprecated'
+    return { reason, detail: `expected status active, got ${status}${why}` }
+  }
+  if (foundAt.length === 0) return { source: REGISTRY_SOURCE, ref: registryEntryUrl(server.name) }
+  for (const ref of foundAt) {
+    const [owner] = sources
       .filter(({ url }) => ref.startsWith(url))
-      .sort((a, b) => b.url.length - a.url.length)[0]
+      .sort((a, b) => b.url.length - a.url.length)
     if (owner?.decision === 'used') return { source: owner.id, ref }
   }
-  return null
+  const places = foundAt.join(', ')
+  return {
+    reason: 'source_terms',
+    detail: `expected a source whose terms allow it, found at ${places}`,
+  }
 }
 
 /** @example registryEntryUrl('io.github.user/weather') → '…/v0.1/servers/io.github.user%2Fweather/versions/latest' */

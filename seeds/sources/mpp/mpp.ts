@@ -61,12 +61,8 @@ export const mpp: SeedSource = {
 }
 
 const amount = member.optional(v.union([v.string(), v.number()]))
-const priced = {
-  amount,
-  unitType: member.optionalText,
-  dynamic: member.optionalFlag,
-  amountHint: member.optionalText,
-}
+const text = member.optionalText
+const priced = { amount, unitType: text, dynamic: member.optionalFlag, amountHint: text }
 const PaymentSchema = v.object({
   ...priced,
   method: member.optionalText,

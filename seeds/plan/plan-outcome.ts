@@ -1,8 +1,17 @@
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import type { ExistingListing } from '../content/existing-listing.ts'
+import { renderListing } from '../content/listing-text.ts'
 import { evidenceFileOf, membersOf, renderJson } from '../content/machine-files.ts'
 import { hashValue } from '../content/seed-lock.ts'
-import type { Seed } from '../facts/seed-facts.ts'
-import { type Draft, plannedText, planRemoval, planText } from './seeding-plan.ts'
+import { OWNED_FIELDS, type Seed } from '../facts/seed-facts.ts'
+import {
+  type Draft,
+  type KeptListing,
+  plannedText,
+  planRemoval,
+  planText,
+  type SeedOutcome,
+} from './seeding-plan.ts'
 
 const WITHDRAWN = 'withdrawn_at_source'
 
@@ -91,4 +100,58 @@ function withoutTime(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   const { at: _at, as_of: _asOf, ...rest } = value
   return rest
+}
+
+/** What becomes of a seed whose listing is there. */
+export function settle(
+  draft: Draft,
+  seed: Seed,
+  there: ExistingListing,
+  text: string,
+  outcome: SeedOutcome,
+): void {
+  if (text !== there.text) draft.files.set(there.file, text)
+  planEvidence(draft, there.file, seed)
+  draft.outcomes.push({ key: seed.key, file: there.file, outcome, rows: seed.rows })
+}
+
+export function write(
+  draft: Draft,
+  seed: Seed,
+  file: string,
+  text: string,
+  outcome: SeedOutcome,
+): void {
+  draft.listings.set(seed.key, { file, wrote: hashFields(seed) })
+  planText(draft, file, text)
+  planEvidence(draft, file, seed)
+  draft.outcomes.push({ key: seed.key, file, outcome, rows: seed.rows })
+}
+
+export function keep(draft: Draft, seed: Seed, file: string, why: KeptListing['why']): void {
+  draft.kept.push({ key: seed.key, file, why })
+  draft.outcomes.push({ key: seed.key, file, outcome: 'kept', rows: seed.rows })
+}
+
+export function refuse(
+  draft: Draft,
+  seed: Seed,
+  reason: 'opted_out' | 'slug_taken',
+  detail: string,
+) {
+  draft.refused.push({ reason, name: seed.key, detail, rows: seed.rows })
+}
+
+export function isOwnRender({ text, fields }: ExistingListing, seed: Seed): boolean {
+  const added = fields?.get('added')
+  return typeof added === 'string' && text === renderListing(seed.facts, added)
+}
+
+export function hashFields(seed: Seed): Record<string, string> {
+  return Object.fromEntries(
+    OWNED_FIELDS.filter((field) => seed.facts[field] !== undefined).map((field) => [
+      field,
+      hashValue(seed.facts[field]),
+    ]),
+  )
 }
