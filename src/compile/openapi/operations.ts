@@ -4,10 +4,20 @@ import { parse } from 'yaml'
 import { DOCS_GROUPS } from '../../domain/wire/docs-groups.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
-import { CLICK_SOURCES, PROBE_PROTOCOLS } from '../../domain/wire/vocabulary.ts'
+import {
+  CLICK_SOURCES,
+  PROBE_PROTOCOLS,
+  RAILS,
+  SEARCH_VIEWS,
+} from '../../domain/wire/vocabulary.ts'
 import { isSchemaName, type SchemaName } from './schemas.ts'
 
-const LISTS = { protocols: PROBE_PROTOCOLS, click_sources: CLICK_SOURCES } as const
+const LISTS = {
+  protocols: PROBE_PROTOCOLS,
+  click_sources: CLICK_SOURCES,
+  views: SEARCH_VIEWS,
+  rails: RAILS,
+}
 
 /** Problems of every operation that takes a body. */
 const OF_BODIES = [
@@ -24,8 +34,13 @@ const ParameterSchema = v.strictObject({
   in: v.optional(v.picklist(['query', 'header']), 'query'),
   description: v.string(),
   required: v.exactOptional(v.literal(true)),
-  schema: v.optional(v.record(v.string(), v.unknown()), { type: 'string' }),
-  enum: v.optional(v.picklist(['protocols', 'click_sources'])),
+  schema: v.optional(
+    v.looseObject({
+      type: v.string(),
+      enum: v.exactOptional(v.picklist(['protocols', 'click_sources', 'views', 'rails'])),
+    }),
+    { type: 'string' },
+  ),
   /** A value that may be sent as it stands. */
   example: v.unknown(),
 })
@@ -57,9 +72,9 @@ const OperationSchema = v.pipe(
   v.transform(({ writes, problems, parameters, ...operation }) => ({
     ...operation,
     problems: [...(writes ? OF_BODIES : []), ...problems],
-    parameters: parameters.map(({ enum: list, schema, example, ...parameter }) => ({
+    parameters: parameters.map(({ schema, example, ...parameter }) => ({
       ...parameter,
-      schema: { ...schema, ...(list !== undefined && { enum: LISTS[list] }) },
+      schema: { ...schema, ...(schema.enum !== undefined && { enum: LISTS[schema.enum] }) },
       example,
     })),
   })),
