@@ -1,21 +1,12 @@
 /**
  * The doors agents come in by beside our own API, once: the app mounts them, the roadmap and the
- * documentation list them. Their errors are their protocol's own, never our problem documents.
+ * documentation list them. Their errors are their protocol's own, never our problem documents. Each
+ * has its name, its protocol as those who speak it call it, and its path.
  */
-interface Door {
-  name: string
-  /** As its protocol is called by those who speak it. */
-  protocol: string
-  methods: readonly ('GET' | 'POST')[]
-  path: string
-  /** `static` is a file of the release, `live` a function. */
-  answer: 'static' | 'live'
-}
-
 export const DOORS = {
-  mcp: taking('MCP server', 'MCP', '/mcp'),
+  mcp: live('MCP server', 'MCP', '/mcp', 'POST'),
   mcp_server_card: file('MCP server card', 'MCP', '/mcp/server-card'),
-  a2a: taking('A2A agent', 'A2A', '/a2a'),
+  a2a: live('A2A agent', 'A2A', '/a2a', 'POST'),
   agent_card: file('A2A agent card', 'A2A', '/.well-known/agent-card.json'),
   registry_servers: live('MCP registry: servers', 'MCP registry API', '/v0.1/servers'),
   registry_versions: live(
@@ -31,7 +22,7 @@ export const DOORS = {
   discovery_resources: live('x402 discovery: resources', 'x402 discovery', '/discovery/resources'),
   discovery_search: live('x402 discovery: search', 'x402 discovery', '/discovery/search'),
   ard_manifest: file('ARD manifest', 'ARD', '/.well-known/ard.json'),
-  ard_search: taking('ARD search', 'ARD', '/ard/search'),
+  ard_search: live('ARD search', 'ARD', '/ard/search', 'POST'),
   ard_agent: live('ARD entry', 'ARD', '/ard/agents/:urn'),
   ai_catalog: file('AI catalog', 'AI Catalog', '/.well-known/ai-catalog.json'),
   api_catalog: file('API catalog', 'RFC 9727', '/.well-known/api-catalog'),
@@ -40,20 +31,21 @@ export const DOORS = {
   listing_markdown: live('Markdown twin of a listing', 'Markdown', '/listing/:listing_id.md'),
   category_markdown: live('Markdown twin of a category', 'Markdown', '/category/:category.md'),
   compare_markdown: live('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
-} satisfies Record<string, Door>
+}
+
+/** Answered by a function. */
+function live<const Name extends string>(
+  name: string,
+  protocol: Name,
+  path: string,
+  method: 'GET' | 'POST' = 'GET',
+) {
+  return { name, protocol, methods: [method], path, answer: 'live' } as const
+}
 
 /** A file of the release. */
-function file<const Protocol extends string>(name: string, protocol: Protocol, path: string) {
-  return { name, protocol, path, methods: ['GET'], answer: 'static' } as const
-}
-
-function live<const Protocol extends string>(name: string, protocol: Protocol, path: string) {
-  return { name, protocol, path, methods: ['GET'], answer: 'live' } as const
-}
-
-/** It takes messages. */
-function taking<const Protocol extends string>(name: string, protocol: Protocol, path: string) {
-  return { name, protocol, path, methods: ['POST'], answer: 'live' } as const
+function file<const Name extends string>(name: string, protocol: Name, path: string) {
+  return { name, protocol, methods: ['GET'], path, answer: 'static' } as const
 }
 
 export type DoorId = keyof typeof DOORS
