@@ -120,17 +120,12 @@ function createDrawing({ config, limits, log }: CardParts) {
 }
 
 /** Drawn cards on disk, by key. A disk that is full or read-only costs drawings, never answers. */
-interface KeptCards {
-  read(key: string): Promise<Uint8Array | null>
-  keep(key: string, png: Uint8Array): Promise<void>
-}
-
-export function createKeptCards(folder: string, mostKept = MOST_KEPT): KeptCards {
+export function createKeptCards(folder: string, mostKept = MOST_KEPT) {
   const pathOf = (key: string) => join(folder, `${key}.png`)
   let count: number | undefined
   return {
-    read: (key) => readFile(pathOf(key)).catch(() => null),
-    async keep(key, png) {
+    read: (key: string): Promise<Uint8Array | null> => readFile(pathOf(key)).catch(() => null),
+    async keep(key: string, png: Uint8Array): Promise<void> {
       await mkdir(folder, { recursive: true })
       // Never half a picture under its name, however a process ends.
       const unfinished = `${pathOf(key)}.${process.pid}`

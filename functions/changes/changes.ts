@@ -151,19 +151,15 @@ function toSince(text: string | null): Since | undefined {
   return Number.isNaN(at) ? undefined : { instant: new Date(at).toISOString() }
 }
 
-/** The log of changes as builds write it beside the releases (`src/compile/release/record-changes.ts`). */
-export interface ChangeLog {
-  /** Null where no build kept one, as in a folder that holds a release alone. */
-  head(): Promise<LogHead | null>
-  /** Rows after `seq` up to `last`, at most `limit` of them. */
-  rows(head: LogHead, after: number, last: number, limit: number): Promise<Change[]>
-}
+export type ChangeLog = ReturnType<typeof createChangeLog>
 
-export function createChangeLog(outDir: string): ChangeLog {
+/** The log of changes as builds write it beside the releases (`src/compile/release/record-changes.ts`). */
+export function createChangeLog(outDir: string) {
   const dir = join(outDir, 'changes')
   let known: { stamp: string; head: LogHead | null } | undefined
   return {
-    async head() {
+    /** Null where no build kept one, as in a folder that holds a release alone. */
+    async head(): Promise<LogHead | null> {
       const path = join(dir, 'head.json')
       const info = await stat(path).catch(() => null)
       if (info === null) return null
@@ -171,7 +167,8 @@ export function createChangeLog(outDir: string): ChangeLog {
       if (known?.stamp !== stamp) known = { stamp, head: await readHead(path) }
       return known.head
     },
-    async rows(head, after, last, limit) {
+    /** Rows after `seq` up to `last`, at most `limit` of them. */
+    async rows(head: LogHead, after: number, last: number, limit: number): Promise<Change[]> {
       const rows: Change[] = []
       for (const part of head.parts) {
         if (part.last <= after || part.first > last) continue

@@ -17,11 +17,7 @@ export const READ_LIMITS: ReadLimits = {
   everyMs: 1000,
 }
 
-/** Closes connections whose answers are not read, or too slowly. */
-export interface SlowReaders {
-  /** @returns a function that ends the watch */
-  watch(socket: Socket): () => void
-}
+export type SlowReaders = ReturnType<typeof createSlowReaders>
 
 interface Reader {
   socket: Socket
@@ -34,10 +30,11 @@ interface Reader {
 }
 
 /**
+ * Closes connections whose answers are not read, or too slowly.
  * Only time in which bytes of ours wait for the reader counts, so an answer may be as long and as
  * slow as its source likes. What a reader has taken shows in steps, one write at a time.
  */
-export function createSlowReaders(limits: ReadLimits = READ_LIMITS): SlowReaders {
+export function createSlowReaders(limits: ReadLimits = READ_LIMITS) {
   const readers = new Set<Reader>()
   let timer: NodeJS.Timeout | undefined
   const look = () => {
@@ -51,7 +48,8 @@ export function createSlowReaders(limits: ReadLimits = READ_LIMITS): SlowReaders
     timer = undefined
   }
   return {
-    watch(socket) {
+    /** @returns a function that ends the watch */
+    watch(socket: Socket): () => void {
       const before = takenFrom(socket)
       const reader: Reader = { socket, before, taken: before, waitedMs: 0, stillMs: 0 }
       readers.add(reader)

@@ -1,18 +1,11 @@
+/** Pieces that may wait: of one client, and in all. */
+const MAX_WAITING = { perClient: 32, inAll: 512 }
+
 /**
  * Work done one piece after another, in turns between clients: a client with much work waits for
  * himself, not the others for him.
  */
-export interface FairQueue {
-  /**
-   * @returns when the work is done, or `full` at once where too much waits already.
-   */
-  run(client: string, work: () => Promise<void>): Promise<'done' | 'full'>
-}
-
-/** Pieces that may wait: of one client, and in all. */
-const MAX_WAITING = { perClient: 32, inAll: 512 }
-
-export function createFairQueue(limits = MAX_WAITING): FairQueue {
+export function createFairQueue(limits = MAX_WAITING) {
   // Clients in the order of their turns; a Map keeps the order in which keys came.
   const waiting = new Map<string, (() => Promise<void>)[]>()
   let count = 0
@@ -37,7 +30,8 @@ export function createFairQueue(limits = MAX_WAITING): FairQueue {
     isRunning = false
   }
   return {
-    async run(client, work) {
+    /** @returns when the work is done, or `full` at once where too much waits already */
+    async run(client: string, work: () => Promise<void>): Promise<'done' | 'full'> {
       const own = waiting.get(client) ?? []
       if (own.length >= limits.perClient || count >= limits.inAll) return 'full'
       const { promise, resolve, reject } = Promise.withResolvers<'done'>()

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
-import { type CompareRow, CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
+import { CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
-import { type ResourceRow, ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
-import { type RegistryRow, RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
+import { ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
+import { RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
-import { type ProbePlan, ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
+import { ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -36,7 +36,7 @@ export interface Release {
   /** What the directory is called, and what it says of itself. */
   site: SiteTexts
   files: StaticFiles
-  doorData: DoorData
+  doorData: ReturnType<typeof createDoorData>
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames
   pageCode: PageCode
@@ -80,22 +80,18 @@ export function toGoneProblem(gone: Gone, problem: MakeProblem): Response {
   return problem('listing-gone', { detail: toGoneText(gone), extra: { ...gone } })
 }
 
-/** What the doors of other directories list. Read when first asked for: most servers never are. */
-interface DoorData {
-  servers(): Promise<readonly RegistryRow[]>
-  resources(): Promise<readonly ResourceRow[]>
-  /** Every listing as a row of a comparison, by id. */
-  compareRows(): Promise<ReadonlyMap<string, CompareRow>>
-  /** How each listing is probed. */
-  probePlans(): Promise<readonly ProbePlan[]>
-}
-
-/** @param read the text of a data file of the release, verified */
-export function createDoorData(read: (name: string) => Promise<string>): DoorData {
+/**
+ * What the doors of other directories list. Read when first asked for: most servers never are.
+ *
+ * @param read the text of a data file of the release, verified
+ */
+export function createDoorData(read: (name: string) => Promise<string>) {
   return {
     servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
     resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),
+    /** How each listing is probed. */
     probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
+    /** Every listing as a row of a comparison, by id. */
     compareRows: once(async () => {
       const rows = await readRows(read, 'data/compare-rows.ndjson', CompareRowSchema)
       return new Map(rows.map((row) => [row.id, row]))

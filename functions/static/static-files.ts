@@ -201,16 +201,12 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
 /** Bytes of files kept in memory; the least recently used leave first. */
 const MAX_CACHED_BYTES = 256 * 1024 * 1024
 
-export interface FileCache<Wanted> {
-  read(wanted: Wanted): Promise<Buffer>
-}
-
-/** Reads each file once while it fits; requests for one file at the same time share the read. */
+export /** Reads each file once while it fits; requests for one file at the same time share the read. */
 function createFileCache<Wanted>(
   nameOf: (wanted: Wanted) => string,
   readFile: (wanted: Wanted) => Promise<Buffer>,
   maxBytes = MAX_CACHED_BYTES,
-): FileCache<Wanted> {
+) {
   const cached = new Map<string, Promise<Buffer>>()
   let bytes = 0
   const keep = (name: string, size: number) => {
@@ -224,7 +220,7 @@ function createFileCache<Wanted>(
     }
   }
   return {
-    read(wanted) {
+    read(wanted: Wanted): Promise<Buffer> {
       const name = nameOf(wanted)
       const hit = cached.get(name)
       if (hit !== undefined) {

@@ -3,17 +3,16 @@ import type { H3Event } from 'h3'
 import type { Handler } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from './door-limits.ts'
 
-/** What a door's query may say, read strictly: the first thing that is wrong, in words. */
-export interface QueryReader {
-  text(name: string, max?: number): string | undefined
-  whole(name: string, least: number, most: number): number | undefined
-  flag(name: string): boolean | undefined
-}
+export type QueryReader = ReturnType<typeof readQuery>
 
 export class QueryFault extends Error {}
 
-/** @throws QueryFault naming a parameter nobody knows, or one that is given twice */
-export function readQuery(search: string, known: readonly string[]): QueryReader {
+/**
+ * What a door's query may say, read strictly: the first thing that is wrong, in words.
+ *
+ * @throws QueryFault naming a parameter nobody knows, or one that is given twice
+ */
+export function readQuery(search: string, known: readonly string[]) {
   const given = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(search)) {
     if (!known.includes(name))
@@ -22,13 +21,13 @@ export function readQuery(search: string, known: readonly string[]): QueryReader
     given.set(name, value)
   }
   return {
-    text(name, max = 512) {
+    text(name: string, max = 512): string | undefined {
       const value = given.get(name)
       if (value !== undefined && value.length > max)
         throw new QueryFault(`${name}: at most ${max} characters.`)
       return value
     },
-    whole(name, least, most) {
+    whole(name: string, least: number, most: number): number | undefined {
       const value = given.get(name)
       if (value === undefined) return undefined
       const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
@@ -36,7 +35,7 @@ export function readQuery(search: string, known: readonly string[]): QueryReader
         throw new QueryFault(`${name}: expected a whole number from ${least} to ${most}.`)
       return number
     },
-    flag(name) {
+    flag(name: string): boolean | undefined {
       const value = given.get(name)
       if (value === undefined) return undefined
       if (value !== 'true' && value !== 'false')

@@ -18,8 +18,6 @@ export interface Sessions {
   read(cookieHeader: string | null): Promise<SignedIn | null>
   /** Ends the session of a `Cookie` header, if there is one. */
   end(cookieHeader: string | null): Promise<void>
-  /** Ends every session of a seller. */
-  endAll(sellerId: string): Promise<void>
   /** `Set-Cookie` values that remove both cookies. */
   blankCookies(): string[]
 }
@@ -73,7 +71,6 @@ export function createSessions({ db, clock, isSecure }: SessionParts): Sessions 
       const id = readId(header)
       if (id !== null) await lucia.invalidateSession(id)
     },
-    endAll: (sellerId) => lucia.invalidateUserSessions(sellerId),
     blankCookies: () => [lucia.createBlankSessionCookie().serialize(), blankSignedInMark(isSecure)],
   }
 }
@@ -82,8 +79,6 @@ export function createSessions({ db, clock, isSecure }: SessionParts): Sessions 
 function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
   const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
   const toOurTime = (date: Date) => date.getTime() - Date.now() + clock.now()
-  const deleteWhere = (column: 'id_hash' | 'seller_id', value: string) =>
-    db.deleteFrom('session').where(column, '=', value).execute()
   return {
     getSessionAndUser: async (id) => {
       const row = await db
@@ -118,8 +113,12 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
         .where('id_hash', '=', hashSecret(id))
         .execute()
     },
-    deleteSession: async (id) => void (await deleteWhere('id_hash', hashSecret(id))),
-    deleteUserSessions: async (userId) => void (await deleteWhere('seller_id', userId)),
+    deleteSession: async (id) => {
+      await db.deleteFrom('session').where('id_hash', '=', hashSecret(id)).execute()
+    },
+    deleteUserSessions: async (userId) => {
+      await db.deleteFrom('session').where('seller_id', '=', userId).execute()
+    },
     deleteExpiredSessions: async () => {
       await db.deleteFrom('session').where('expires_at', '<', clock.now()).execute()
     },
