@@ -1,7 +1,7 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/extremes.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
-import { toHue, toMonogram } from '../rows/tile.ts'
+import { toTile } from '../rows/tile.ts'
 import { type CellSubject, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
 
 /** Listings side by side: a column each, what they are decided by as rows. */
@@ -16,9 +16,8 @@ export interface VersusColumn {
   summary: string
   page: string
   kindLabel: string
-  /** Classes of its tile. */
+  /** Markup. */
   tile: string
-  monogram: string
 }
 
 export interface VersusRow {
@@ -54,8 +53,7 @@ function toColumn({ id, name, summary, page, kind, first_party }: ListingView): 
     summary,
     page,
     kindLabel: `${KIND_LABELS[kind]}${first_party ? ', made by Waypost' : ''}`,
-    tile: `tile ${kind === 'kit' ? 'is-kit' : kind} hue-${toHue(id)}`,
-    monogram: toMonogram(name),
+    tile: toTile({ id, name, kind }).text,
   }
 }
 

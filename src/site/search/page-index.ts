@@ -1,7 +1,6 @@
 import { FACET_STEPS, KINDS } from '../../domain/wire/vocabulary.ts'
-import type { SearchAnswer } from './search-answer.ts'
+import type { SearchResults, SearchRow } from './search-answer.ts'
 import type { SearchField, SearchForm } from './search-form.ts'
-import { type SearchRow, toSearchRow } from './search-row.ts'
 
 /** What the index beside the pages knows of a listing, as its page says it. */
 export type PageMeta = Readonly<Record<string, string | undefined>>
@@ -59,9 +58,7 @@ function isStep(field: (typeof FILTER_FIELDS)[number], value: string): boolean {
 }
 
 /** Counts by value of the index's filter (`kind:http_api`), as a search answers facets. */
-export function toIndexFacets(
-  counts: Readonly<Record<string, number>>,
-): Extract<SearchAnswer, { kind: 'results' }>['facets'] {
+export function toIndexFacets(counts: Readonly<Record<string, number>>): SearchResults['facets'] {
   const facets = FILTER_FIELDS.map((field) => {
     const start = `${FILTERS[field]}:`
     const values = Object.entries(counts)
@@ -81,8 +78,8 @@ export function toIndexFacets(
 /** A result from what its page says of it. */
 export function toIndexRow(meta: PageMeta): SearchRow {
   const [min, max] = (meta.price ?? '').split(' ').map(Number)
-  const { id = '', title = '', summary = '', rails = '', trust } = meta
-  return toSearchRow({
+  const { id = '', title = '', summary = '', rails = '', trust, unvouched } = meta
+  return {
     id,
     name: title,
     summary,
@@ -90,5 +87,6 @@ export function toIndexRow(meta: PageMeta): SearchRow {
     price: min === undefined || max === undefined ? null : { min_usd: min, max_usd: max },
     rails: rails === '' ? [] : rails.split(' '),
     trust: trust === undefined || trust === '' ? null : Number(trust),
-  })
+    vouched: unvouched === undefined,
+  }
 }

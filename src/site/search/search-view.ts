@@ -4,7 +4,7 @@ import {
   LISTED_FILTERS,
   toFilterWords,
 } from '../../domain/search/search-filters.ts'
-import type { SearchAnswer } from './search-answer.ts'
+import type { SearchResults } from './search-answer.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** Everything the search page says of an answer; printed alike by the server and in the browser. */
@@ -36,9 +36,7 @@ export interface SearchOption {
 /** Names of what has an id: of categories and sources. */
 export type Names = ReadonlyMap<string, string>
 
-type Results = Extract<SearchAnswer, { kind: 'results' }>
-
-export function toSearchView(form: SearchForm, answer: Results, names: Names): SearchView {
+export function toSearchView(form: SearchForm, answer: SearchResults, names: Names): SearchView {
   const { total, offset, rows } = answer
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
@@ -100,7 +98,7 @@ const MOST_OPEN = 8
 /** Lists of what can be chosen, with what each choice would give. */
 function toFacetViews(
   form: SearchForm,
-  facets: Results['facets'],
+  facets: SearchResults['facets'],
   names: Names,
 ): SearchFacetView[] {
   return LISTED_FILTERS.map(({ name: field, label }) => {
