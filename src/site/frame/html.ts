@@ -32,7 +32,7 @@ export function html(texts: TemplateStringsArray, ...pieces: Piece[]): Markup {
 function toText(piece: Piece): string {
   if (piece === undefined || piece === null || piece === false) return ''
   if (piece instanceof Markup) return piece.text
-  if (typeof piece === 'object') return piece.map(toText).join('')
+  if (Array.isArray(piece)) return piece.map(toText).join('')
   return escapeHtml(String(piece))
 }
 
