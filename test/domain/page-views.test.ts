@@ -14,14 +14,14 @@ import { toSignalWords } from '../../src/site/evidence/signal-words.ts'
 import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
 import { toCopyBlock } from '../../src/site/frame/sentences.ts'
 import { toHomeLists } from '../../src/site/home/home-lists.ts'
-import { toListingStructuredData } from '../../src/site/listing/listing-structured-data.ts'
-import { ROWS_PER_PAGE, toTablePages } from '../../src/site/rows/listing-pages.ts'
+import { toListingStructuredData } from '../../src/site/listing/listing-page.ts'
 import {
   compareListingRows,
   type ListingRow,
   toListingRow,
   toOrderText,
 } from '../../src/site/rows/listing-row.ts'
+import { ROWS_PER_PAGE, toTablePages } from '../../src/site/rows/listing-tables.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/site/rows/price-histogram.ts'
 import { readFirst } from '../../src/site/search/ask-index.ts'
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { html } from '../../src/site/frame/html.ts'
 import { toCodeText } from '../../src/site/frame/sentences.ts'
-import { toSourceLines } from '../../src/site/listing/source-lines.ts'
+import { toSourceLines } from '../../src/site/listing/listing-page.ts'
 
 test.each([
   ['See `detail`.', 'See <code>detail</code>.'],

@@ -19,12 +19,15 @@ describe('the badge to paste', () => {
     expect(codeOf('Shop')).toEqual({
       Markdown: '[![Shop](badge)](page)',
       HTML: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on Waypost" height="20"></a>',
-      reStructuredText: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on Waypost',
+      reStructuredText:
+        '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on Waypost',
     })
   })
 
   test('a name closes no attribute and starts no line of its own', () => {
-    const { HTML: html = '', reStructuredText: rst = '' } = codeOf('"><script>alert(1)</script>\n.. raw:: html')
+    const { HTML: html = '', reStructuredText: rst = '' } = codeOf(
+      '"><script>alert(1)</script>\n.. raw:: html',
+    )
     expect(html).toContain('alt="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(html.match(/</g)).toHaveLength(3)
     expect(rst.split('\n')).toHaveLength(3)

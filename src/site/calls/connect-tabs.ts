@@ -1,10 +1,12 @@
+import { keep, readKept } from '../frame/kept.ts'
+
 /** The tab somebody chose is the one they find again on the next listing. */
 for (const group of document.querySelectorAll<HTMLElement>('[data-remember]')) {
   const key = `waypost-tab-${group.dataset.remember ?? ''}`
-  const wanted = read(key)
+  const wanted = readKept(key)
   for (const radio of group.querySelectorAll<HTMLInputElement>('input[data-tab]')) {
     if (radio.dataset.tab === wanted) radio.checked = true
-    radio.addEventListener('change', () => write(key, radio.dataset.tab ?? ''))
+    radio.addEventListener('change', () => keep(key, radio.dataset.tab ?? ''))
   }
 }
 
@@ -16,19 +18,4 @@ for (const section of document.querySelectorAll<HTMLElement>('[data-filtered]'))
     const wanted = box.value.trim().toLowerCase()
     for (const row of rows) row.hidden = !row.textContent?.toLowerCase().includes(wanted)
   })
-}
-
-/** A browser may keep nothing for us: then nothing is remembered. */
-function read(key: string): string | null {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return null
-  }
-}
-
-function write(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value)
-  } catch {}
 }

@@ -1,3 +1,4 @@
+import { toCountText } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
@@ -24,7 +25,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     toHeard(probes),
     known(
       calls !== null,
-      `${toCount(calls?.total ?? 0, (calls?.title ?? '').toLowerCase())} described`,
+      `${toCountText(calls?.total ?? 0, (calls?.title ?? '').toLowerCase().replace(/s$/, ''))} described`,
       'Operations, tools or skills: not described yet',
     ),
     known(
@@ -63,14 +64,9 @@ export function toHeard(probes: Seen['probes']): KnownFact {
     isKnown: false,
     text:
       spoke === undefined
-        ? `Not heard: asked ${toCount(judged.length, 'times')}, it has not spoken its protocol`
+        ? `Not heard: asked ${toCountText(judged.length, 'time')}, it has not spoken its protocol`
         : `Last spoke ${PROTOCOL_NAMES[spoke.protocol]} on ${spoke.at.slice(0, 10)}, not since`,
   }
-}
-
-/** @example toCount(1, 'tools') → '1 tool' */
-function toCount(count: number, plural: string): string {
-  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`
 }
 
 const COST_TEXTS = {

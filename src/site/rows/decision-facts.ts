@@ -1,6 +1,6 @@
 import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/network-names.ts'
-import { toUsd } from '../../domain/operation/price-text.ts'
+import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 
@@ -119,9 +119,7 @@ function toTrust({ trust, notices }: ListingView): DecisionFact {
     return {
       label: 'Trust',
       value: `${trust.score} of 100`,
-      note: `${trust.verified_buyers_30d} buyer${trust.verified_buyers_30d === 1 ? '' : 's'}, `.concat(
-        trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for',
-      ),
+      note: `${toCountText(trust.verified_buyers_30d, 'buyer')}, ${trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'}`,
       tone: 'plain',
     }
   const isWashed = trust.evidence !== 'no_payment_data'

@@ -1,3 +1,4 @@
+import { toCountText } from '../../domain/operation/price-text.ts'
 import {
   FILTER_ROWS,
   type FilterName,
@@ -63,7 +64,7 @@ const SORTS = [
 ] as const
 
 function toStatus(total: number, offset: number, shown: number): string {
-  const count = `${total} ${total === 1 ? 'service' : 'services'}`
+  const count = toCountText(total, 'service')
   if (offset === 0) return count
   if (shown === 0) return `${count}, and none from ${offset + 1} on`
   return `${offset + 1} to ${offset + shown} of ${count}`

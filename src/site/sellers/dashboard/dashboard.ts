@@ -1,3 +1,4 @@
+import { toCountText } from '../../../domain/operation/price-text.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics, ClaimStarted, ClaimView, Me } from '../../../domain/views/seller-views.ts'
 import { createOwnedListing } from '../claims/owned-listing.ts'
@@ -28,7 +29,7 @@ async function show(): Promise<void> {
   const me = await callSellers<Me>('GET', 'me')
   if (!me.ok) return me.status === 401 ? showSignedOut() : showProblem(me.detail)
   const { seller, claims, stats } = me.body
-  const listings = `${stats.listings} ${stats.listings === 1 ? 'listing' : 'listings'}`
+  const listings = toCountText(stats.listings, 'listing')
   partOf(document, 'account').textContent =
     `Signed in as ${seller.email}. Last 30 days: ${stats.clicks_30d} clicks and ${stats.calls_30d} relayed calls on ${listings}.`
   await showOwned(me.body)
