@@ -47,7 +47,9 @@ export function toTrustWords(trust: Trust): TrustWords {
         ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
         : 'Paid by independent buyers',
     explanation: [
-      toWorth(trust),
+      trust.unknown_buyers_30d === undefined
+        ? 'Invented buyers cost under a cent here.'
+        : toWorth(trust),
       ...(trust.sample === 'low' ? ['They are few: read the score as a first sign.'] : []),
     ].join(' '),
     numbers: toNumbers(trust),

@@ -41,9 +41,9 @@ function toPrice({ pricing, cost }: ListingView): DecisionFact {
   }
   const COST_TEXTS = {
     free: ['Free', 'nothing is paid'],
-    freemium: ['Free to start', 'more is paid'],
+    freemium: ['Free to start', 'more costs money'],
     paid: ['Paid', 'price not published'],
-    unknown: ['Not published', 'the seller tells'],
+    unknown: ['Not published', 'ask the seller'],
   } as const
   const [value, note] = COST_TEXTS[cost]
   return { label: 'Price', value, note, tone: 'plain' }
@@ -152,7 +152,7 @@ export const OUTCOME_WORDS = {
 
 function toProbe(probe: Parameters<typeof toDecisionFacts>[1][number] | undefined): DecisionFact {
   if (probe === undefined)
-    return { label: 'Last probed', value: 'Not yet', note: 'nobody has asked', tone: 'missing' }
+    return { label: 'Last probed', value: 'Not yet', note: 'no probe so far', tone: 'missing' }
   const spoke = probe.outcome === 'spoke'
   return {
     label: 'Last probed',

@@ -7,7 +7,7 @@ export type PageMeta = Readonly<Record<string, string | undefined>>
 
 /** What its answers say of themselves. */
 export const NOT_IN_INDEX =
-  'No search function answers on this copy of the site: the index in your browser looks for all of the words, as they are typed.'
+  'This copy of the site has no search server. Your browser looks in an index for all of the words, exactly as typed.'
 
 /**
  * The one filter of the index: its values are `kind:http_api` and the like. Each filter would be a

@@ -73,7 +73,7 @@ function toStatus(total: number, offset: number, shown: number): string {
 function toNothing(total: number): string {
   return total === 0
     ? 'Nothing matches. Try fewer words or fewer filters.'
-    : 'This page is past the last result. The page before it has the last ones.'
+    : 'This page is past the last result. Go back to see the last ones.'
 }
 
 /** Words for a value of a filter; an id that has a name is told by it. */

@@ -12,7 +12,7 @@ export const PAYOUTS_PANEL = html`
   <section class="panel" data-payouts>
     <h3>Payouts</h3>
     <p class="small soft" data-no-payouts>
-      No payout address is known: name the one that buyers pay to, so that payments to it can count.
+      We know no payout address. Add the one that buyers pay to, so that its payments can count.
     </p>
     <ul class="payouts" data-payout-list></ul>
     <details>
@@ -135,13 +135,13 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
       tone: 'warn',
       label: 'contested',
       explanation:
-        'Listings on other domains name it too: payments to it count for nobody until its holder proves it.',
+        'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.',
     } as const
   return {
     tone: '',
     label: 'not proven',
     explanation:
-      'Payments to it count as long as nobody else names it. Proven, it is yours, and payments that come without our relay can be metered.',
+      'Payments to it count as long as nobody else names it. Prove it, and it is yours alone; payments made without our relay can then count too.',
   } as const
 }
 
@@ -152,7 +152,7 @@ async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
   const answer = await callSellers<PayoutState>('DELETE', 'payout', { listing_id, payout })
   if (!answer.ok) return showLine(box, answer.detail)
   showState(item, unproven)
-  showLine(box, 'The proof is withdrawn. The next build leaves it out.')
+  showLine(box, 'The proof is withdrawn. It stops counting with the next build.')
 }
 
 async function openProof(item: HTMLElement, known: KnownPayout): Promise<void> {
@@ -208,5 +208,5 @@ async function check(item: HTMLElement, known: KnownPayout, signature: string): 
   if (!verified || after.state !== 'proven') return
   showState(item, { ...known, proven_at: after.proven_at })
   partOf(item, 'proof').hidden = true
-  box.insertAdjacentHTML('beforeend', '<p class="small soft">The next build takes it up.</p>')
+  box.insertAdjacentHTML('beforeend', '<p class="small soft">It counts from the next build on.</p>')
 }
