@@ -3,6 +3,7 @@ import { toNetworkName } from '../../domain/listing/network-names.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { html, type Markup } from '../frame/html.ts'
 
 /** One cell of the strip under a listing's name: what somebody decides by. */
 export interface DecisionFact {
@@ -57,6 +58,17 @@ function toRails({ pricing }: ListingView): DecisionFact {
   const note =
     names.length > 2 ? `${names.length} networks` : [first, second].filter(Boolean).join(', ')
   return { label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }
+}
+
+/** The strip under a listing's name. */
+export function toStrip(view: ListingView, probes: readonly Probe[]): Markup {
+  const cells = toDecisionFacts(view, probes).map(
+    ({ label, value, note, tone }) => html`
+      <div><dt>${label}</dt>
+        <dd class="${tone === 'money' && 'money'}">${tone === 'missing' && html`<span class="dot missing"></span> `}${value}</dd>
+        ${note !== '' && html`<dd class="strip-note">${note}</dd>`}</div>`,
+  )
+  return html`<dl class="strip">${cells}</dl>`
 }
 
 /** Where it runs, in words. */
