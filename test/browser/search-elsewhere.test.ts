@@ -94,7 +94,7 @@ test('where no function stands, the index in the browser answers and says so', a
   const first = page.locator('[data-suggest] .hit-name').first()
   await first.waitFor()
   expect(await page.locator('[data-suggest] [data-notes]').textContent()).toContain(
-    'No search function',
+    'has no search server',
   )
   await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
   await page.locator('[data-results] .hit').first().waitFor()
