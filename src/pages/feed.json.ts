@@ -3,6 +3,10 @@ import { toJsonFeed, toListingFeed } from '../site/feeds/atom-feed.ts'
 
 export function GET(): Response {
   const { site, listings } = readCompiled()
-  const feed = toListingFeed(listings, { baseUrl: site.base_url, path: '/feed.json' })
+  const feed = toListingFeed(listings, {
+    baseUrl: site.base_url,
+    name: site.texts.name,
+    path: '/feed.json',
+  })
   return new Response(`${JSON.stringify(toJsonFeed(feed))}\n`)
 }

@@ -89,6 +89,7 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
       'listing-not-found',
       'listing-gone',
       'method-not-allowed',
+      'changed',
       'payload-too-large',
       'not-relayable',
       'rate-limited',

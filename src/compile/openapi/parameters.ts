@@ -163,6 +163,14 @@ const OTHERS: Partial<Record<RouteId, readonly Parameter[]>> = {
       example: '1',
     },
     {
+      name: 'Waypost-Expect',
+      in: 'header',
+      description:
+        'What the caller expects: digest of kit.json, payee (CAIP-10, may be repeated), max_usd; where it is not so the answer is 409 and no payment is passed on.',
+      schema: TEXT,
+      example: 'max_usd=0.05',
+    },
+    {
       name: 'X-PAYMENT',
       in: 'header',
       description:

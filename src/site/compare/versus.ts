@@ -52,7 +52,7 @@ function toColumn({ id, name, summary, page, kind, first_party }: ListingView): 
     name,
     summary,
     page,
-    kindLabel: `${KIND_LABELS[kind]}${first_party ? ', made by Waypost' : ''}`,
+    kindLabel: `${KIND_LABELS[kind]}${first_party ? ', made by us' : ''}`,
     tile: toTile({ id, name, kind }).text,
   }
 }

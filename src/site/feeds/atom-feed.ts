@@ -12,6 +12,7 @@ interface FeedEntry {
 }
 
 export interface Feed {
+  author: string
   title: string
   /** Page the feed belongs to. */
   home: string
@@ -25,10 +26,11 @@ const FEED_LENGTH = 50
 /** The newest listings as a feed; `path` is where this form of it is served. */
 export function toListingFeed(
   listings: readonly { view: ListingView; added: string }[],
-  { baseUrl, path }: { baseUrl: string; path: string },
+  { baseUrl, path, name }: { baseUrl: string; path: string; name: string },
 ): Feed {
   return {
-    title: 'Waypost: new listings',
+    author: name,
+    title: `${name}: new listings`,
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({
@@ -42,7 +44,7 @@ export function toListingFeed(
 }
 
 /** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
-export function renderAtomFeed({ title, home, self, entries }: Feed): string {
+export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
   const updated = toInstant(entries[0]?.added ?? '1970-01-01')
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
@@ -52,7 +54,7 @@ export function renderAtomFeed({ title, home, self, entries }: Feed): string {
     `<link rel="self" type="application/atom+xml" href="${toXmlText(self)}"/>`,
     `<link rel="alternate" type="text/html" href="${toXmlText(home)}"/>`,
     `<updated>${updated}</updated>`,
-    '<author><name>Waypost</name></author>',
+    `<author><name>${toXmlText(author)}</name></author>`,
     ...entries.map(renderEntry),
     '</feed>\n',
   ].join('\n')

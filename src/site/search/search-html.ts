@@ -96,7 +96,7 @@ function toOwn(rows: readonly OwnRow[]): Markup {
         <p class="item-facts"><span class="kind is-kit">Kit</span></p></li>`,
   )
   return html`
-    <section class="section first-party" aria-labelledby="own"><h2 id="own">Made by Waypost</h2>
+    <section class="section first-party" aria-labelledby="own"><h2 id="own">Made by us</h2>
       <p class="soft small">Our own kits are listed apart from the results. They are free.</p>
       <ul class="items">${items}</ul></section>`
 }

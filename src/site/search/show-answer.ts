@@ -9,7 +9,7 @@ export function showAnswer(lookup: HTMLElement, answer: SearchResults, view: Sea
   for (const [name, markup] of Object.entries(toSearchParts(answer, view)))
     show(lookup, name, markup)
   for (const list of lookup.querySelectorAll('details')) list.open = open.includes(facetOf(list))
-  document.dispatchEvent(new Event('waypost:rows'))
+  document.dispatchEvent(new Event('directory:rows'))
 }
 
 /** Why a search has no answer, where its notes stand; what was shown before stays. */

@@ -101,7 +101,7 @@ function toBadge({ id, name, tiers }: ListingView): Markup {
   )
   return html`
     <section class="panel badge-panel" data-badge><h3>Badge</h3>
-      <p><img src="${badgePath(id)}" alt="Waypost badge of ${name}" height="20"></p>${forms}</section>`
+      <p><img src="${badgePath(id)}" alt="Badge of ${name}" height="20"></p>${forms}</section>`
 }
 
 /**
@@ -112,7 +112,7 @@ export function toBadgeEmbeds(
   name: string,
   { badge_svg, page, embed_markdown }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>,
 ): { label: string; code: string }[] {
-  const alt = `${name} on Waypost`
+  const alt = `${name} on ${new URL(page).hostname}`
   return [
     { label: 'Markdown', code: embed_markdown },
     {

@@ -32,7 +32,7 @@ export async function callSellers<Body>(
 }
 
 /** The listing somebody wanted to claim, kept until the link in the mail brings them back. */
-const WANTED = 'waypost-wanted-listing'
+const WANTED = 'wanted-listing'
 
 export const rememberListing = (id: string) => keep(WANTED, id)
 export const recallListing = () => readKept(WANTED) ?? ''
