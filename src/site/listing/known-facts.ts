@@ -1,12 +1,22 @@
 import { toCountText } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { html, type Markup } from '../frame/html.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 /** A line of the ledger of what is known of a listing, and what is not yet. */
 export interface KnownFact {
   isKnown: boolean
   text: string
+}
+
+/** Facts as a list, a filled dot before what is known. */
+export function toKnownList(facts: readonly { isKnown: boolean; text: string | Markup }[]): Markup {
+  const items = facts.map(
+    ({ isKnown, text }) => html`
+      <li><span class="dot${!isKnown && ' missing'}"></span> <span>${text}</span></li>`,
+  )
+  return html`<ul class="known">${items}</ul>`
 }
 
 interface Seen {

@@ -7,6 +7,7 @@ import { badgePath, pagePath, toEditUrl } from '../../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../../domain/wire/vocabulary.ts'
 import { escapeHtml, html, type Markup } from '../../frame/html.ts'
 import { toCopyBlock, toLinkedText } from '../../frame/sentences.ts'
+import { toKnownList } from '../../listing/known-facts.ts'
 import { toShape, toTile } from '../../rows/tile.ts'
 import { showClaimSight } from '../controls/check-box.ts'
 import { onClick, partOf, toElement } from '../controls/elements.ts'
@@ -39,8 +40,7 @@ function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
   const id = claim.listing_id
   const name = view?.name ?? id
   const steps = toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(
-    ({ isDone, text }) => html`
-      <li><span class="dot${!isDone && ' missing'}"></span><span>${toLinkedText(text)}</span></li>`,
+    ({ isDone, text }) => ({ isKnown: isDone, text: toLinkedText(text) }),
   )
   return html`
     <section class="owned" aria-label="${name}">
@@ -56,7 +56,7 @@ function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
       <div class="owned-columns">
         <div>${numbers && toClicksPanel(numbers)}${view && PAYOUTS_PANEL}${view && toBadge(view)}</div>
         <div>
-          <section class="panel"><h3>What happens next</h3><ul class="known">${steps}</ul></section>
+          <section class="panel"><h3>What happens next</h3>${toKnownList(steps)}</section>
           <section class="panel">
             <h3>Proof of the domain</h3>
             <div class="saw" data-result><p class="small">Not looked at again yet.</p></div>
