@@ -12,7 +12,7 @@ let url = ''
 let server: ChildProcess | undefined
 
 beforeAll(async () => {
-  cpSync('test/fixtures/content', contentDir, { recursive: true })
+  cpSync('test/fixtures/content', contentDir, { recursive: true, dereference: true })
   const port = await findFreePort()
   url = `http://127.0.0.1:${port}`
   // As npm runs a script: it hands a signal to the shell alone.
