@@ -81,7 +81,7 @@ export function toHeard(probes: Seen['probes']): KnownFact {
 
 const COST_TEXTS = {
   free: 'Free: nothing is paid',
-  freemium: 'Free to start, more is paid',
+  freemium: 'Free to start, more costs money',
   paid: 'Price: paid, and not published',
   unknown: 'Price: not published, ask the seller',
 } as const
