@@ -58,7 +58,9 @@ function showSwitch(place: ParentNode): void {
 }
 
 /** They are on until somebody turns them off. */
-const areKeysOn = () => readKept(KEYS_OFF) === null
+function areKeysOn(): boolean {
+  return readKept(KEYS_OFF) === null
+}
 
 async function copyFrom(button: HTMLButtonElement): Promise<void> {
   const text = button.closest('.copy')?.querySelector('code')?.textContent ?? ''

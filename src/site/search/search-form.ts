@@ -35,11 +35,10 @@ export function toApiQuery(
     hasFacets = true,
   }: { view?: 'full' | 'compact'; limit?: number; hasFacets?: boolean } = {},
 ): string {
-  const params = toParams(form)
-  params.set('limit', String(limit))
+  const params = new URLSearchParams({ limit: String(limit) })
   if (hasFacets) params.set('facets', FACETS)
   if (view === 'compact') params.set('view', view)
-  return params.toString()
+  return toParams(form, params).toString()
 }
 
 /** The page's own address for this form. */
@@ -48,8 +47,7 @@ export function toSearchPath(form: SearchForm): string {
   return params.size === 0 ? '/search' : `/search?${params}`
 }
 
-function toParams(form: SearchForm): URLSearchParams {
-  const params = new URLSearchParams()
+function toParams(form: SearchForm, params = new URLSearchParams()): URLSearchParams {
   for (const field of FIELDS) if (form[field]) params.set(field, form[field])
   return params
 }
