@@ -13,6 +13,10 @@ let server: ChildProcess | undefined
 
 beforeAll(async () => {
   cpSync('test/fixtures/content', contentDir, { recursive: true })
+  // There the tables are links to ours, which are not to be written.
+  rmSync(join(contentDir, 'tables'), { recursive: true })
+  cpSync('content/tables', join(contentDir, 'tables'), { recursive: true })
+  cpSync('test/fixtures/content/tables/site.yaml', join(contentDir, 'tables/site.yaml'))
   const port = await findFreePort()
   url = `http://127.0.0.1:${port}`
   // As npm runs a script: it hands a signal to the shell alone.
@@ -64,7 +68,6 @@ test('a new listing has a page, and a changed table its new words', async () => 
   await expect.poll(() => read('/listing/a2a.second')).toContain('Second Planner')
   await expect.poll(() => read('/api/v1/listings/a2a.second')).toContain('Second Planner')
   const table = join(contentDir, 'tables/categories.yaml')
-  rmSync(table)
   cpSync('content/tables/categories.yaml', table)
   writeFileSync(table, readFileSync(table, 'utf8').replace(/name: .*/, 'name: Wombats'))
   await expect.poll(() => read('/api/v1/categories')).toContain('Wombats')
