@@ -89,7 +89,7 @@ function createEntrance(
     readInto: Buffer.allocUnsafeSlow(READ_BYTES),
   }
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
-    const { listing, target, path } = plan
+    const { listing, target, path, expectation } = plan
     const admitted = await admit(req, res, listing.id)
     if (admitted === null) return
     if (admitted instanceof Response) return sendResponse(req, res, admitted)
@@ -103,7 +103,7 @@ function createEntrance(
     }
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
     try {
-      const call = { ...everyCall, ...admitted, target, path, onHead }
+      const call = { ...everyCall, ...admitted, target, path, expectation, onHead }
       await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
     } finally {
       admitted.place.leave()

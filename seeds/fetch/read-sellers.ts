@@ -3,7 +3,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { createAsker, toUserAgent } from '../../functions/probe/ask.ts'
 import { findUrlFault, type PrivateTargets } from '../../src/domain/listing/target-url.ts'
-import type { SellerAnswer, SellerReader } from '../facts/seller-reader.ts'
+import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
 /** Sellers read at once; each host only once at a time. */
 const AT_ONCE = 8

@@ -174,6 +174,23 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       ])
     }))
 
+  test('says what it expects, and is told what differs', () =>
+    withCall(async (call) => {
+      const payee = ['eip155:8453:0x1111111111111111111111111111111111111111']
+      const changed = [{ what: 'payee', expected: payee[0], found: 'another' }]
+      const problem = { code: 'changed', detail: 'The payee is not as expected.', changed }
+      answer = {
+        status: 409,
+        headers: { 'proxy-status': 'waypost; error=http_request_denied' },
+        body: Buffer.from(JSON.stringify(problem)),
+      }
+      expect(await call({ expect: { payee, max_usd: 0.0000001 } })).toMatchObject({
+        isError: true,
+        structuredContent: { status: 409, error: { code: 'changed', changed } },
+      })
+      expect(asked[0]?.headers['waypost-expect']).toBe(`payee=${payee[0]}, max_usd=0.0000001`)
+    }))
+
   test('is told what the relay refused in a sentence, never in a problem document', () =>
     withCall(async (call) => {
       const refuse = (status: number, problem: object) => ({

@@ -27,6 +27,7 @@ const NOT_FOR_SELLERS = new Set([
   'cookie',
   'cookie2',
   'forwarded',
+  'waypost-expect',
   'via',
   'x-real-ip',
   'x-client-ip',
