@@ -26,7 +26,15 @@ export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 /** Requests a window of seconds, or null where the limit is switched off. */
 export type RateLimit = { requests: number; seconds: number } | null
 
-const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS', 'METRICS_TOKEN'])
+const SECRET_NAMES = new Set([
+  'DATABASE_URL',
+  'SMTP_URL',
+  'RPC_URLS',
+  'METRICS_TOKEN',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'PURGE_URL',
+])
 
 export class ConfigError extends OperatorError {
   override name = 'ConfigError'
@@ -128,6 +136,15 @@ const rpcUrls = v.optional(
   '{}',
 )
 
+/** `s3://bucket/prefix`. */
+export const releaseStore = v.pipe(
+  v.string(),
+  v.regex(
+    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
+    'expected s3://bucket or s3://bucket/prefix',
+  ),
+)
+
 const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
 
 const rateLimits = v.optional(
@@ -183,6 +200,13 @@ const VariablesSchema = v.object({
     ),
   ),
   DNS_SERVERS: dnsServers,
+  RELEASES: v.optional(releaseStore),
+  PURGE_URL: v.optional(urlWith(['http:', 'https:'], 'https://cdn.example/purge')),
+  AWS_ACCESS_KEY_ID: v.optional(v.string()),
+  AWS_SECRET_ACCESS_KEY: v.optional(v.string()),
+  AWS_SESSION_TOKEN: v.optional(v.string()),
+  AWS_REGION: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)), 'us-east-1'),
+  AWS_ENDPOINT_URL_S3: v.optional(urlWith(['http:', 'https:'], 'https://s3.example')),
   RPC_URLS: rpcUrls,
   MEASURE: onOff,
   PROBE: onOff,
