@@ -170,6 +170,18 @@ const onOff = v.optional(
   'off',
 )
 
+/** Host names, `*.name` and blocks of addresses; a block of everything is a slip. */
+const privateHosts = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((part) => part.trim().toLowerCase())),
+    v.check(
+      (parts) => parts.every(isPrivatePattern),
+      'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
+    ),
+  ),
+)
+
 const VariablesSchema = v.object({
   HOST: v.optional(v.pipe(v.string(), v.minLength(1)), '127.0.0.1'),
   PORT: wholeNumber('4321', 65_535),
@@ -200,6 +212,8 @@ const VariablesSchema = v.object({
   PROBE: onOff,
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
+  PRIVATE_HOSTS: privateHosts,
+  READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
     v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
@@ -215,6 +229,11 @@ const ConfigSchema = v.pipe(
     ),
     ['MEASURE'],
   ),
+  v.transform((config) => ({
+    ...config,
+    /** What probes, claims and the relay may reach beside public hosts. */
+    PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
+  })),
 )
 
 function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {
@@ -229,6 +248,14 @@ function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimi
     limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
   }
   return limits
+}
+
+function isPrivatePattern(text: string): boolean {
+  const [address = '', bits] = text.split('/')
+  const family = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0
+  if (bits !== undefined)
+    return family > 0 && /^\d{1,3}$/.test(bits) && Number(bits) >= 8 && Number(bits) <= family
+  return family > 0 || /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text)
 }
 
 function isServerAddress(text: string): boolean {

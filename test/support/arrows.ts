@@ -94,6 +94,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...LIVE, 'src/compile'],
     packages: ['node:*', 'astro', 'valibot'],
   },
+  'functions/access': { ours: LIVE, packages: ['node:*'] },
   'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
