@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
-import { parseIpAddress } from '../../src/domain/relay/ip-address.ts'
+import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 import type { Config } from '../ports/config.ts'
 
 /**

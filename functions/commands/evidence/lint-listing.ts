@@ -15,7 +15,11 @@ import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../../src/domain/listing/listing-facts.ts'
-import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'
+import {
+  findUrlFault,
+  type PrivateTargets,
+  type UrlRules,
+} from '../../../src/domain/listing/target-url.ts'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
@@ -43,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
   const config = parseConfig(process.env)
   const asker = createAsker({
     resolver: createResolver(config.DNS_SERVERS),
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
     userAgent: toUserAgent(config.BASE_URL),
   })
   try {
@@ -89,7 +93,7 @@ async function lint(
   config: Config,
   asker: Asker,
 ): Promise<LintReport | string> {
-  const rules = { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS }
+  const rules = { allowPrivate: config.PRIVATE_TARGETS }
   if (/^https?:/i.test(target)) {
     const fault = findUrlFault(target, rules)
     return fault === null ? lintUrl(target, as, asker, Date.now) : `${target}: ${fault}`
@@ -102,7 +106,7 @@ async function lint(
 async function lintListing(
   file: string,
   text: string,
-  rules: { allowPrivate: boolean },
+  rules: { allowPrivate: PrivateTargets },
   asker: Asker,
 ): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`
