@@ -54,13 +54,14 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   throw new ConfigError(`The environment has values that cannot be used:\n  ${lines.join('\n  ')}`)
 }
 
-const flag = (fallback: boolean) =>
+/** @param words yes and no in turns */
+const flag = (words: readonly [string, string, ...string[]], fallback: string) =>
   v.optional(
     v.pipe(
-      v.picklist(['true', 'false', '1', '0'], 'expected true or false'),
-      v.transform((text) => text === 'true' || text === '1'),
+      v.picklist(words, `expected ${words[0]} or ${words[1]}`),
+      v.transform((text) => words.indexOf(text) % 2 === 0),
     ),
-    fallback ? 'true' : 'false',
+    fallback,
   )
 
 const wholeNumber = (fallback: string, max: number) =>
@@ -102,15 +103,18 @@ const baseUrl = v.optional(
   'http://localhost:4321',
 )
 
-const dnsServers = v.optional(
-  v.pipe(
-    v.string(),
-    v.transform((text) => text.split(',').map((part) => part.trim())),
-    v.check(
-      (parts) => parts.every(isServerAddress),
-      'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
+const listOf = (isRight: (part: string) => boolean, expected: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((part) => part.trim().toLowerCase())),
+      v.check((parts) => parts.every(isRight), `expected a comma list of ${expected}`),
     ),
-  ),
+  )
+
+const dnsServers = listOf(
+  isServerAddress,
+  'ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
 )
 
 /** A variable that holds JSON. @param read null where it is not what was expected */
@@ -150,24 +154,12 @@ const rateLimits = jsonOf(
   `such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
 )
 
-const onOff = v.optional(
-  v.pipe(
-    v.picklist(['on', 'off'], 'expected on or off'),
-    v.transform((text) => text === 'on'),
-  ),
-  'off',
-)
+const onOff = flag(['on', 'off'], 'off')
 
 /** Host names, `*.name` and blocks of addresses; a block of everything is a slip. */
-const privateHosts = v.optional(
-  v.pipe(
-    v.string(),
-    v.transform((text) => text.split(',').map((part) => part.trim().toLowerCase())),
-    v.check(
-      (parts) => parts.every(isPrivatePattern),
-      'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
-    ),
-  ),
+const privateHosts = listOf(
+  isPrivatePattern,
+  'hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
 )
 
 const VariablesSchema = v.object({
@@ -199,7 +191,7 @@ const VariablesSchema = v.object({
   MEASURE: onOff,
   PROBE: onOff,
   TRUST_PROXY: wholeNumber('0', 10),
-  UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
+  UNSAFE_ALLOW_PRIVATE_TARGETS: flag(['true', 'false', '1', '0'], 'false'),
   PRIVATE_HOSTS: privateHosts,
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
