@@ -5,6 +5,7 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
 import { valueAt } from '../../src/search/numbers/coded-column.ts'
+import { hasValue } from '../../src/search/query/filter-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
 import {
@@ -167,8 +168,5 @@ function suffixOf(index: SearchIndex, row: number): string {
 }
 
 function holds({ organic, filterPlaces }: SearchIndex, value: string, row: number): boolean {
-  const place = filterPlaces.get(value) ?? 0
-  const words = (organic.rows + 31) >>> 5
-  const word = organic.filterBits[place * words + (row >>> 5)] ?? 0
-  return ((word >>> (row & 31)) & 1) === 1
+  return hasValue(organic, filterPlaces.get(value) ?? 0, row)
 }

@@ -41,6 +41,17 @@ export interface SearchIndex extends IndexData {
   verifyReads: boolean
 }
 
+/** A term as the organic rows know it. Only their words decide what is searched for. */
+export interface KnownTerm {
+  text: string
+  /** A word it stands for, as it is written: a term is a stem. */
+  written: string
+  /** Its number among the organic terms, or -1. */
+  number: number
+  /** How many organic rows hold it. */
+  rows: number
+}
+
 /** Bodies one behind the other, as they are shown. Full memory is let go as a whole. */
 export interface UnpackedBodies {
   memory: Uint8Array
