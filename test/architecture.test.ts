@@ -166,13 +166,13 @@ describe('files', () => {
 
   test('a page is a shell of at most 25 lines: what it prints is a component', () => {
     const pages = product.filter(({ path }) => path.startsWith('src/pages/'))
-    expect(pages.length).toBeGreaterThan(15)
+    expect(pages.length).toBeGreaterThan(10)
     const long = pages.filter(({ lines }) => lines > 25)
     expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([])
   })
 
   test('no product file is longer than 250 lines', () => {
-    const long = product.filter(({ lines }) => lines > 250)
+    const long = product.filter(({ lines, path }) => lines > 250 && !path.includes('/generated/'))
     expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([])
   })
 })
