@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type SearchAnswer, toSearchAnswer } from '../../src/site/search/search-answer.ts'
 import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/site/search/search-form.ts'
-import { toSearchRow } from '../../src/site/search/search-row.ts'
+import { foldsOf, toSearchRow } from '../../src/site/search/search-row.ts'
 import { toSearchView } from '../../src/site/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
@@ -23,6 +23,7 @@ describe('the form in the address', () => {
   test('the search function gets the fields it knows, and 20 results are asked for', () => {
     expect(new URLSearchParams(toApiQuery(parse('q=a+b&utm=1&min_trust=40')))).toEqual(
       new URLSearchParams({
+        view: 'compact',
         limit: '20',
         facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source,network',
         q: 'a b',
@@ -115,5 +116,23 @@ describe('what the page makes of an answer', () => {
 
   test.each([[undefined], [null], [{}], ['text']])('%o is no answer', (answer) => {
     expect(toSearchAnswer(answer)).toEqual({ kind: 'unavailable' })
+  })
+})
+
+describe('rows of one registered domain', () => {
+  const rowOf = (id: string, domain?: string) =>
+    toSearchRow({
+      ...{ id, name: id, kind: 'http_api', summary: '', price: null, rails: [], trust: null },
+      domain,
+    })
+
+  test('are folded behind the third of them, where the fourth was', () => {
+    const domains = ['a', 'b', 'a', 'a', 'a', 'b', 'b', 'a']
+    const rows = domains.map((name, at) => rowOf(`api.${at}`, `${name}.example`))
+    expect(foldsOf(rows)).toEqual([{ text: '2 more from a.example', places: [4, 7] }])
+  })
+
+  test('of hosts that strangers share stay where they are', () => {
+    expect(foldsOf(Array.from({ length: 9 }, (_, at) => rowOf(`mcp.${at}`)))).toEqual([])
   })
 })

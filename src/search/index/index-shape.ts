@@ -52,12 +52,16 @@ export interface KnownTerm {
   rows: number
 }
 
-/** Bodies one behind the other, as they are shown. Full memory is let go as a whole. */
+/**
+ * Bodies as they are shown, one behind the other. When the memory is full, the bodies before are let
+ * go, and of those in it the ones that are read again are taken over into the next.
+ */
 export interface UnpackedBodies {
   memory: Uint8Array
   used: number
-  /** By the place of the row, our own behind the others. */
+  /** By the place of the row, our own behind the others: those in the memory, and those before. */
   bodies: Map<number, Uint8Array>
+  former: Map<number, Uint8Array>
 }
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */

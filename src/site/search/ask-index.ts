@@ -6,8 +6,8 @@ import {
   toIndexFilters,
   toIndexRow,
 } from './page-index.ts'
-import type { SearchResults } from './search-answer.ts'
 import type { SearchForm } from './search-form.ts'
+import type { SearchResults } from './search-row.ts'
 
 /** The part of Pagefind's browser interface that is used. */
 interface Found {

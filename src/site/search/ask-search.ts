@@ -1,7 +1,6 @@
-import type { Kind } from '../../domain/wire/vocabulary.ts'
-import type { SearchResults } from './search-answer.ts'
 import { type SearchForm, toApiQuery } from './search-form.ts'
-import { toOwnRow, toSearchRow } from './search-row.ts'
+import type { SearchResults } from './search-row.ts'
+import { toResults } from './search-row.ts'
 
 /** Results, or why there are none: a sentence of the function's own. */
 export type Asked = SearchResults | { kind: 'refused'; reason: string }
@@ -30,7 +29,7 @@ export async function askSearch(form: SearchForm, asking: Asking): Promise<Asked
 
 /** @returns null where no function answers: a host of files, or nobody at all */
 async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Promise<Asked | null> {
-  const address = `/api/v1/search?${toApiQuery(form, { view: 'compact', ...asking })}`
+  const address = `/api/v1/search?${toApiQuery(form, asking)}`
   const headers = { 'Waypost-Typing': '1' }
   const response = await fetch(address, { signal, headers }).catch((error: unknown) => {
     if (signal.aborted) throw error
@@ -43,36 +42,6 @@ async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Pro
   if (!isJson) return null
   const found = await response.json()
   return response.ok ? toResults(found) : { kind: 'refused', reason: toReason(found) }
-}
-
-interface CompactAnswer {
-  total: number
-  notes: string[]
-  facets?: SearchResults['facets']
-  results: {
-    id: string
-    name: string
-    kind: Kind
-    summary: string
-    price: { min_usd: number; max_usd: number } | null
-    rails: string[]
-    trust: number | null
-  }[]
-  /** Only where some match. */
-  featured_first_party?: { id: string; name: string; kind: Kind; summary: string }[]
-}
-
-/** Of our own API, and of the same release as this script. */
-function toResults({
-  total,
-  notes,
-  facets = {},
-  results,
-  featured_first_party = [],
-}: CompactAnswer): SearchResults {
-  const rows = results.map(toSearchRow)
-  const own = featured_first_party.map(toOwnRow)
-  return { kind: 'results', total, offset: 0, rows, own, notes, facets }
 }
 
 function toReason(problem: {

@@ -1,5 +1,5 @@
-import type { SearchResults } from './search-answer.ts'
-import type { SearchRow } from './search-row.ts'
+import type { SearchResults } from './search-row.ts'
+import { foldsOf, type SearchRow } from './search-row.ts'
 import type { SearchFacetView, SearchOption, SearchView } from './search-view.ts'
 
 /** Prints an answer where the server printed its own. Everything is set as text: metadata is foreign. */
@@ -11,7 +11,11 @@ export function showAnswer(
   const part = (name: string) => lookup.querySelector(`[data-${name}]`)
   const template = (name: string) => lookup.querySelector<HTMLTemplateElement>(`template${name}`)
   const hit = template('[data-hit]')
-  if (hit !== null) showItems(part('results'), rows, { make: copiesOf(hit), fill: fillHit(hit) })
+  const list = part('results')
+  for (const fold of list?.querySelectorAll('.hit-fold') ?? []) fold.remove()
+  if (hit !== null) showItems(list, rows, { make: copiesOf(hit), fill: fillHit(hit) })
+  const fold = template('[data-fold]')
+  if (fold !== null && list !== null) foldRows(list, rows, copiesOf(fold))
   setText(part('status'), view.status)
   showNotes(part('notes'), notes)
   const { next } = view
@@ -152,12 +156,25 @@ function fillHit(template: HTMLTemplateElement): (hit: Element, row: SearchRow) 
     const pick = part('pick')
     setAttribute(pick, 'value', row.id)
     setAttribute(pick, 'aria-label', `Compare ${row.name}`)
+    setText(part('operation'), row.operation)
     setText(part('price'), row.price ?? 'not published')
     setAttribute(part('price'), 'class', row.price === null ? 'soft' : 'money')
     setText(part('price-to'), row.priceTo)
     setText(part('rails'), row.rails)
     setText(part('kind'), row.kindLabel)
     showScore(part('trust'), template, row.trust)
+  }
+}
+
+/** Puts what follows the third row of one domain behind a line, where the first of it was. */
+function foldRows(list: Element, rows: readonly SearchRow[], make: () => Element): void {
+  const hits = [...list.children]
+  for (const { text, places } of foldsOf(rows)) {
+    const fold = make()
+    setText(fold.querySelector('summary'), text)
+    hits[places[0] ?? 0]?.before(fold)
+    const folded = fold.querySelector('ol')
+    for (const place of places) if (hits[place] !== undefined) folded?.append(hits[place])
   }
 }
 
