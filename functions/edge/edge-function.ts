@@ -62,7 +62,7 @@ async function open(env: IndexSource): Promise<Search> {
 }
 
 function reply(search: Search, request: Request, rawQuery: string): Response {
-  const page = request.headers.get('waypost-typing') === '1' ? 'typing' : undefined
+  const page = request.headers.get('search-typing') === '1' ? 'typing' : undefined
   const found = search(rawQuery, { page })
   if (found.status === 200)
     return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
