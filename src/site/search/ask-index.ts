@@ -6,8 +6,8 @@ import {
   toIndexFilters,
   toIndexRow,
 } from './page-index.ts'
+import type { SearchResults } from './search-answer.ts'
 import type { SearchForm } from './search-form.ts'
-import type { SearchResults } from './search-row.ts'
 
 /** The part of Pagefind's browser interface that is used. */
 interface Found {
@@ -58,7 +58,7 @@ export async function askIndex(form: SearchForm, limit: number): Promise<SearchR
     own: [],
     notes: [
       NOT_IN_INDEX,
-      ...[...left, ...sort].map((name) => `Not known to it, and left out: ${name}.`),
+      ...[...left, ...sort].map((name) => `This index does not know ${name}, so it was left out.`),
     ],
     facets: toIndexFacets(counts),
   }

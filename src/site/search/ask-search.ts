@@ -1,6 +1,5 @@
+import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
 import { type SearchForm, toApiQuery } from './search-form.ts'
-import type { SearchResults } from './search-row.ts'
-import { toResults } from './search-row.ts'
 
 /** Results, or why there are none: a sentence of the function's own. */
 export type Asked = SearchResults | { kind: 'refused'; reason: string }
@@ -42,6 +41,27 @@ async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Pro
   if (!isJson) return null
   const found = await response.json()
   return response.ok ? toResults(found) : { kind: 'refused', reason: toReason(found) }
+}
+
+interface CompactAnswer {
+  total: number
+  notes: string[]
+  facets?: SearchResults['facets']
+  results: SearchRow[]
+  /** Only where some match. */
+  featured_first_party?: OwnRow[]
+}
+
+/** Of our own API, and of the same release as this script. */
+function toResults({
+  total,
+  notes,
+  facets = {},
+  results,
+  featured_first_party = [],
+}: CompactAnswer): SearchResults {
+  const answer = { rows: results, own: featured_first_party, notes, facets }
+  return { kind: 'results', total, offset: 0, ...answer }
 }
 
 function toReason(problem: {

@@ -1,8 +1,40 @@
 import * as v from 'valibot'
 import { CompactResponseSchema, CompactRowSchema } from '../../domain/search/search-response.ts'
-import { type SearchResults, toResults } from './search-row.ts'
+import type { Kind } from '../../domain/wire/vocabulary.ts'
+
+/** Our own kits that match have no price and no score. */
+export interface OwnRow {
+  id: string
+  name: string
+  kind: Kind
+  summary: string
+}
+
+/** A result as a compact answer has it, so that typing and submitting show the same. */
+export interface SearchRow extends OwnRow {
+  price: { min_usd: number; max_usd: number } | null
+  rails: readonly string[]
+  trust: number | null
+  /** Beside a score: false where nobody vouches for its buyers. */
+  vouched?: boolean | undefined
+  /** The domain that somebody registered for it; absent where it is nobody's own. */
+  domain?: string | undefined
+  /** The operation, tool or skill that matches best. */
+  operation?: string | undefined
+}
 
 /** What the search page prints of an answer of the search function. */
+export interface SearchResults {
+  kind: 'results'
+  total: number
+  offset: number
+  rows: readonly SearchRow[]
+  own: readonly OwnRow[]
+  /** What the words were taken for. */
+  notes: readonly string[]
+  facets: Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
+}
+
 export type SearchAnswer =
   | SearchResults
   | { kind: 'refused'; reasons: string[] }
@@ -30,7 +62,17 @@ const PageResponseSchema = v.object({
 
 export function toSearchAnswer(answer: unknown): SearchAnswer {
   const found = v.safeParse(PageResponseSchema, answer)
-  if (found.success) return toResults(found.output, found.output.query.offset)
+  if (found.success) {
+    const {
+      total,
+      query,
+      results: rows,
+      notes,
+      featured_first_party: own = [],
+      facets = {},
+    } = found.output
+    return { kind: 'results', total, offset: query.offset, rows, own, notes, facets }
+  }
   const refused = v.safeParse(RefusedSchema, answer)
   if (!refused.success) return { kind: 'unavailable' }
   return {
