@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Expectation,
-  parseExpectation,
-  toExpectText,
-} from '../../src/domain/pins/expectation.ts'
+import { parseExpectation } from '../../src/domain/pins/expectation.ts'
+import { type Expectation, toExpectText } from '../../src/domain/pins/offer.ts'
 import {
   aListing,
   type RelayWorld,
@@ -46,7 +43,9 @@ beforeAll(async () => {
     if (isPaid === undefined) unpaid(res)
     else res.end('paid for')
   })
-  relay = await startRelay({ listings: [aListing(`http://127.0.0.1:${seller.port}/`, { digest: DIGEST })] })
+  relay = await startRelay({
+    listings: [aListing(`http://127.0.0.1:${seller.port}/`, { digest: DIGEST })],
+  })
 })
 beforeEach(() => {
   asked = []
