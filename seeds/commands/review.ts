@@ -5,9 +5,9 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import type { Decision, ReviewFile } from '../content/review-item.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
-import type { Decision, ReviewFile } from '../review/review-source.ts'
-import { toPrintable } from '../text/printable.ts'
+import { toPrintable } from '../text/plain-text.ts'
 import { parseReviewOptions, REVIEW_HELP, type ReviewOptions } from './review-options.ts'
 import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
 import { toListLine, toShowLines } from './review-text.ts'
@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
     const config = parseConfig(process.env)
     const place: ReviewPlace = {
       contentDir: parsed.options.contentDir ?? config.CONTENT_DIR,
-      allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+      allowPrivate: config.PRIVATE_TARGETS,
     }
     queue = await openQueue(place, config, parsed.options.from, () => new Date().toISOString())
     for (const fault of queue.faults) printFault(fault)

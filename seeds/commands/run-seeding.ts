@@ -1,3 +1,4 @@
+import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import {
   lockFileOf,
   promiseFileOf,
@@ -9,8 +10,7 @@ import {
   readTables,
 } from '../content/content-folder.ts'
 import { type ContentWriter, openContent } from '../content/content-writer.ts'
-import { recoverMemory } from '../content/recover-lock.ts'
-import { renderLock, type SeedMemory } from '../content/seed-lock.ts'
+import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
@@ -31,7 +31,7 @@ export interface SeedingPorts {
   /** For trials with fictional sellers. */
   allowPlaceholders: boolean
   /** Lets rows name sellers on this machine; for trials. */
-  allowPrivate?: boolean
+  allowPrivate?: PrivateTargets
 }
 
 export interface SeedingResult {

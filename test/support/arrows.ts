@@ -59,7 +59,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/search', 'src/compile/content'],
     packages: ['markdown-it'],
   },
-  'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
+  'src/compile/openapi': {
+    ours: ['src/domain'],
+    packages: ['node:fs', 'valibot', '@valibot/to-json-schema', 'yaml'],
+  },
   'src/compile/deploy': {
     ours: ['src/domain', 'src/compile/files'],
     packages: ['node:*', 'esbuild'],
@@ -91,6 +94,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...LIVE, 'src/compile'],
     packages: ['node:*', 'astro', 'valibot'],
   },
+  'functions/access': { ours: LIVE, packages: ['node:*'] },
   'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
@@ -131,6 +135,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
   'functions/release': { ours: [...LIVE, ...PAGE_WORDS], packages: ['node:*', 'valibot'] },
+  // A release from a store is put in place as a build puts its own.
+  'functions/releases': {
+    ours: [...LIVE, 'src/compile/release', 'src/compile/files'],
+    packages: ['node:*', 'valibot', 'aws4fetch', 'undici'],
+  },
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {
     ours: [...LIVE, ...PAGE_WORDS],
@@ -150,6 +159,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'seeds/review': {
     ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
     packages: ['node:*', 'valibot'],
+  },
+  // One run writes at a time, behind the lock that builds take too.
+  'seeds/content': {
+    ours: ['src/domain', 'functions/operations', 'seeds'],
+    packages: ['node:*', 'valibot', 'yaml'],
   },
   'seeds/commands': {
     ours: ['src/domain', 'functions/ports', 'seeds'],
