@@ -14,6 +14,7 @@ import {
   SearchToolInput,
   TOOL_RESULTS,
 } from '../../../src/domain/doors/tool-inputs.ts'
+import { CompactKitSchema, toCompactKit } from '../../../src/domain/kit/compact-kit.ts'
 import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
 import {
   CompactRowSchema,
@@ -28,6 +29,8 @@ const FoundSchema = v.object({
   results: v.array(CompactRowSchema),
   notes: v.array(v.string()),
   suggested: SuggestedSchema,
+  /** Of the first result, where it was asked for: what its first call takes. */
+  kit: v.optional(CompactKitSchema),
 })
 const ComparedSchema = v.object({
   rows: v.array(CompareRowSchema),
@@ -46,12 +49,16 @@ const FacetsSchema = v.object({
 /** The tools that only read, in the order they are listed: all but `call_listing`. */
 export const READING_TOOLS = [
   // The same rows in the same order as `GET /api/v1/search`, compact.
-  toTool('search_listings', SearchToolInput, FoundSchema, (directory, asked) => {
-    const { query, limit = TOOL_RESULTS, ...filters } = asked
-    const found = directory.search({ q: query, limit, ...filters })
+  toTool('search_listings', SearchToolInput, FoundSchema, async (directory, given) => {
+    const { query, with_kit, ...asked } = given
+    const found = directory.search({ q: query, ...asked, limit: asked.limit ?? TOOL_RESULTS })
     if ('problems' in found) return failWith(toText(found.problems))
     const { rows, ...rest } = found
-    return answerWith({ ...rest, results: fitRows(rows, sizeOf(rest)) })
+    const whole =
+      with_kit === true && rows[0] !== undefined ? await directory.kit(rows[0].id) : null
+    const kit = whole === null ? null : toCompactKit(whole, { rail: asked.rail })
+    const results = fitRows(rows, sizeOf(rest))
+    return answerWith({ ...rest, results, ...(kit !== null && { kit }) })
   }),
   // What `GET /api/v1/operations` answers, to be called at once.
   toTool('find_operations', OperationsToolInput, OperationsAnswerSchema, (directory, asked) => {

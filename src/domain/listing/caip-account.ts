@@ -67,6 +67,9 @@ const NETWORK_IDS = new Map(
   }),
 )
 
+/** As people write them. */
+export const NAMED_NETWORKS: readonly string[] = [...NETWORK_IDS.keys()]
+
 /** @example toNetworkId('Base') → 'eip155:8453'; null for a name that nobody knows */
 export function toNetworkId(name: string): string | null {
   return NETWORK_IDS.get(name.toLowerCase()) ?? null
@@ -75,4 +78,10 @@ export function toNetworkId(name: string): string | null {
 /** Whether the name says more than the id does. */
 export function isNamedNetwork(id: string): boolean {
   return Object.hasOwn(NETWORK_NAMES, id)
+}
+
+/** CAIP-10, where chain and address have the shape of one. */
+export function toPayout(network: string | null, address: string): string | null {
+  const payout = `${network}:${address}`
+  return network !== null && v.is(PayoutSchema, payout) ? payout : null
 }
