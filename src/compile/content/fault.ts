@@ -10,6 +10,11 @@ export interface Fault {
   severity: 'error' | 'warning'
 }
 
+/** An error of a whole file, unless `about` says more. */
+export function faultOf(file: string, message: string, about: Partial<Fault> = {}): Fault {
+  return { file, line: null, field: '', message, severity: 'error', ...about }
+}
+
 /**
  * @example formatFault({ file: 'listings/x402/foo.md', line: 7, field: 'pricing.min_usd', message: 'expected a number, got "free"', severity: 'error' }, 'content')
  *   → 'content/listings/x402/foo.md:7 pricing.min_usd: expected a number, got "free"'

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import type { CarriedFile } from './carry-over.ts'
 import { compressFile, describeFile } from './compress-file.ts'
+import { FILES_WORKER, inThread } from './in-thread.ts'
 
 const MAX_WORKERS = 4
 
@@ -21,24 +21,18 @@ export async function compressFiles(root: string, files: string[]): Promise<Carr
   if (count < 2) return files.map((file) => compressFile(root, file))
   // Dealt out one by one: pages lie together and are larger than the rest.
   const shares = Array.from({ length: count }, (_, i) => files.filter((_, j) => j % count === i))
-  const described = await Promise.all(shares.map((share) => compressInWorker(root, share)))
+  const ended = `${root}: a thread ended before its files`
+  const described = await Promise.all(
+    shares.map((files) =>
+      inThread<CarriedFile[]>(FILES_WORKER, { work: 'compress', root, files }, ended),
+    ),
+  )
   return described.flat()
 }
 
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */
 export function describeFiles(root: string): StaticFile[] {
   return listFiles(root).map((file) => describeFile(root, file))
-}
-
-function compressInWorker(root: string, files: string[]): Promise<CarriedFile[]> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./compress-worker.ts', import.meta.url), {
-      workerData: { root, files },
-    })
-    worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', () => reject(new Error(`${root}: a worker ended before its files`)))
-  })
 }
 
 function listFiles(root: string): string[] {
