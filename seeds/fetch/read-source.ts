@@ -158,7 +158,7 @@ async function tryFetch(start: URL, { maxBytes, timeoutMs }: FetchOptions): Prom
         redirect: 'manual',
         headers: {
           accept: 'application/json, application/x-ndjson',
-          'user-agent': 'waypost-seed/0.1',
+          'user-agent': 'directory-seed/0.1',
         },
       })
       if (answer.status === 200) return await readBounded(answer, maxBytes)

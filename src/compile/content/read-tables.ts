@@ -8,8 +8,21 @@ import { type Fault, faultOf } from './fault.ts'
 import { findYamlKeyLine, findYamlLine, parseYaml } from './parse-yaml.ts'
 import { toSchemaFaults } from './schema-faults.ts'
 
-/** The product's own tables replace a table that a content folder lacks. */
+/** What the software knows of languages, hosts and itself; a content folder may have its own. */
 const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
+
+const KNOWLEDGE = new Set([
+  'roadmap',
+  'shared_hosts',
+  'cost_of_cheating',
+  'search-words',
+  'foreign-words',
+])
+
+const MAX_MARK_BYTES = 16_384
+/** It is served from our own origin: it may run nothing and load nothing. */
+const ACTIVE_SVG =
+  /<script|<foreignObject|<!ENTITY|\son\w+\s*=|(?:href|src)\s*=\s*["'](?!#)|url\((?!['"]?#)/i
 
 /** Files of tables that are not named like their table. */
 const FILES: Readonly<Record<string, string>> = {
@@ -24,23 +37,50 @@ export interface TableFiles {
   tables: Tables | null
   /** The tables that have none. */
   partial: PartialTables
+  /** The directory's own drawing, as SVG; null where it has none. */
+  mark: string | null
   faults: Fault[]
 }
 
-/** Reads `tables/*.yaml`. */
+/** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: without a table there are no rows. */
 export function readTables(contentDir: string): TableFiles {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const file = `tables/${name}.yaml`
-    const root = existsSync(join(contentDir, file)) ? contentDir : OWN_CONTENT
-    return { table, ...readYamlFile(root, file, schema) }
+    if (existsSync(join(contentDir, file)))
+      return { table, ...readYamlFile(contentDir, file, schema) }
+    const isKnown = KNOWLEDGE.has(name)
+    return { table, ...(isKnown ? readYamlFile(OWN_CONTENT, file, schema) : toEmpty(file, schema)) }
   })
   const sound = files.flatMap(({ table, raw, faults }) =>
     faults.length === 0 ? [[table, raw] as const] : [],
   )
   const partial = v.parse(v.partial(TablesSchema), Object.fromEntries(sound))
-  const faults = files.flatMap((file) => file.faults)
-  return { tables: isWhole(partial) ? partial : null, partial, faults }
+  const mark = readMark(contentDir, partial.site?.mark)
+  const faults = [...files, mark].flatMap((file) => file.faults)
+  return { tables: isWhole(partial) ? partial : null, partial, mark: mark.svg, faults }
+}
+
+/** Nothing can be built without one table: the directory's name. */
+function toEmpty(file: string, schema: v.GenericSchema) {
+  const raw: unknown[] = []
+  const message = 'expected this file: it names the directory; `npm run new -- <folder>` writes one'
+  return { raw, faults: v.is(schema, raw) ? [] : [faultOf(file, message)] }
+}
+
+/** The drawing that `mark` of the site table names; null without one. */
+function readMark(
+  contentDir: string,
+  mark: string | undefined,
+): { svg: string | null; faults: Fault[] } {
+  if (mark === undefined) return { svg: null, faults: [] }
+  const file = join('tables', mark)
+  const path = join(contentDir, file)
+  const svg = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const isSafe = svg.includes('<svg') && svg.length <= MAX_MARK_BYTES && !ACTIVE_SVG.test(svg)
+  if (isSafe) return { svg, faults: [] }
+  const message = `expected an SVG of at most ${MAX_MARK_BYTES} bytes without scripts and without addresses`
+  return { svg: null, faults: [faultOf(file, message)] }
 }
 
 function isWhole(partial: PartialTables): partial is Tables {

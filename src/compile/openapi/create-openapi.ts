@@ -1,3 +1,4 @@
+import type { SiteNames } from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
 import { OPERATIONS, type OperationFacts } from './operations.ts'
@@ -11,14 +12,17 @@ const INTERFACE_VERSION = '0.1.0'
  * The OpenAPI 3.1 document, from the route table and the schemas that validate. Nothing in it is
  * written twice: a route that is missing here does not exist.
  */
-export function createOpenApi(baseUrl: string): Record<string, unknown> {
+export function createOpenApi(
+  baseUrl: string,
+  site: Pick<SiteNames, 'name' | 'strapline'>,
+): Record<string, unknown> {
   const paths = toPaths()
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Waypost',
+      title: site.name,
       version: INTERFACE_VERSION,
-      summary: 'The directory of services an agent can call and pay for.',
+      summary: `${site.strapline}.`,
       description:
         'Search and reads are free and need no key. Trust comes only from payments verified on-chain; nothing in the order of results can be bought.',
       license: { name: 'MIT', identifier: 'MIT' },
