@@ -1,9 +1,9 @@
-import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
+import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
 import { checkListing, toKnownIds } from './check-listing.ts'
-import { type Fault, faultOf } from './fault.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'
 import type { PartialListing } from './read-listings.ts'
 import type { ComparePage, PartialTables } from './read-tables.ts'
+import { type Fault, faultOf } from './schema-faults.ts'
 
 /**
  * What no single file can know: ids, tables and other files held against each other. Files and

@@ -8,11 +8,10 @@ import {
 } from '../../domain/listing/target-url.ts'
 import { findOperationFaults } from '../../domain/operation/operation-faults.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
-import type { Fault } from './fault.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { PartialFacts, PartialListing } from './read-listings.ts'
 import type { PartialTables } from './read-tables.ts'
-import { toField } from './schema-faults.ts'
+import { type Fault, toField } from './schema-faults.ts'
 
 /** Ids that other files give; null where the table that gives them has faults of its own. */
 export interface KnownIds {

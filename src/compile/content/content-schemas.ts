@@ -1,8 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { CompareFactsSchema } from '../../domain/compare/compare-facts.ts'
-import { ForeignWordsSchema } from '../../domain/derived/foreign-words.ts'
-import { SearchWordsSchema } from '../../domain/derived/query-words.ts'
+import { CompareFactsSchema } from '../../domain/compare/compare-row.ts'
+import { ForeignWordsSchema, SearchWordsSchema } from '../../domain/derived/query-words.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,

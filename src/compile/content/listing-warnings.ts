@@ -1,10 +1,9 @@
 import { normalizePayout } from '../../domain/listing/caip-account.ts'
 import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
-import { type Fault, faultOf } from './fault.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { PartialListing } from './read-listings.ts'
-import { toField } from './schema-faults.ts'
+import { type Fault, faultOf, toField } from './schema-faults.ts'
 
 /** What a maintainer should look at, though the build takes it. */
 

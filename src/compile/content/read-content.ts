@@ -7,11 +7,11 @@ import type { Evidence } from '../../domain/trust/evidence.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
-import { type Fault, faultOf } from './fault.ts'
 import type { ParseMemory } from './parse-memory.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
 import { type ComparePage, readCompare, readTables } from './read-tables.ts'
+import { type Fault, faultOf } from './schema-faults.ts'
 
 export interface Content {
   listings: ListingFile[]

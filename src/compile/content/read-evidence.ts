@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { type Tombstone, TombstoneSchema } from '../../domain/derived/tombstone.ts'
 import { type Evidence, EvidenceSchema } from '../../domain/trust/evidence.ts'
-import { type Fault, faultOf } from './fault.ts'
-import { toSchemaFaults } from './schema-faults.ts'
+import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 interface MachineFiles<Value> {
   /** Sorted by id. */

@@ -2,11 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
-import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-facts.ts'
+import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import { type Fault, faultOf } from './fault.ts'
 import { findYamlKeyLine, findYamlLine, parseYaml } from './parse-yaml.ts'
-import { toSchemaFaults } from './schema-faults.ts'
+import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 /** What the software knows of languages, hosts and itself; a content folder may have its own. */
 const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import * as v from 'valibot'
 import { linkEarlier } from './carry-over.ts'
-import { compressFile } from './compress-file.ts'
+import { compressFile } from './compress-files.ts'
 
 /** What threads do with the files of a release. */
 const WorkSchema = v.variant('work', [
