@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import type { Content } from '../content/read-content.ts'
@@ -28,7 +29,7 @@ export interface BuildOptions {
   content: Content
   outDir: string
   baseUrl: string
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
   ledger: LedgerFacts
 }
 
