@@ -57,7 +57,7 @@ export function linkEarlier({ from, to, compression }: Carrying & { from: string
 }
 
 /** The public files of a release, as it describes them. @throws where the description is damaged */
-export function readManifest(dir: string, { files }: Pick<ReleaseFile, 'files'>): CarriedFile[] {
+function readManifest(dir: string, { files }: Pick<ReleaseFile, 'files'>): CarriedFile[] {
   const readRows = (file: string) => {
     const bytes = read(dir, file)
     if (files[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
@@ -73,7 +73,7 @@ export function readManifest(dir: string, { files }: Pick<ReleaseFile, 'files'>)
 type Holds = (path: string, size: number, digest: string) => boolean
 
 /** A file, its copies, and nothing beside them that the manifest does not know. */
-export function isSound(dir: string, { entry, copies }: CarriedFile, holds: Holds): boolean {
+function isSound(dir: string, { entry, copies }: CarriedFile, holds: Holds): boolean {
   const { file, digest, size, br, gz } = entry
   if ((br > 0 || gz > 0) !== (copies !== null)) return false
   const path = `${dir}/${file}`
@@ -88,7 +88,7 @@ export function isSound(dir: string, { entry, copies }: CarriedFile, holds: Hold
  * Reads files one after the other into the same memory: with 170,000 of them, asking each for its
  * length first and making room for it took as long as reading.
  */
-export function createReader(): Holds {
+function createReader(): Holds {
   let memory = Buffer.alloc(2 ** 18)
   return function holds(path: string, size: number, digest: string): boolean {
     if (memory.length <= size) memory = Buffer.alloc(size + 2 ** 18)
