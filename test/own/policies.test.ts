@@ -60,10 +60,10 @@ test('a policy that names what is not there is a fault, with its place', () => {
     writeFileSync(file, text)
     return readContent(own.content, { allowPrivate: false })
       .faults.filter(({ severity }) => severity === 'error')
-      .map(formatFault)
+      .map((fault) => formatFault(fault, 'content'))
   }
   expect(faultOf('- { id: a, name: A, min_score: 5 }\n')).toEqual([
-    expect.stringMatching(/policies\.yaml:1 .*min_score: expected a known key/),
+    expect.stringMatching(/policies\.yaml:1 .*min_score: expected one of the known keys/),
   ])
   expect(faultOf('- { id: a, name: A, allow: [mcp.nobody] }\n')).toEqual([
     expect.stringContaining('a.allow: expected ids of listings that exist, got mcp.nobody'),
