@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import { dnsServers, privateHosts } from './address-lists.ts'
+import { dnsServers, privateHosts } from './address-variables.ts'
 
 /**
  * The environment, parsed once. `parseConfig` reports every bad variable in one

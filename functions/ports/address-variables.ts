@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
 
-/** Lists of hosts and addresses in the environment, a comma between them. */
+/** Resolvers to ask instead of the system's. */
 export const dnsServers = v.optional(
   v.pipe(
     v.string(),
