@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { PolicySchema } from './policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
@@ -149,6 +150,7 @@ export const TablesSchema = v.strictObject({
   independentOperators: v.array(IndependentOperatorSchema),
   costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
+  policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,
   foreignWords: ForeignWordsSchema,
