@@ -126,6 +126,9 @@ const CLAIMS = {
     claim_id text not null references claim (id) on delete cascade,
     payout text not null,
     proven_at moment not null,
+    checked_at moment,
+    challenge text,
+    signature text,
     constraint payout_proof_key primary key (claim_id, payout)`,
 }
 

@@ -191,6 +191,10 @@ export interface PayoutProofTable {
   claim_id: string
   payout: string
   proven_at: number
+  /** Of a wallet that is a contract: when it last said yes, and to what. A key's own signature never changes. */
+  checked_at: number | null
+  challenge: string | null
+  signature: string | null
 }
 
 /** How far one payout has been read: EVM by blocks, Solana by signatures. */
