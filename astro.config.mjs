@@ -1,14 +1,44 @@
 import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
 
-/** The page of every component in every state: in development and in the demonstration alone. */
-const designPage = {
-  name: 'waypost-design',
+/** The pages that a build prints, by address; each lives in the room of what it shows. Those that a
+ * function answers for, and what is no page, are files of `src/pages`. */
+const PAGES = {
+  '/': 'home/home-page',
+  '/404': 'reference/nothing-here-page',
+  '/badges': 'badges/badges-page',
+  '/business-model': 'reference/business-model-page',
+  '/category/[...page]': 'rows/category-page',
+  '/compare': 'compare/compare-list-page',
+  '/compare/[slug]': 'compare/comparison-page',
+  '/docs': 'docs/docs-page',
+  '/docs/[group]': 'docs/docs-group-page',
+  '/gone/[id]': 'listing/gone-page',
+  '/keys': 'reference/keys-page',
+  '/kind/[...page]': 'rows/kind-page',
+  '/listing/[id]': 'listing/listing-page',
+  '/privacy': 'reference/privacy-page',
+  '/problems': 'reference/problems-page',
+  '/problems/[code]': 'reference/problem-page',
+  '/roadmap': 'reference/roadmap-page',
+  '/sellers': 'sellers/dashboard/sellers-page',
+  '/sellers/dashboard': 'sellers/dashboard/dashboard-page',
+  '/sellers/sign-in': 'sellers/dashboard/sign-in-page',
+  '/sources': 'reference/sources-page',
+  '/trust': 'trust/trust-page',
+}
+
+const pages = {
+  name: 'waypost-pages',
   hooks: {
     'astro:config:setup': ({ command, injectRoute }) => {
-      if (command !== 'dev' && process.env.WAYPOST_DESIGN !== 'on') return
-      const entrypoint = new URL('./test/demo/design/design-page.astro', import.meta.url)
-      injectRoute({ pattern: '/_design', entrypoint, prerender: true })
+      const add = (pattern, file) => {
+        injectRoute({ pattern, entrypoint: new URL(file, import.meta.url), prerender: true })
+      }
+      for (const [pattern, name] of Object.entries(PAGES)) add(pattern, `./src/site/${name}.astro`)
+      // Every component in every state: in development and in the demonstration alone.
+      if (command === 'dev' || process.env.WAYPOST_DESIGN === 'on')
+        add('/_design', './test/demo/design/design-page.astro')
     },
   },
 }
@@ -21,7 +51,7 @@ export default defineConfig({
   site: process.env.BASE_URL || 'http://localhost:4321',
   output: 'static',
   adapter: node({ mode: 'middleware' }),
-  integrations: [designPage],
+  integrations: [pages],
   // No page keeps state on the server through Astro: sellers have their own session.
   session: false,
   trailingSlash: 'ignore',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { Store } from '../store/schema/store.ts'
-import type { UsageKind } from '../store/schema/tables.ts'
+import type { UsageDayTable } from '../store/schema/tables.ts'
 
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
 export interface ClickCount {
@@ -35,7 +35,7 @@ export async function readClickCounts(
 
 export interface UsageCount {
   listing_id: string
-  kind: UsageKind
+  kind: UsageDayTable['kind']
   src: ClickSource | ''
   uses: number
 }

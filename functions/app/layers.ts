@@ -91,7 +91,7 @@ function createLayerTable(layers: Layers): Layer[] {
       asked.path === SEARCH_PATH &&
       isPlainGet(asked.req) &&
       answered(search(asked.req, asked.res, asked.query, () => toApp(asked))),
-    ({ req }) => hasBody(req) && cutSlowBody(req),
+    (asked) => hasBody(asked.req) && cutSlowBody(asked),
     (asked) => doors !== undefined && isForDoor(asked) && toApp(asked),
     // Without a query it is a file.
     (asked) => asked.query !== '' && asked.path === ROUTES.compare_list.path && toApp(asked),
@@ -196,12 +196,13 @@ function isPlainGet(req: IncomingMessage): boolean {
   return req.method === 'GET' && !hasBody(req)
 }
 
-function cutSlowBody(req: IncomingMessage): false {
+/** A request whose answer left before its body never closes: the timer ends with the response. */
+function cutSlowBody({ req, res }: Asked): false {
   const timer = setTimeout(() => {
     if (!req.complete) req.destroy()
   }, BODY_TIMEOUT)
   timer.unref()
-  req.once('close', () => clearTimeout(timer))
+  res.once('close', () => clearTimeout(timer))
   return false
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DisputeBody } from '../../src/domain/disputes/dispute.ts'
-import type { DisputeTable } from '../store/schema/review-tables.ts'
 import type { Store } from '../store/schema/store.ts'
+import type { DisputeTable } from '../store/schema/tables.ts'
 
 /** Disputes that may wait: what people can look through, and a few megabytes. */
 const MAX_WAITING = 1000

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import type { Clock } from '../ports/clock.ts'
+import { CHECK_STATES } from '../store/migrations/0001-tables.ts'
 import type { Store } from '../store/schema/store.ts'
-import { CHECK_STATES } from '../store/schema/tables.ts'
 import type { Metrics } from './metrics.ts'
 import { toRouteLabel } from './route-label.ts'
 

@@ -1,26 +1,26 @@
-import { toFailureFinding } from '../../src/domain/probe/read/common-outcome.ts'
-import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
 import {
-  createEventReader,
-  findRpcReply,
-  parseRpcReply,
-  type RpcReply,
-} from '../../src/domain/probe/read/json-rpc.ts'
+  judgeStatus,
+  toFailureFinding,
+  toWrong,
+} from '../../src/domain/probe/read/common-outcome.ts'
+import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
 import { judgeNoMcp, toMcpFinding } from '../../src/domain/probe/read/judge-mcp.ts'
 import {
+  createEventReader,
+  DISCOVER,
+  INITIALIZE,
   isCurrentEraError,
+  listTools,
   type McpMessage,
   type McpServerInfo,
   type McpSession,
+  parseRpcReply,
+  type RpcReply,
   readDiscovered,
   readInitialized,
-  toCurrentRequest,
-  toFormerToolsList,
-  toInitialize,
   toInitialized,
   toSessionHeaders,
 } from '../../src/domain/probe/read/mcp-messages.ts'
-import { SEEN } from '../../src/domain/probe/read/mcp-tools.ts'
 import {
   headerOf,
   mediaTypeOf,
@@ -28,10 +28,6 @@ import {
   type ProbeReply,
 } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Asker } from './ask.ts'
-import { isSseOnly } from './probe-mcp-sse.ts'
-
-/** Pages of `tools/list` that are read; a server that always has one more is cut here. */
-const MAX_PAGES = 20
 
 export interface McpTarget {
   url: string
@@ -43,12 +39,16 @@ export interface McpTarget {
 /**
  * The handshake of a remote MCP server over streamable HTTP. The current revision is tried first
  * (`server/discover`); a server that does not know it is asked to `initialize`. Then `tools/list`.
+ *
+ * The official client does not do this: it gives up where `server/discover` is answered with a 500, a
+ * page or an error without an id, and one malformed tool or a server without a version hides all
+ * the rest from its caller. Such servers speak, and their tools are worth knowing.
  */
 export async function probeMcp(target: McpTarget): Promise<Finding> {
-  const discover = await post(target, toCurrentRequest(1, 'server/discover'))
+  const discover = await post(target, DISCOVER)
   if (!discover.answered) return toFailureFinding('mcp', discover)
-  const info = discover.reply?.kind === 'result' ? readDiscovered(discover.reply.result) : null
-  if (info !== null) return listTools(target, info, discover.answer, null)
+  const info = readDiscovered(discover.reply)
+  if (info !== null) return findTools(target, info, discover.answer, null)
   if (isFinal(discover.answer) || isCurrentEraError(discover.reply))
     return judgeNoMcp(discover.answer, discover.reply, target.now())
   return probeFormer(target, discover.answer)
@@ -60,23 +60,19 @@ function isFinal({ status }: ProbeAnswer): boolean {
 }
 
 async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Finding> {
-  const opened = await post(target, toInitialize(2))
+  const opened = await post(target, INITIALIZE)
   if (!opened.answered) return toFailureFinding('mcp', opened)
-  const info = opened.reply?.kind === 'result' ? readInitialized(opened.reply.result) : null
+  const info = readInitialized(opened.reply)
   if (info === null) return judgeUnopened(target, opened.answer, opened.reply)
   const id = headerOf(opened.answer, 'mcp-session-id') ?? null
   const session: McpSession = { version: info.protocol, id }
   try {
     await post(target, toInitialized(session))
-    return await listTools(target, info, { ...opened.answer, ms: first.ms }, session)
+    return await findTools(target, info, { ...opened.answer, ms: first.ms }, session)
   } finally {
+    const headers = toSessionHeaders(session)
     // A server that keeps sessions need not keep ours.
-    if (id !== null)
-      await target.asker.ask({
-        method: 'DELETE',
-        url: target.url,
-        headers: toSessionHeaders(session),
-      })
+    if (id !== null) await target.asker.ask({ method: 'DELETE', url: target.url, headers })
   }
 }
 
@@ -87,80 +83,161 @@ async function judgeUnopened(
   reply: RpcReply | null,
 ): Promise<Finding> {
   const mayBeSse = [400, 404, 405].includes(answer.status)
-  if (mayBeSse && (await isSseOnly(asker, url)))
-    return toFinding({
-      protocol: 'mcp',
-      outcome: 'wrong_protocol',
-      status: answer.status,
-      ms: Math.round(answer.ms),
-      saw: 'only the former HTTP+SSE transport; the listing declares streamable HTTP',
-    })
-  return judgeNoMcp(answer, reply, now())
+  if (!mayBeSse || !(await isSseOnly(asker, url))) return judgeNoMcp(answer, reply, now())
+  return toFinding({
+    protocol: 'mcp',
+    outcome: 'wrong_protocol',
+    status: answer.status,
+    ms: Math.round(answer.ms),
+    saw: 'only the former HTTP+SSE transport; the listing declares streamable HTTP',
+  })
 }
 
-/** @param session of a former revision, or null for the current one */
-async function listTools(
+async function findTools(
   target: McpTarget,
   info: McpServerInfo,
   first: ProbeAnswer,
   session: McpSession | null,
 ): Promise<Finding> {
-  const values: unknown[] = []
-  let cursor: string | undefined
-  for (let page = 0; info.hasTools && page < MAX_PAGES; page += 1) {
-    const params = cursor === undefined ? {} : { cursor }
-    const listed = await post(target, toToolsList(10 + page, session, params))
-    if (!listed.answered) return toUnlisted(listed, info, values, first)
-    const result = listed.reply?.kind === 'result' ? listed.reply.result : {}
-    if (!Array.isArray(result.tools)) return judgeNoMcp(listed.answer, listed.reply, target.now())
-    // One more than is kept: what follows sees by it that there were more.
-    for (const tool of result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
-    cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
-    if (cursor === undefined || values.length > SEEN.tools) break
+  const seen: { last?: Posted } = {}
+  const ask = async (message: McpMessage) => {
+    seen.last = await post(target, message)
+    return seen.last.answered ? seen.last.reply : null
   }
-  return toMcpFinding(info, { values, isCut: cursor !== undefined }, first)
-}
-
-/** A list that our own bounds cut off after its first page is a list; any other silence is a failure. */
-function toUnlisted(
-  silence: Extract<ProbeReply, { answered: false }>,
-  info: McpServerInfo,
-  values: unknown[],
-  first: ProbeAnswer,
-): Finding {
-  return silence.failure === 'own_bound' && values.length > 0
-    ? toMcpFinding(info, { values, isCut: true }, first)
-    : toFailureFinding('mcp', silence)
-}
-
-function toToolsList(id: number, session: McpSession | null, params: Record<string, unknown>) {
-  return session === null
-    ? toCurrentRequest(id, 'tools/list', params)
-    : toFormerToolsList(id, session, params)
+  const listed = await listTools(ask, info, session)
+  const { last } = seen
+  if (listed.fault === undefined || last === undefined) return toMcpFinding(info, listed, first)
+  if (last.answered) return judgeNoMcp(last.answer, last.reply, target.now())
+  // A list that our own bounds cut off after its first page is a list; other silence is a failure.
+  return last.failure === 'own_bound' && listed.values.length > 0
+    ? toMcpFinding(info, listed, first)
+    : toFailureFinding('mcp', last)
 }
 
 type Posted =
   | Extract<ProbeReply, { answered: false }>
   | { answered: true; answer: ProbeAnswer; reply: RpcReply | null }
 
+const JSON_TYPE = { 'content-type': 'application/json' }
+const EVENT_TYPE = 'text/event-stream'
+
 /** One message; of a stream only as much is read as holds its answer. */
-async function post({ url, asker }: McpTarget, message: McpMessage): Promise<Posted> {
-  const { id, headers, body } = message
+async function post({ url, asker }: McpTarget, { id, headers, body }: McpMessage): Promise<Posted> {
   const readEvents = createEventReader()
   const asked = await asker.ask({
     method: 'POST',
     url,
     body,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...headers,
-    },
+    headers: { ...JSON_TYPE, accept: `application/json, ${EVENT_TYPE}`, ...headers },
     isEnough: (piece) =>
       id !== null && readEvents(piece).some(({ data }) => parseRpcReply(data, id) !== null),
   })
   if (!asked.answered) return asked
   const { answer } = asked
-  const reply = id === null ? null : findRpcReply(answer.body, mediaTypeOf(answer), id)
-  return { answered: true, answer, reply }
+  const texts =
+    mediaTypeOf(answer) === EVENT_TYPE
+      ? createEventReader()(`${answer.body}\n\n`).map(({ data }) => data)
+      : [answer.body]
+  const replies = id === null ? [] : texts.map((text) => parseRpcReply(text, id))
+  return { answered: true, answer, reply: replies.find((reply) => reply !== null) ?? null }
+}
+
+/** Does this address open a stream whose first event names where to post? */
+async function isSseOnly(asker: McpTarget['asker'], url: string): Promise<boolean> {
+  const readEvents = createEventReader()
+  let isEndpoint = false
+  const isEnough = (piece: string) => {
+    const [first] = readEvents(piece)
+    isEndpoint ||= first?.event === 'endpoint'
+    return first !== undefined
+  }
+  await asker.ask({ method: 'GET', url, headers: { accept: EVENT_TYPE }, isEnough })
+  return isEndpoint
+}
+
+/**
+ * The handshake over HTTP+SSE, the transport of 2024, for listings that declare `sse`: a stream that
+ * names an address to post to and then carries the answers. It holds two requests at once.
+ */
+export async function probeMcpSse({ url, asker, now }: McpTarget): Promise<Finding> {
+  const stream = openStream(asker, url)
+  try {
+    const address = await stream.endpoint
+    if (address === null) return judgeStream(await stream.ended, now())
+    const ask = (message: McpMessage) => stream.post(address, message)
+    const opened = await ask(INITIALIZE)
+    const info = readInitialized(opened)
+    if (info === null) return unanswered('initialize', opened)
+    const session = { version: info.protocol, id: null }
+    await ask(toInitialized(session))
+    const listed = await listTools(ask, info, session)
+    return listed.fault === undefined
+      ? toMcpFinding(info, listed, { status: 200, ms: stream.ms() })
+      : unanswered('tools/list', listed.fault)
+  } finally {
+    stream.close()
+  }
+}
+
+function openStream(asker: McpTarget['asker'], url: string) {
+  const stop = new AbortController()
+  const { signal } = stop
+  const readEvents = createEventReader()
+  const endpoint = Promise.withResolvers<string | null>()
+  const waiting = new Map<number, (reply: RpcReply | null) => void>()
+  const started = performance.now()
+  let ms = 0
+  const hear = (event: string, data: string) => {
+    if (event === 'endpoint') {
+      ms = performance.now() - started
+      return endpoint.resolve(toEndpoint(data, url))
+    }
+    for (const [id, answer] of waiting) {
+      const reply = parseRpcReply(data, id)
+      if (reply !== null) answer(reply)
+    }
+  }
+  const isEnough = (piece: string) => {
+    for (const { event, data } of readEvents(piece)) hear(event, data)
+    return false
+  }
+  const headers = { accept: EVENT_TYPE }
+  const ended = asker.ask({ method: 'GET', url, headers, signal, isEnough })
+  void ended.then(() => endpoint.resolve(null))
+  return {
+    endpoint: endpoint.promise,
+    ended,
+    ms: () => ms,
+    close: () => stop.abort(),
+    async post(address: string, { id, body, headers }: McpMessage): Promise<RpcReply | null> {
+      const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
+      if (id !== null) waiting.set(id, resolve)
+      const asked = { method: 'POST', url: address, body, headers: { ...headers, ...JSON_TYPE } }
+      const posted = await asker.ask({ ...asked, signal })
+      if (id === null || !posted.answered || posted.answer.status > 299) return null
+      return Promise.race([promise, ended.then(() => null)])
+    },
+  }
+}
+
+/** Only on the stream's own origin: a seller must not send us anywhere else. */
+function toEndpoint(data: string, url: string): string | null {
+  const target = URL.parse(data.trim(), url)
+  return target?.origin === new URL(url).origin ? target.href : null
+}
+
+function judgeStream(reply: ProbeReply, now: number): Finding {
+  if (!reply.answered) return toFailureFinding('mcp', reply)
+  const { answer } = reply
+  const type = mediaTypeOf(answer) || 'no content type'
+  const saw = `status ${answer.status}, ${type}, no stream that names its endpoint`
+  return judgeStatus('mcp', answer, now) ?? toWrong('mcp', answer, saw)
+}
+
+function unanswered(method: string, reply: RpcReply | null): Finding {
+  return {
+    protocol: 'mcp',
+    outcome: reply === null ? 'dead' : 'wrong_protocol',
+    saw: `the stream opened, but ${method} was ${reply === null ? 'not answered' : 'refused'}`,
+  }
 }

@@ -5,8 +5,7 @@ import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
 import { judgeCard } from '../../src/domain/probe/read/judge-a2a.ts'
 import type { Asker } from './ask.ts'
 import { askOperations } from './ask-operations.ts'
-import { probeMcp } from './probe-mcp.ts'
-import { probeMcpSse } from './probe-mcp-sse.ts'
+import { probeMcp, probeMcpSse } from './probe-mcp.ts'
 
 /** What a handshake may do: ask. */
 type OneAsker = Pick<Asker, 'ask'>
@@ -62,7 +61,7 @@ async function begin(
     case 'mcp':
       return probeMcp({ url: handshake.url, asker, now })
     case 'mcp_sse':
-      return probeMcpSse(asker, handshake.url, now)
+      return probeMcpSse({ url: handshake.url, asker, now })
     case 'a2a':
       return probeCard(handshake.urls, asker, now)
     case 'package':

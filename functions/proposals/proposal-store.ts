@@ -6,8 +6,7 @@ import {
   toFoundView,
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalView } from '../../src/domain/proposals/proposal-views.ts'
-import type { ProposalTable } from '../store/schema/review-tables.ts'
-import type { Tables } from '../store/schema/tables.ts'
+import type { ProposalTable, Tables } from '../store/schema/tables.ts'
 
 /** Proposals that may wait: what people can look through in a week, and some megabytes. */
 export const MAX_WAITING = 500

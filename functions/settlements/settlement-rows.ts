@@ -1,7 +1,7 @@
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { SeenBy } from '../store/migrations/0001-tables.ts'
 import type { Store } from '../store/schema/store.ts'
-import type { SeenBy } from '../store/schema/tables.ts'
 
 /** Queries of what the next build is told; orders are fixed, so that the same rows read the same. */
 

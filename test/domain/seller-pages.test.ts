@@ -116,9 +116,11 @@ describe('what happens next', () => {
 })
 
 test.each([
-  [{ counts: true }, 'unproven'],
-  [{ counts: false }, 'contested'],
-  [{ counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven'],
+  [{ published: true, counts: true }, 'unproven'],
+  [{ published: true, counts: false }, 'contested'],
+  // As after its proof was withdrawn, or right after it was typed in.
+  [{ published: false, counts: false }, 'unproven'],
+  [{ published: false, counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven'],
 ])('a payout %j is %s', (facts, state) => {
   const words = toPayoutWords({ listing_id: 'x402.shop', payout: 'eip155:8453:0x12', ...facts })
   expect(words).toMatchObject({ network: 'Base', address: '0x12', way: 'evm', state })

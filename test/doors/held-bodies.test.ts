@@ -1,4 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BODY_LIMITS } from '../../functions/doors/entry/door-limits.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -124,6 +127,30 @@ describe('bodies that are read', () => {
     }
     await expect.poll(async () => (await post('/mcp', '198.51.100.1')).status).toBe(200)
     expect(running.log.filter((line) => line.includes('"error"'))).toEqual([])
+  })
+})
+
+describe('a request refused before its body came', () => {
+  test('is forgotten once its connection is closed', async () => {
+    await start('1/60')
+    await post('/mcp', '198.51.100.1')
+    const asked: WeakRef<object>[] = []
+    const keep = (message: unknown) => asked.push(new WeakRef(Object(message).request))
+    subscribe('http.server.request.start', keep)
+    const refused = Array.from({ length: 8 }, () =>
+      begin('/mcp', '198.51.100.1', 1_000_000, Buffer.alloc(900_000, '"')),
+    )
+    await firstAnswered(refused, refused.length)
+    unsubscribe('http.server.request.start', keep)
+    expect(asked).toHaveLength(refused.length)
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc')
+    await expect
+      .poll(() => {
+        collect()
+        return asked.filter((request) => request.deref() !== undefined).length
+      })
+      .toBeLessThanOrEqual(1)
   })
 })
 

@@ -198,7 +198,7 @@ export function testPages(watched: () => Watched): void {
     expect(text).toContain('invented buyers cost under a cent')
     expect(text).toMatch(/Why 5 2 buyers \+14\.3 2 settlements \+4\.0 \$0\.002 volume/)
     expect(await readJson('/badge/x402.direct.json')).toMatchObject({
-      message: 'Verified · trust 5, few buyers',
+      message: 'Verified · trust 5, 2 unvouched buyers',
     })
     expect(await read('/badge/x402.direct.svg')).toContain('trust 5')
   })

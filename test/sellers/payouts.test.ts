@@ -275,9 +275,15 @@ describeStores('proving a payout', ({ newPlace }) => {
     const { payouts, unlisted } = await (await ann.get('/me')).json()
     const listing_id = 'x402.shop'
     expect(payouts).toEqual([
-      { listing_id, payout: PAYOUT, counts: true },
-      { listing_id, payout: contested, counts: false, proven_at: expect.any(String) },
-      { listing_id, payout: other, counts: false, proven_at: expect.any(String) },
+      { listing_id, payout: PAYOUT, published: true, counts: true },
+      {
+        listing_id,
+        payout: contested,
+        published: true,
+        counts: false,
+        proven_at: expect.any(String),
+      },
+      { listing_id, payout: other, published: false, counts: false, proven_at: expect.any(String) },
     ])
     expect(unlisted).toEqual([])
     expect((await (await bob.get('/me')).json()).payouts).toEqual([])

@@ -66,7 +66,7 @@ describe('what a badge says', () => {
     )
   })
 
-  test('a score from few buyers carries its marker', () => {
+  test('a score says whose payments it comes from', () => {
     const trust = {
       score: 12,
       evidence: 'verified_non_wash_payments',
@@ -83,9 +83,12 @@ describe('what a badge says', () => {
       source: 'x',
     } as const
     const view = { ...trust, wash_flags: [], watch: [] }
-    expect(toBadgeView({ tiers, trust: view, first_party: false, pricing }).message).toBe(
-      'trust 12, few buyers',
-    )
+    const badgeOf = (facts: object) =>
+      toBadgeView({ tiers, trust: { ...view, ...facts }, first_party: false, pricing })
+    expect(badgeOf({})).toMatchObject({ message: 'trust 12, 1 unvouched buyer', tone: 'neutral' })
+    expect(
+      badgeOf({ verified_buyers_30d: 9, unknown_buyers_30d: 0, sample: undefined }),
+    ).toMatchObject({ message: 'trust 12, 9 vouched buyers', tone: 'accent' })
   })
 
   test('the same is data for badge services', () => {

@@ -22,7 +22,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain/settlement/schemes': { ours: [], packages: ['valibot', '@noble/hashes'] },
   'src/domain/wire': { ours: [], packages: ['valibot'] },
   // Reads schemas instead of compiling them: nothing foreign becomes code.
-  'src/domain/json-schema': { ours: [], packages: ['@cfworker/json-schema'] },
+  'src/domain/json-schema': { ours: ['src/domain/wire'], packages: ['@cfworker/json-schema'] },
   // Rooms of the search, each on the ones before; none uses a Node built-in, so that any host can.
   'src/search/numbers': { ours: [], packages: [] },
   'src/search/words': { ours: ['src/domain', 'src/search/numbers'], packages: [] },

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toPlaceholder } from '../../../src/domain/probe/keep/plan-probe.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import { isObject } from '../../../src/domain/probe/read/bounded-json.ts'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { askEngine, findOnPath, lastLineOf } from './engine.ts'
 
 /** A package on this machine's disk, where nothing of it has run yet. */
@@ -130,7 +130,11 @@ async function toNodeProgram(
 ): Promise<FetchedPackage | string> {
   const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
   const own = identifier.split('/').at(-1) ?? ''
-  const named = isObject(bin) ? Object.entries(bin) : typeof bin === 'string' ? [[own, bin]] : []
+  const named = isJsonObject(bin)
+    ? Object.entries(bin)
+    : typeof bin === 'string'
+      ? [[own, bin]]
+      : []
   const isOne = new Set(named.map(([, path]) => path)).size === 1
   const names = named.map(([name]) => String(name))
   const program = choose(isOne && !names.includes(own) ? names.slice(0, 1) : names, own)
@@ -143,7 +147,7 @@ async function readBin(path: string): Promise<unknown> {
   try {
     const { size } = await stat(path)
     const manifest: unknown = size > MAX_MANIFEST ? null : JSON.parse(await readFile(path, 'utf8'))
-    return isObject(manifest) ? manifest.bin : undefined
+    return isJsonObject(manifest) ? manifest.bin : undefined
   } catch {
     return undefined
   }

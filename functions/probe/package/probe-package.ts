@@ -13,9 +13,8 @@ import type { PackageProber } from '../shake-hands.ts'
 import { findPackageFault, imageOf, type Runnable, toRunArgs } from './container-args.ts'
 import { askEngine, type Engine, lastLineOf } from './engine.ts'
 import { fetchPackage } from './fetch-package.ts'
-import { probeStdio } from './probe-stdio.ts'
+import { openStdio, probeStdio, type StdioSession } from './probe-stdio.ts'
 import { asNobody, toSandboxArgs, watchSandbox } from './sandbox.ts'
-import { openStdio, type StdioSession } from './stdio-session.ts'
 
 /** What one package may take. Milliseconds and bytes. */
 export interface PackageLimits {

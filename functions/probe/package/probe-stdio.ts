@@ -1,80 +1,153 @@
+import type { ChildProcess } from 'node:child_process'
 import {
   judgeStdioEnd,
   judgeStdioReply,
+  type StdioEnd,
   toPlaceholderNames,
 } from '../../../src/domain/probe/keep/judge-package.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { type Finding, toFinding } from '../../../src/domain/probe/read/finding.ts'
 import { toMcpFinding } from '../../../src/domain/probe/read/judge-mcp.ts'
 import {
-  type McpServerInfo,
+  type AskMcp,
+  DISCOVER,
+  INITIALIZE,
+  listTools,
   type McpSession,
+  parseRpcReply,
+  type RpcReply,
   readDiscovered,
   readInitialized,
-  toCurrentRequest,
-  toFormerToolsList,
-  toInitialize,
   toInitialized,
 } from '../../../src/domain/probe/read/mcp-messages.ts'
-import { SEEN } from '../../../src/domain/probe/read/mcp-tools.ts'
-import type { StdioSession } from './stdio-session.ts'
-
-/** Pages of `tools/list` that are read; a server that always has one more is cut here. */
-const MAX_PAGES = 20
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 
 /**
  * The handshake over stdio. `initialize` comes first: servers of former revisions may end at any
  * other request, while one that speaks the current revision only answers with an error and is then
  * asked to `server/discover`. Then `tools/list`. Never rejects.
  */
-export async function probeStdio(session: StdioSession, plan: PackagePlan): Promise<Finding> {
-  const opened = await session.ask(toInitialize(1))
-  if (opened === null) return judgeStdioEnd(session.end(), 'initialize', plan)
-  const info = opened.kind === 'result' ? readInitialized(opened.result) : null
-  if (info !== null) {
-    const former: McpSession = { version: info.protocol, id: null }
-    session.tell(toInitialized(former))
-    return listTools(session, plan, info, former)
-  }
-  if (opened.kind === 'result') return judgeStdioReply(opened, 'initialize', plan)
-  const discovered = await session.ask(toCurrentRequest(2, 'server/discover'))
-  const current = discovered?.kind === 'result' ? readDiscovered(discovered.result) : null
-  return current === null
-    ? judgeStdioReply(opened, 'initialize', plan)
-    : listTools(session, plan, current, null)
-}
-
-/** @param former the session of a former revision, or null for the current one */
-async function listTools(
-  session: StdioSession,
-  plan: PackagePlan,
-  info: McpServerInfo,
-  former: McpSession | null,
-): Promise<Finding> {
-  const values: unknown[] = []
-  let cursor: string | undefined
-  for (let page = 0; info.hasTools && page < MAX_PAGES; page += 1) {
-    const params = cursor === undefined ? {} : { cursor }
-    const id = 10 + page
-    const listed = await session.ask(
-      former === null
-        ? toCurrentRequest(id, 'tools/list', params)
-        : toFormerToolsList(id, former, params),
-    )
-    if (listed === null) return judgeStdioEnd(session.end(), 'tools/list', plan)
-    if (listed.kind === 'error' || !Array.isArray(listed.result.tools))
-      return judgeStdioReply(listed, 'tools/list', plan)
-    // One more than is kept: what follows sees by it that there were more.
-    for (const tool of listed.result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
-    const { nextCursor } = listed.result
-    cursor = typeof nextCursor === 'string' ? nextCursor : undefined
-    if (cursor === undefined || values.length > SEEN.tools) break
-  }
-  return toSpoken(toMcpFinding(info, { values, isCut: cursor !== undefined }, null), plan)
-}
-
-function toSpoken(finding: Finding, plan: PackagePlan): Finding {
+export async function probeStdio({ ask, end }: StdioSession, plan: PackagePlan): Promise<Finding> {
+  const opened = await ask(INITIALIZE)
+  if (opened === null) return judgeStdioEnd(end(), 'initialize', plan)
+  const former = readInitialized(opened)
+  const session: McpSession | null = former && { version: former.protocol, id: null }
+  if (session !== null) await ask(toInitialized(session))
+  const info = former ?? (opened.kind === 'error' ? readDiscovered(await ask(DISCOVER)) : null)
+  if (info === null) return judgeStdioReply(opened, 'initialize', plan)
+  const listed = await listTools(ask, info, session)
+  if (listed.fault === null) return judgeStdioEnd(end(), 'tools/list', plan)
+  if (listed.fault !== undefined) return judgeStdioReply(listed.fault, 'tools/list', plan)
+  const finding = toMcpFinding(info, listed, null)
   const names = toPlaceholderNames(plan)
   const saw = names === '' ? finding.saw : `${finding.saw}, with placeholders for ${names}`
   return toFinding({ ...finding, saw, isLocal: true })
+}
+
+export interface StdioBounds {
+  /** Milliseconds from the start until everything must be said. */
+  ms: number
+  /** Of each output. */
+  bytes: number
+}
+
+/** MCP over a program's stdin and stdout: one JSON-RPC message a line. */
+export interface StdioSession {
+  /** Null also where the session ended before the answer. */
+  ask: AskMcp
+  /** How it ended; `time` while it has not, as nobody asks earlier. */
+  end(): StdioEnd
+  /** @param excess what it took more of than it may */
+  close(excess?: string): void
+}
+
+const TAIL = 4096
+
+/** Opens the session; the caller ends the program. */
+export function openStdio(child: ChildProcess, { ms, bytes }: StdioBounds): StdioSession {
+  const { stdin, stdout, stderr } = child
+  if (stdin === null || stdout === null || stderr === null) throw new TypeError('pipes are needed')
+  const seen: Omit<StdioEnd, 'why'> = { code: null, noise: '', log: '' }
+  let why: StdioEnd['why'] | null = null
+  let waiting: { id: number; answer: (reply: RpcReply | null) => void } | null = null
+  const finish = (reason: StdioEnd['why']) => {
+    why ??= reason
+    clearTimeout(timer)
+    waiting?.answer(null)
+    stdout.destroy()
+    stderr.destroy()
+  }
+  const timer = setTimeout(() => finish('time'), ms)
+  const readLines = createLineReader((line) => {
+    if (!isMessage(line)) seen.noise ||= line.trim().slice(0, TAIL)
+    const reply = waiting === null ? null : parseRpcReply(line, waiting.id)
+    if (reply !== null) waiting?.answer(reply)
+  })
+  listen(stdout, bytes, readLines, () => finish('size'))
+  const keepTail = (piece: string) => {
+    seen.log = `${seen.log}${piece}`.slice(-TAIL)
+  }
+  listen(stderr, bytes, keepTail, () => finish('log_size'))
+  // Writing to a program that is gone is no news: its end is.
+  stdin.on('error', () => {})
+  child.on('error', () => finish('engine'))
+  child.on('close', (code) => {
+    if (why === null) seen.code = code
+    finish('exit')
+  })
+  return {
+    ask({ id, body }) {
+      if (why !== null) return Promise.resolve(null)
+      stdin.write(`${body}\n`)
+      if (id === null) return Promise.resolve(null)
+      const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
+      waiting = { id, answer: resolve }
+      return promise
+    },
+    end: () => ({ why: why ?? 'time', ...seen }),
+    close(excess) {
+      if (excess !== undefined) seen.log = `it took ${excess}`
+      finish(excess === undefined ? 'time' : 'excess')
+    },
+  }
+}
+
+function listen(
+  stream: NodeJS.ReadableStream,
+  most: number,
+  onPiece: (piece: string) => void,
+  onTooMuch: () => void,
+): void {
+  const decoder = new TextDecoder()
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > most) onTooMuch()
+    else onPiece(decoder.decode(chunk, { stream: true }))
+  })
+  stream.on('error', () => {})
+}
+
+/** Looks at each character once, however the program cuts its output. */
+function createLineReader(onLine: (line: string) => void): (piece: string) => void {
+  let rest: string[] = []
+  return (piece) => {
+    const [first = '', ...others] = piece.split('\n')
+    rest.push(first)
+    const last = others.pop()
+    if (last === undefined) return
+    for (const line of [rest.join(''), ...others]) onLine(line)
+    rest = [last]
+  }
+}
+
+/** A JSON-RPC message, or an empty line; anything else does not belong on stdout. */
+function isMessage(line: string): boolean {
+  if (line.trim() === '') return true
+  try {
+    const value: unknown = JSON.parse(line)
+    return isJsonObject(value) && value.jsonrpc === '2.0'
+  } catch {
+    return false
+  }
 }

@@ -160,6 +160,7 @@ export async function listPayouts(
       return {
         listing_id,
         payout,
+        published: isKnown.has(normalizePayout(payout)),
         counts: listing?.payout.includes(payout) === true,
         ...(at !== undefined && { proven_at: new Date(at).toISOString() }),
       }

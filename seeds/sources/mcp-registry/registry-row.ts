@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 
 /**
  * A row of the MCP registry, API v0.1 (`{server, _meta}`), of a saved file (`{server, found_at}`)
@@ -70,7 +71,7 @@ export interface RegistryRow {
 export type ParsedRow = { ok: true; row: RegistryRow } | { ok: false; name: string; detail: string }
 
 export function parseRegistryRow(value: unknown): ParsedRow {
-  const wrapped = isObject(value) && isObject(value.server) ? value : { server: value }
+  const wrapped = isJsonObject(value) && isJsonObject(value.server) ? value : { server: value }
   const result = v.safeParse(WrappedSchema, wrapped)
   if (!result.success) return { ok: false, ...describeFault(wrapped, result.issues[0]) }
   const { server, _meta, found_at } = result.output
@@ -90,7 +91,7 @@ export function parseRegistryRow(value: unknown): ParsedRow {
 
 function describeFault(wrapped: Record<string, unknown>, issue: v.BaseIssue<unknown>) {
   const server = wrapped.server
-  const name = isObject(server) && typeof server.name === 'string' ? server.name : '(no name)'
+  const name = isJsonObject(server) && typeof server.name === 'string' ? server.name : '(no name)'
   return { name: name.slice(0, 250), detail: `${v.getDotPath(issue) ?? 'row'}: ${issue.message}` }
 }
 
@@ -98,8 +99,4 @@ function toDay(instant: string | undefined): string | null {
   const match = /^(\d{4}-\d{2}-\d{2})T/.exec(instant ?? '')
   if (match?.[1] === undefined || Number.isNaN(Date.parse(match[1]))) return null
   return match[1]
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

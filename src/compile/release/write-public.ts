@@ -23,7 +23,7 @@ import { writeStatic } from './write-static.ts'
 const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 
 /** Hosts of files answer `/search` with `search.html`; where functions stand, they do. */
-const PLACES: Readonly<Record<string, string>> = { 'search/file/index.html': 'search.html' }
+const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export interface PublicInput {
   begun: BegunRelease

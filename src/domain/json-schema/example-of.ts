@@ -1,4 +1,5 @@
-import { isObject, resolveReference } from './schema-fault.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import { resolveReference } from './schema-fault.ts'
 import { findValueFault } from './value-fault.ts'
 
 const MAX_DEPTH = 8
@@ -36,7 +37,7 @@ interface Place {
 }
 
 function build(schema: unknown, place: Place): unknown {
-  if (!isObject(schema) || place.depth > MAX_DEPTH || place.budget.left-- <= 0) return undefined
+  if (!isJsonObject(schema) || place.depth > MAX_DEPTH || place.budget.left-- <= 0) return undefined
   if (typeof schema.$ref === 'string')
     return build(resolveReference(place.root, schema.$ref), deeper(place))
   const given = givenBy(schema)
@@ -57,7 +58,7 @@ function givenBy(schema: Record<string, unknown>): unknown {
 
 function buildType(schema: Record<string, unknown>, place: Place): unknown {
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
-  switch (type ?? (isObject(schema.properties) ? 'object' : undefined)) {
+  switch (type ?? (isJsonObject(schema.properties) ? 'object' : undefined)) {
     case 'object':
       return buildObject(schema, place)
     case 'array':
@@ -81,7 +82,7 @@ function buildArray({ minItems, items }: Record<string, unknown>, place: Place):
 }
 
 function buildObject(schema: Record<string, unknown>, place: Place): unknown {
-  const properties = isObject(schema.properties) ? schema.properties : {}
+  const properties = isJsonObject(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required : []
   return Object.fromEntries(
     required.map((name: string) => [

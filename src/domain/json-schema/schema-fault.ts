@@ -1,3 +1,5 @@
+import { isJsonObject } from '../wire/parse-json.ts'
+
 /**
  * Which JSON Schemas (2020-12) content may hold. A schema is foreign text that we run: references
  * stay inside it, patterns must end quickly, and size and depth are bounded, so that judging an
@@ -37,7 +39,7 @@ const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
       ? null
       : 'expected required to be a list of names',
   patternProperties: (value) =>
-    isObject(value) ? findFirst(Object.keys(value), findPatternFault) : null,
+    isJsonObject(value) ? findFirst(Object.keys(value), findPatternFault) : null,
   pattern: (value) =>
     typeof value === 'string' ? findPatternFault(value) : 'expected pattern to be text',
   ...Object.fromEntries(
@@ -55,7 +57,7 @@ const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
  * @example findSchemaFault({ $ref: 'https://x.example/a' }) → 'expected $ref to stay in this schema (#/$defs/…), got "https://x.example/a"'
  */
 export function findSchemaFault(schema: unknown): string | null {
-  if (!isObject(schema)) return 'expected a JSON Schema: an object'
+  if (!isJsonObject(schema)) return 'expected a JSON Schema: an object'
   if (countNodes(schema, 0) > MAX_NODES)
     return `expected a schema of at most ${MAX_NODES} values, ${MAX_DEPTH} deep`
   return findFault(schema, schema)
@@ -84,13 +86,9 @@ function childrenOf(schema: object): unknown[] {
   return entries.flatMap(([keyword, value]) => {
     if (ONE.includes(keyword)) return [value]
     if (LISTS.includes(keyword)) return Array.isArray(value) ? value : [null]
-    if (MAPS.includes(keyword)) return isObject(value) ? Object.values(value) : [null]
+    if (MAPS.includes(keyword)) return isJsonObject(value) ? Object.values(value) : [null]
     return []
   })
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function countNodes(value: unknown, depth: number): number {
@@ -106,7 +104,7 @@ export function countNodes(value: unknown, depth: number): number {
 
 function findFault(schema: unknown, root: object): string | null {
   if (typeof schema === 'boolean') return null
-  if (!isObject(schema)) return 'expected each subschema to be an object, true or false'
+  if (!isJsonObject(schema)) return 'expected each subschema to be an object, true or false'
   return (
     findFirst(Object.entries(schema), ([keyword, value]) => findKeywordFault(keyword, value)) ??
     findReferenceFault(schema.$ref, root) ??

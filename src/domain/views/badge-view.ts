@@ -30,25 +30,22 @@ export type BadgeTone = keyof typeof BADGE_COLORS
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 
 /**
- * The highest thing a listing has earned, in a few words; without one its price, and without that
- * only that it is listed: no evidence is not a bad sign.
+ * The highest thing a listing has earned, in a few words, a score never without the buyers it comes
+ * from; without one its price, and without that only that it is listed: no evidence is not a bad sign.
  *
- * @example toBadgeView(listing) → { label: 'Waypost', message: 'Trusted · trust 62', tone: 'strong' }
+ * @example toBadgeView(listing) → { label: 'Waypost', message: 'Trusted · trust 62, 12 vouched buyers', tone: 'strong' }
  */
 export function toBadgeView(subject: BadgeSubject): BadgeView {
   return { label: 'Waypost', ...toState(subject) }
 }
 
 function toState({ tiers, trust, first_party, pricing }: BadgeSubject): Omit<BadgeView, 'label'> {
-  const isLow = trust.evidence === 'verified_non_wash_payments' && trust.sample === 'low'
-  const earned = [
-    tiers.tier_label ?? (tiers.earned.includes('live_tested') ? 'Live-Tested' : null),
-    trust.score === null ? null : `trust ${trust.score}${isLow ? ', few buyers' : ''}`,
-  ].filter((part) => part !== null)
-  if (earned.length > 0) {
-    const isFew = isLow && earned.length === 1
-    const tone = tiers.tier === 'trusted' ? 'strong' : isFew ? 'neutral' : 'accent'
-    return { message: earned.join(' · '), tone }
+  const label = tiers.tier_label ?? (tiers.earned.includes('live_tested') ? 'Live-Tested' : null)
+  const said = trust.score === null ? null : toTrustWords(trust)
+  if (label !== null || said !== null) {
+    const isWeak = label === null && said?.isWeak === true
+    const tone = tiers.tier === 'trusted' ? 'strong' : isWeak ? 'neutral' : 'accent'
+    return { message: [label, said?.text].filter((part) => part != null).join(' · '), tone }
   }
   if (first_party) return { message: 'first-party kit', tone: 'neutral' }
   if (trust.evidence !== 'no_payment_data')
@@ -56,6 +53,15 @@ function toState({ tiers, trust, first_party, pricing }: BadgeSubject): Omit<Bad
   const price = lowestPriceOf(pricing)
   if (price === null) return { message: 'listed', tone: 'neutral' }
   return { message: price === 0 ? 'free' : `from ${toUsd(price)}`, tone: 'money' }
+}
+
+type Scored = Extract<BadgeSubject['trust'], { evidence: 'verified_non_wash_payments' }>
+
+function toTrustWords({ score, sample, verified_buyers_30d, unknown_buyers_30d }: Scored) {
+  const isVouched = unknown_buyers_30d !== undefined
+  const buyers = verified_buyers_30d === 1 ? 'buyer' : 'buyers'
+  const who = `${verified_buyers_30d} ${isVouched ? 'vouched' : 'unvouched'} ${buyers}`
+  return { text: `trust ${score}, ${who}`, isWeak: sample === 'low' || !isVouched }
 }
 
 /** The badge as data, in the endpoint schema that badge services such as Shields read. */

@@ -119,6 +119,8 @@ const KnownPayoutSchema = v.object({
   listing_id: v.string(),
   /** CAIP-10. */
   payout: v.string(),
+  /** Whether the listing in the directory names it. */
+  published: v.boolean(),
   /** Whether payments to it count for the listing since the last build. */
   counts: v.boolean(),
   /** When its wallet signed our text; absent until then. */

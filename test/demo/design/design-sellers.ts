@@ -80,9 +80,9 @@ function toCheck(verified: boolean): ClaimCheckResult {
 function toPayouts(): KnownPayout[] {
   const known = { listing_id: 'x402.service', payout: `eip155:8453:${ADDRESS}` }
   return [
-    { ...known, counts: true, proven_at: AT },
-    { ...known, counts: true },
-    { ...known, counts: false },
+    { ...known, published: true, counts: true, proven_at: AT },
+    { ...known, published: true, counts: true },
+    { ...known, published: true, counts: false },
   ]
 }
 

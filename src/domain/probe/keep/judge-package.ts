@@ -1,5 +1,5 @@
 import { type Finding, type ProbeOutcome, toFinding } from '../read/finding.ts'
-import type { RpcReply } from '../read/json-rpc.ts'
+import type { RpcReply } from '../read/mcp-messages.ts'
 import { toPlaceholder } from './plan-probe.ts'
 import type { PackagePlan } from './probe-plan.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../read/bounded-json.ts'
+import { isJsonObject } from '../../wire/parse-json.ts'
 import type { Finding, SeenSkill, SeenTool } from '../read/finding.ts'
 
 /** Members of a schema that hold further schemas under names of the seller's own choice. */
@@ -50,7 +50,7 @@ export function toSchemaFacts(schema: Record<string, unknown>): Record<string, u
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
       if (!FACTS.has(key) || (key === 'default' && isText(value))) return []
-      return [[key, NAMED.has(key) && isObject(value) ? toNamed(value) : toValue(key, value)]]
+      return [[key, NAMED.has(key) && isJsonObject(value) ? toNamed(value) : toValue(key, value)]]
     }),
   )
 }
@@ -59,7 +59,7 @@ function toNamed(schemas: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, value]) => [
       name,
-      isObject(value) ? toSchemaFacts(value) : value,
+      isJsonObject(value) ? toSchemaFacts(value) : value,
     ]),
   )
 }
@@ -67,7 +67,7 @@ function toNamed(schemas: Record<string, unknown>): Record<string, unknown> {
 function toValue(key: string, value: unknown): unknown {
   if (key === 'default' || key === 'const' || key === 'enum') return value
   if (Array.isArray(value)) return value.map((each) => toValue(key, each))
-  return isObject(value) ? toSchemaFacts(value) : value
+  return isJsonObject(value) ? toSchemaFacts(value) : value
 }
 
 function isText(value: unknown): boolean {

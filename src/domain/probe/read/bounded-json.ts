@@ -34,11 +34,6 @@ function lengthOf(value: unknown, children: readonly [string, unknown][]): numbe
   return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
 }
 
-/** A JSON object, not a list and not null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /**
  * Whether every `$ref` (and its dynamic kin) of a JSON Schema points into the schema itself. Others
  * are never resolved: a reader of the schema would fetch what a seller names. The value

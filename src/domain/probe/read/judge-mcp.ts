@@ -1,8 +1,7 @@
 import { judgeStatus, toWrong } from './common-outcome.ts'
 import { type Finding, type PaymentTerm, toFinding } from './finding.ts'
 import { toInertLine } from './inert-text.ts'
-import type { RpcReply } from './json-rpc.ts'
-import type { McpServerInfo } from './mcp-messages.ts'
+import type { ListedTools, McpServerInfo, RpcReply } from './mcp-messages.ts'
 import { readTools } from './mcp-tools.ts'
 import { readMppTerms } from './mpp-terms.ts'
 import { mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
@@ -41,7 +40,7 @@ function toPaidDoor(answer: ProbeAnswer): Finding {
  */
 export function toMcpFinding(
   info: McpServerInfo,
-  tools: { values: readonly unknown[]; isCut: boolean },
+  tools: Pick<ListedTools, 'values' | 'isCut'>,
   answer: Pick<ProbeAnswer, 'status' | 'ms'> | null,
 ): Finding {
   const { items, isCut } = readTools(tools.values)

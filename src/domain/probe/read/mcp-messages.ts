@@ -1,11 +1,11 @@
-import { isObject } from './bounded-json.ts'
-import type { RpcReply } from './json-rpc.ts'
+import { isJsonObject } from '../../wire/parse-json.ts'
+import { SEEN } from './mcp-tools.ts'
 
 /** The current revision: every request describes itself, there is no handshake and no session. */
 export const MCP_CURRENT = '2026-07-28'
 
 /** The last revision with an `initialize` handshake. */
-export const MCP_FORMER = '2025-11-25'
+const MCP_FORMER = '2025-11-25'
 
 /** Error of a server of the current era that speaks other revisions than the one asked. */
 const UNSUPPORTED_VERSION = -32_022
@@ -15,39 +15,14 @@ const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 
 const CLIENT = { name: 'waypost-probe', version: '1' }
 
-/** One message: the body to POST and the headers that mirror it. */
+/** Pages of `tools/list` that are read; a server that always has one more is cut here. */
+const MAX_PAGES = 20
+
+/** One message: its body, and the headers that mirror it over HTTP. A notification has no id. */
 export interface McpMessage {
   id: number | null
   headers: Record<string, string>
   body: string
-}
-
-/** A request of the current revision. */
-export function toCurrentRequest(
-  id: number,
-  method: 'server/discover' | 'tools/list',
-  params: Record<string, unknown> = {},
-): McpMessage {
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': MCP_CURRENT,
-    'io.modelcontextprotocol/clientInfo': CLIENT,
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  return {
-    id,
-    headers: { 'mcp-protocol-version': MCP_CURRENT, 'mcp-method': method },
-    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }),
-  }
-}
-
-/** `initialize` of the former revisions; the server chooses which of them it speaks. */
-export function toInitialize(id: number): McpMessage {
-  const params = { protocolVersion: MCP_FORMER, capabilities: {}, clientInfo: CLIENT }
-  return {
-    id,
-    headers: {},
-    body: JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params }),
-  }
 }
 
 /** A session of a former revision, as `initialize` opened it. */
@@ -57,22 +32,107 @@ export interface McpSession {
   id: string | null
 }
 
+/** The answer to one JSON-RPC request of ours. */
+export type RpcReply =
+  | { kind: 'result'; result: Record<string, unknown> }
+  | { kind: 'error'; code: number; message: string; data: unknown }
+
+/** Sends a message. @returns its answer; null for a notification, and where none came */
+export type AskMcp = (message: McpMessage) => Promise<RpcReply | null>
+
+export const DISCOVER = toCurrent(1, 'server/discover', {})
+
+/** The server chooses which of the former revisions it speaks. */
+export const INITIALIZE = toMessage(2, 'initialize', {
+  protocolVersion: MCP_FORMER,
+  capabilities: {},
+  clientInfo: CLIENT,
+})
+
+export function toInitialized(session: McpSession): McpMessage {
+  return toMessage(null, 'notifications/initialized', undefined, toSessionHeaders(session))
+}
+
 export function toSessionHeaders({ version, id }: McpSession): Record<string, string> {
   return { 'mcp-protocol-version': version, ...(id !== null && { 'mcp-session-id': id }) }
 }
 
-export function toInitialized(session: McpSession): McpMessage {
-  const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  return { id: null, headers: toSessionHeaders(session), body }
+function toToolsList(page: number, session: McpSession | null, cursor: string | undefined) {
+  const params = cursor === undefined ? {} : { cursor }
+  return session === null
+    ? toCurrent(10 + page, 'tools/list', params)
+    : toMessage(10 + page, 'tools/list', params, toSessionHeaders(session))
 }
 
-export function toFormerToolsList(
-  id: number,
-  session: McpSession,
-  params: Record<string, unknown>,
+function toCurrent(id: number, method: string, params: object): McpMessage {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': MCP_CURRENT,
+    'io.modelcontextprotocol/clientInfo': CLIENT,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const headers = { 'mcp-protocol-version': MCP_CURRENT, 'mcp-method': method }
+  return toMessage(id, method, { ...params, _meta }, headers)
+}
+
+function toMessage(
+  id: number | null,
+  method: string,
+  params?: object,
+  headers: McpMessage['headers'] = {},
 ): McpMessage {
-  const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
-  return { id, headers: toSessionHeaders(session), body }
+  const head = { jsonrpc: '2.0', ...(id !== null && { id }), method }
+  return { id, headers, body: JSON.stringify({ ...head, ...(params && { params }) }) }
+}
+
+/** Tools page by page, unjudged. */
+export interface ListedTools {
+  values: unknown[]
+  isCut: boolean
+  /** What ended the list too early: another answer, or null for none. */
+  fault?: RpcReply | null
+}
+
+/** @param session of a former revision, or null for the current one */
+export async function listTools(
+  ask: AskMcp,
+  { hasTools }: McpServerInfo,
+  session: McpSession | null,
+): Promise<ListedTools> {
+  const values: unknown[] = []
+  let cursor: string | undefined
+  for (let page = 0; hasTools && page < MAX_PAGES; page += 1) {
+    const reply = await ask(toToolsList(page, session, cursor))
+    const result = reply?.kind === 'result' ? reply.result : {}
+    if (!Array.isArray(result.tools)) return { values, isCut: true, fault: reply }
+    // One more than is kept: what follows sees by it that there were more.
+    for (const tool of result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
+    cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
+    if (cursor === undefined || values.length > SEEN.tools) break
+  }
+  return { values, isCut: cursor !== undefined }
+}
+
+/**
+ * The answer with this id in a JSON text; null where it holds none. An error without an id counts:
+ * servers answer so when they could not read the request.
+ */
+export function parseRpcReply(text: string, id: number): RpcReply | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const message = Array.isArray(value)
+    ? value.find((each) => isJsonObject(each) && each.id === id)
+    : value
+  if (!isJsonObject(message) || message.jsonrpc !== '2.0') return null
+  const isOurs = message.id === id
+  if (isOurs && isJsonObject(message.result)) return { kind: 'result', result: message.result }
+  const { error } = message
+  if (!isJsonObject(error) || typeof error.code !== 'number') return null
+  if (!isOurs && message.id !== null && message.id !== undefined) return null
+  return { kind: 'error', code: error.code, message: String(error.message), data: error.data }
 }
 
 /** What `server/discover` or `initialize` told. */
@@ -85,22 +145,24 @@ export interface McpServerInfo {
 
 const REVISION = /^\d{4}-\d{2}-\d{2}$/
 
-/** @returns null where the result is not one of `initialize`. */
-export function readInitialized(result: Record<string, unknown>): McpServerInfo | null {
-  const { protocolVersion, serverInfo } = result
+/** @returns null where it is no result of `initialize`. */
+export function readInitialized(reply: RpcReply | null): McpServerInfo | null {
+  if (reply?.kind !== 'result') return null
+  const { protocolVersion, serverInfo, capabilities } = reply.result
   if (typeof protocolVersion !== 'string' || !REVISION.test(protocolVersion)) return null
-  if (!isObject(serverInfo) || !isObject(result.capabilities)) return null
-  return toInfo(serverInfo, result.capabilities, protocolVersion)
+  if (!isJsonObject(serverInfo) || !isJsonObject(capabilities)) return null
+  return toInfo(serverInfo, capabilities, protocolVersion)
 }
 
-/** @returns null where the result is not one of `server/discover`, or not of our revision. */
-export function readDiscovered(result: Record<string, unknown>): McpServerInfo | null {
-  const { supportedVersions } = result
+/** @returns null where it is no result of `server/discover`, or not of our revision. */
+export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
+  if (reply?.kind !== 'result') return null
+  const { supportedVersions, capabilities, serverInfo, _meta } = reply.result
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MCP_CURRENT)) return null
-  if (!isObject(result.capabilities)) return null
-  const meta = isObject(result._meta) ? result._meta['io.modelcontextprotocol/serverInfo'] : null
-  const info = [result.serverInfo, meta].find((each) => isObject(each))
-  return toInfo(isObject(info) ? info : {}, result.capabilities, MCP_CURRENT)
+  if (!isJsonObject(capabilities)) return null
+  const meta = isJsonObject(_meta) ? _meta['io.modelcontextprotocol/serverInfo'] : null
+  const info = [serverInfo, meta].find((each) => isJsonObject(each))
+  return toInfo(isJsonObject(info) ? info : {}, capabilities, MCP_CURRENT)
 }
 
 /** The server is of the current era but refused this request: `initialize` would not help. */
@@ -108,7 +170,7 @@ export function isCurrentEraError(reply: RpcReply | null): boolean {
   if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
   if (reply.code !== UNSUPPORTED_VERSION) return true
   // It may name former revisions beside its own: those are reached by `initialize`.
-  const supported = isObject(reply.data) ? reply.data.supported : undefined
+  const supported = isJsonObject(reply.data) ? reply.data.supported : undefined
   return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
 }
 
@@ -118,10 +180,34 @@ function toInfo(
   protocol: string,
 ): McpServerInfo {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
-  return {
-    name: text(info.name),
-    version: text(info.version),
-    protocol,
-    hasTools: isObject(capabilities.tools),
+  const hasTools = isJsonObject(capabilities.tools)
+  return { name: text(info.name), version: text(info.version), protocol, hasTools }
+}
+
+/**
+ * Reads server-sent events piece by piece: each character is looked at once, however the seller
+ * cuts its stream.
+ *
+ * @returns a reader that takes the next piece and gives the events it completed
+ */
+export function createEventReader(): (piece: string) => { event: string; data: string }[] {
+  let rest = ''
+  let event = ''
+  let data: string[] = []
+  const readLine = (line: string) => {
+    if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+    if (line.startsWith('event:')) event = line.slice(6).trim()
+    if (line !== '') return []
+    const whole = { event: event || 'message', data: data.join('\n') }
+    const isEmpty = data.length === 0
+    event = ''
+    data = []
+    return isEmpty ? [] : [whole]
+  }
+  return (piece) => {
+    const [first = '', ...others] = piece.split('\n')
+    const lines = [rest + first, ...others]
+    rest = lines.pop() ?? ''
+    return lines.flatMap((line) => readLine(line.endsWith('\r') ? line.slice(0, -1) : line))
   }
 }

@@ -1,4 +1,5 @@
-import { hasLocalReferencesOnly, isObject, isWithin } from './bounded-json.ts'
+import { isJsonObject } from '../../wire/parse-json.ts'
+import { hasLocalReferencesOnly, isWithin } from './bounded-json.ts'
 import type { SeenSkill, SeenTool } from './finding.ts'
 import { toInertLine } from './inert-text.ts'
 
@@ -27,11 +28,11 @@ export interface KeptList<Item> {
  */
 export function readTools(values: readonly unknown[]): KeptList<SeenTool> {
   return keepWithin(values, SEEN.tools, (value) => {
-    const name = toName(isObject(value) ? value.name : undefined)
-    if (!isObject(value) || name === null) return null
+    const name = toName(isJsonObject(value) ? value.name : undefined)
+    if (!isJsonObject(value) || name === null) return null
     const schema = readSchema(value.inputSchema)
     const title = toText(value.title, SEEN.titleLength)
-    const hints = isObject(value.annotations) ? value.annotations : {}
+    const hints = isJsonObject(value.annotations) ? value.annotations : {}
     const tool: SeenTool = {
       name,
       ...(title !== '' && { title }),
@@ -47,8 +48,8 @@ export function readTools(values: readonly unknown[]): KeptList<SeenTool> {
 /** Skills of an agent card, bounded the same way. */
 export function readSkills(values: readonly unknown[]): KeptList<SeenSkill> {
   return keepWithin(values, SEEN.skills, (value) => {
-    const id = toName(isObject(value) ? value.id : undefined)
-    if (!isObject(value) || id === null) return null
+    const id = toName(isJsonObject(value) ? value.id : undefined)
+    if (!isJsonObject(value) || id === null) return null
     const examples = (Array.isArray(value.examples) ? value.examples : [])
       .slice(0, SEEN.examples)
       .map((each) => toText(each, SEEN.exampleLength))
@@ -99,7 +100,8 @@ function toText(value: unknown, maxLength: number): string {
 function readSchema(value: unknown): { value: Record<string, unknown>; isCut: boolean } {
   const any = { type: 'object' }
   if (value === undefined) return { value: any, isCut: false }
-  const isKept = isObject(value) && isWithin(value, SEEN.schema) && hasLocalReferencesOnly(value)
+  const isKept =
+    isJsonObject(value) && isWithin(value, SEEN.schema) && hasLocalReferencesOnly(value)
   return isKept ? { value: inertStrings(value), isCut: false } : { value: any, isCut: true }
 }
 
@@ -111,7 +113,7 @@ function inertStrings(schema: Record<string, unknown>): Record<string, unknown> 
         ? toInertLine(value, SEEN.descriptionLength)
         : value
     if (Array.isArray(value)) return value.map((each) => clean(each, ''))
-    return isObject(value) ? inertStrings(value) : value
+    return isJsonObject(value) ? inertStrings(value) : value
   }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
 }

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { type Operation, ParamSchema, PayloadSchema } from '../../listing/operation.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
-import { isObject, isWithin } from './bounded-json.ts'
+import { isJsonObject } from '../../wire/parse-json.ts'
+import { isWithin } from './bounded-json.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 
 /**
@@ -20,13 +21,13 @@ export function readX402Input(answer: ProbeAnswer): SeenInput {
   const header = headerOf(answer, 'payment-required')
   const said = header === undefined ? jsonOf(answer) : parseBase64Json(header, MAX_HEADER_LENGTH)
   const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
-  const accepts = isObject(said) && Array.isArray(said.accepts) ? said.accepts : []
-  const input = isObject(bazaar)
+  const accepts = isJsonObject(said) && Array.isArray(said.accepts) ? said.accepts : []
+  const input = isJsonObject(bazaar)
     ? memberOf(memberOf(bazaar, 'info'), 'input')
     : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
   // Version 2 gives examples, and their schema beside them.
   const schema = memberOf(memberOf(memberOf(bazaar, 'schema'), 'properties'), 'input')
-  if (!isObject(input) || !isWithin({ input, schema }, BOUNDS)) return {}
+  if (!isJsonObject(input) || !isWithin({ input, schema }, BOUNDS)) return {}
   const params = readParams(input, memberOf(schema, 'properties'))
   const body = readBody(input, memberOf(schema, 'properties'))
   return {
@@ -39,17 +40,17 @@ function readParams(input: Record<string, unknown>, schemas: unknown): Operation
   const values = memberOf(input, 'queryParams')
   const shape = memberOf(schemas, 'queryParams')
   const described = memberOf(shape, 'properties')
-  const required = isObject(shape) && Array.isArray(shape.required) ? shape.required : []
+  const required = isJsonObject(shape) && Array.isArray(shape.required) ? shape.required : []
   const names = [...Object.keys(toRecord(values)), ...Object.keys(toRecord(described))]
   // A name that means something else in code is nobody's parameter.
   const own = [...new Set(names)].filter((name) => name !== '__proto__')
   return own.slice(0, MAX_PARAMS).flatMap((name) => {
     const value = toRecord(values)[name]
-    const field = toField(toRecord(described)[name] ?? (isObject(value) ? value : undefined))
+    const field = toField(toRecord(described)[name] ?? (isJsonObject(value) ? value : undefined))
     const isRequired = field.required || required.includes(name)
     const head = { name, in: 'query', ...(isRequired && { required: true }) }
     const { schema, description } = field
-    const example = isObject(value) ? undefined : value
+    const example = isJsonObject(value) ? undefined : value
     return firstValid(ParamSchema, [
       { ...head, ...present({ schema, description, example }) },
       { ...head, ...present({ example }) },
@@ -62,11 +63,11 @@ function readBody(input: Record<string, unknown>, schemas: unknown): Operation['
   const type = input.bodyType
   if (type !== undefined && type !== 'json') return null
   const fields = memberOf(input, 'bodyFields')
-  const example = isObject(input.body) ? input.body : undefined
-  const schema = isObject(fields) ? toObjectSchema(fields) : memberOf(schemas, 'body')
-  if (example === undefined && !isObject(schema)) return null
+  const example = isJsonObject(input.body) ? input.body : undefined
+  const schema = isJsonObject(fields) ? toObjectSchema(fields) : memberOf(schemas, 'body')
+  if (example === undefined && !isJsonObject(schema)) return null
   const [body] = firstValid(PayloadSchema, [
-    present({ schema: isObject(schema) ? schema : undefined, example }),
+    present({ schema: isJsonObject(schema) ? schema : undefined, example }),
     present({ example }),
   ])
   return body ?? null
@@ -74,7 +75,7 @@ function readBody(input: Record<string, unknown>, schemas: unknown): Operation['
 
 /** Version 1 describes a field by its type, a sentence and whether it is required. */
 function toField(value: unknown) {
-  if (!isObject(value)) return { required: false }
+  if (!isJsonObject(value)) return { required: false }
   const { required, description, ...schema } = value
   return {
     required: required === true,
@@ -116,9 +117,9 @@ function present(values: Record<string, unknown>): Record<string, unknown> {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 function toRecord(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { PayoutSchema } from '../../listing/caip-account.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
 import { toCaip2, usdAssetOf } from '../../settlement/usd-assets.ts'
-import { isObject } from './bounded-json.ts'
+import { isJsonObject } from '../../wire/parse-json.ts'
 import type { PaymentTerm } from './finding.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 
@@ -39,11 +39,11 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   if (header !== undefined) {
     const value = parseBase64Json(header, MAX_HEADER_LENGTH)
-    if (!isObject(value)) return missing('a PAYMENT-REQUIRED header that is no base64 JSON')
+    if (!isJsonObject(value)) return missing('a PAYMENT-REQUIRED header that is no base64 JSON')
     return readOffers(value, '2', 'the PAYMENT-REQUIRED header')
   }
   const body = jsonOf(answer)
-  if (!isObject(body)) return missing('a 402 without PAYMENT-REQUIRED header or JSON body')
+  if (!isJsonObject(body)) return missing('a 402 without PAYMENT-REQUIRED header or JSON body')
   if (body.x402Version === 2)
     return missing('terms of x402 version 2 in the body only; clients read the header')
   if (body.x402Version !== 1) return missing('a 402 whose body has no x402Version 1')

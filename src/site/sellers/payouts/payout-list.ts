@@ -26,7 +26,7 @@ export function showPayouts(
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const payout = String(new FormData(form).get('payout') ?? '').trim()
-    const item = createPayout({ listing_id: listingId, payout, counts: false })
+    const item = createPayout({ listing_id: listingId, payout, published: false, counts: false })
     list.append(item)
     partOf<HTMLButtonElement>(item, 'prove').click()
     form.reset()
@@ -47,11 +47,12 @@ function createPayout(known: KnownPayout): HTMLElement {
 }
 
 async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
-  const { listing_id, payout, counts } = known
+  const { proven_at: _, ...unproven } = known
+  const { listing_id, payout } = known
   const box = partOf(item, 'payout-result')
   const answer = await callSellers<PayoutState>('DELETE', 'payout', { listing_id, payout })
   if (!answer.ok) return showLine(box, answer.detail)
-  showState(item, toPayoutWords({ listing_id, payout, counts }))
+  showState(item, toPayoutWords(unproven))
   showLine(box, 'The proof is withdrawn. The next build leaves it out.')
 }
 

@@ -15,14 +15,15 @@ export interface PayoutWords {
 }
 
 /** @example toPayoutWords({ payout: 'eip155:8453:0x12…', counts: true, … }).network → 'Base' */
-export function toPayoutWords({ payout, counts, proven_at }: KnownPayout): PayoutWords {
+export function toPayoutWords({ payout, published, counts, proven_at }: KnownPayout): PayoutWords {
   const [family = '', chain = '', address = ''] = payout.split(':')
   const network = toNetworkName(`${family}:${chain}`)
   const way = family === 'solana' ? 'solana' : 'evm'
-  return { network, address, way, ...toState(counts, proven_at) }
+  return { network, address, way, ...toState(published, counts, proven_at) }
 }
 
 function toState(
+  published: boolean,
   counts: boolean,
   provenAt: string | undefined,
 ): Pick<PayoutWords, 'state' | 'label' | 'explanation'> {
@@ -33,6 +34,13 @@ function toState(
       explanation: counts
         ? 'Payments to it count for this listing.'
         : 'Payments to it count for this listing from the next build on.',
+    }
+  if (!published)
+    return {
+      state: 'unproven',
+      label: 'not proven',
+      explanation:
+        'The listing does not name it. Prove it, and payments to it count from the next build on.',
     }
   if (!counts)
     return {
