@@ -24,7 +24,7 @@ import { renderLock } from '../content/seed-lock.ts'
 import type { ReviewPlace } from './accept-file.ts'
 import { acceptFile } from './accept-file.ts'
 import { openProposals } from './proposals.ts'
-import { createTagQueue } from './proposed-tags.ts'
+import { createFactQueue, PROPOSED_PAYOUTS, PROPOSED_TAGS } from './proposed-facts.ts'
 import type { Decision, ReviewSource } from './review-source.ts'
 
 /**
@@ -39,7 +39,10 @@ export function reviewSources(
   const log = createLog((line) => process.stderr.write(line), Date.now)
   return [
     { kind: 'content', open: async () => createContentQueue(place, now) },
-    { kind: 'tags', open: async () => createTagQueue(place, now) },
+    ...[PROPOSED_TAGS, PROPOSED_PAYOUTS].map((fact) => ({
+      kind: fact.kind,
+      open: async () => createFactQueue(fact, place, now),
+    })),
     {
       kind: 'proposals',
       open: async () =>

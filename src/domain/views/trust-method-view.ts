@@ -10,6 +10,7 @@ import {
 import { VOUCHING } from '../independence/vouching.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { listUncounted } from '../settlement/schemes/schemes.ts'
+import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
 import { WASH } from '../wash/wash-rules.ts'
@@ -56,6 +57,10 @@ export const TrustMethodSchema = v.object({
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
   /** What gets past the exclusions: whoever reads a score should know. */
   not_caught: v.array(v.string()),
+  /** Coins that a bridge redeems and not their issuer, and whether payments in them count. */
+  bridged: v.array(
+    v.object({ network: v.string(), name: v.string(), counts: v.boolean(), reason: v.string() }),
+  ),
   /** Ways of paying whose payments are not counted, and why. */
   not_seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
   vouching: v.object({
@@ -99,6 +104,12 @@ export function toTrustMethodView(
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to Waypost'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
     not_caught: NOT_CAUGHT,
+    bridged: BRIDGED_COINS.map(({ network, name, counts, reason }) => ({
+      network,
+      name,
+      counts,
+      reason,
+    })),
     not_seen: listUncounted().map(({ id, name, reason }) => ({ id, name, reason })),
     vouching: {
       usd_a_listing: VOUCHING.usdAListing,
