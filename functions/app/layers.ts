@@ -4,7 +4,7 @@ import { gonePagePath } from '../../src/domain/derived/gone-path.ts'
 import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
-import { CHOSEN_PAGE, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { hasBody } from '../call/upload.ts'
 import type { ListingCards } from '../cards/listing-cards.ts'
@@ -42,6 +42,8 @@ export interface Layers {
 /** A body of our own endpoints may take this long (milliseconds). */
 const BODY_TIMEOUT = 60_000
 const SEARCH_PATH = ROUTES.search.path
+/** A document that is a file without a query. */
+const TAKES_QUERY = new RegExp(`^${ROUTES.compare_list.path}$|${KIT_PATTERN}`)
 /** A page that is a file without a query, and rendered with one. */
 const COMPARE_PAGE = '/compare'
 export const RELAY_PREFIX = '/api/v1/call/'
@@ -93,10 +95,10 @@ function createLayerTable(layers: Layers): Layer[] {
       answered(search(asked.req, asked.res, asked.query, () => toApp(asked))),
     (asked) => hasBody(asked.req) && cutSlowBody(asked),
     (asked) => doors !== undefined && isForDoor(asked) && toApp(asked),
-    // Without a query it is a file.
-    (asked) => asked.query !== '' && asked.path === ROUTES.compare_list.path && toApp(asked),
     nameChosenPage,
     (asked) => answerGone(asked, release(), problem),
+    // Without a query it is a file.
+    (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
     ({ req, res, path }) => release().files.serve(req, res, path),
     ({ req, res, path }) => cards?.serve(req, res, path) === true,
     (asked) => pages?.serve(asked.req, asked.res, asked.path, () => toApp(asked)) === true,

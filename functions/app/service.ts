@@ -12,6 +12,7 @@ import { createDisputePage, createDisputeRoute } from '../disputes/dispute-form.
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
+import { createKit } from '../kit/kit-route.ts'
 import { createRateLimits } from '../limits/rate-limits.ts'
 import { createSharedCounters } from '../limits/store-counter.ts'
 import { createCheck, createCheckPage, createLint } from '../lint/check-form.ts'
@@ -131,6 +132,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     search: search.route,
     operations: createOperationsRoute(parts, createFindOperations(parts)),
     compare_list: createCompareList(parts),
+    kit: createKit(parts),
     lint: createLint(parts, check),
     changes: createChanges(parts),
     propose: createProposalRoute(parts, propose),
@@ -174,7 +176,10 @@ async function stopServer(server: Server): Promise<void> {
 /** A handler for each route that lives from the ledger. */
 export function createLedgerHandlers(
   parts: Parts,
-): Omit<Handlers, 'search' | 'operations' | 'compare_list' | 'changes' | 'lint' | 'propose'> {
+): Omit<
+  Handlers,
+  'search' | 'operations' | 'compare_list' | 'kit' | 'changes' | 'lint' | 'propose'
+> {
   return {
     go: createGo(parts),
     login: createLogin(parts),

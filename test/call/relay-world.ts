@@ -96,6 +96,7 @@ export function aListing(url: string, changes: Partial<LiveListing> = {}): LiveL
   return {
     id: 'x402.seller',
     name: 'Seller',
+    digest: 'digest-of-the-seller',
     kind: 'http_api',
     url,
     status: 'unclaimed',

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toKitCard } from '../../src/domain/doors/cards/kit-card.ts'
 import { toListingCard } from '../../src/domain/doors/cards/listing-card.ts'
+import { CompactKitSchema, toCompactKit } from '../../src/domain/kit/compact-kit.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
@@ -73,6 +75,19 @@ describe('what an agent reads of one listing', () => {
       const whole = kitOf(id).operations.length
       const missing = Object.entries(Object(left_out)).find(([name]) => name === 'operations')?.[1]
       expect([id, Object(operations ?? []).length + Number(missing ?? 0)]).toEqual([id, whole])
+    }
+  })
+
+  test('in the compact kit is at most 800 bytes in the median, and names the same listing', () => {
+    const compact = [...kits.values()].map((kit) => ({ kit, view: toCompactKit(kit, {}) }))
+    const sizes = compact.map(({ view }) => bytes(view)).sort((a, b) => a - b)
+    expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(800)
+    for (const { kit, view } of compact) {
+      expect(v.is(CompactKitSchema, view)).toBe(true)
+      expect([view?.id, view?.digest]).toEqual([kit.id, kit.digest])
+      // Each name that is told may be asked for.
+      for (const operation of view?.others ?? [])
+        expect(toCompactKit(kit, { operation }), operation).not.toBeNull()
     }
   })
 

@@ -80,6 +80,8 @@ describe('kit.json v0.1', () => {
     expect(rest).toEqual({
       kit_version: 'v0.1',
       id: 'x402.example',
+      digest: expect.stringMatching(/^[\w-]{43}$/),
+      payees: [],
       name: 'Example',
       kind: 'http_api',
       summary: 'One sentence.',

@@ -38,13 +38,21 @@ describe('the OpenAPI document lists what is answered', () => {
     ...of.map((id): [typeof id, string, number] => [id, 'x402.nobody', 404]),
     ['compare_list', '?ids=x402.weather', 400],
     ['compare_list', '?nope=1', 400],
+    ['kit', 'x402.weather/kit.json?view=compact', 200],
+    ['kit', 'x402.nobody/kit.json?view=compact', 404],
+    ['kit', `${GONE}/kit.json?view=compact`, 410],
+    ['kit', 'x402.weather/kit.json?view=short', 400],
+    ['kit', 'x402.weather/kit.json?view=compact&operation=99', 400],
+    ['kit', 'x402.weather/kit.json?operation=0', 400],
     ['call', 'x402.weather?endpoint=//evil.example', 400],
     ['search', '?offset=2147483648', 400],
   ]
   test.each(answered)('%s %s: %i', async (id, sample, status) => {
     const route = ROUTES[id]
     const path = route.path.includes(':listing_id')
-      ? route.path.replace(':listing_id', sample)
+      ? route.path.replace(/:listing_id(\/kit\.json)?/, (_, rest = '') =>
+          sample.includes('/') ? sample : `${sample}${rest}`,
+        )
       : `${route.path}${sample}`
     expect((await ask(path)).status).toBe(status)
     const { get } = Reflect.get(Object(paths), route.path.replace(/:(\w+)/g, '{$1}'))

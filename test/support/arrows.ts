@@ -20,6 +20,8 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain/owners': { ours: ['src/domain'], packages: ['valibot', 'tldts'] },
   // A memo on a chain names its seller by a hash.
   'src/domain/settlement/schemes': { ours: [], packages: ['valibot', '@noble/hashes'] },
+  // What a caller relies on is named by a hash.
+  'src/domain/pins': { ours: ['src/domain'], packages: ['valibot', '@noble/hashes'] },
   'src/domain/wire': { ours: [], packages: ['valibot'] },
   // Reads schemas instead of compiling them: nothing foreign becomes code.
   'src/domain/json-schema': { ours: ['src/domain/wire'], packages: ['@cfworker/json-schema'] },
@@ -113,6 +115,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
       '@a2a-js/sdk*',
     ],
   },
+  'functions/kit': { ours: LIVE, packages: ['h3'] },
   'functions/lint': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
   'functions/forms': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/limits': { ours: LIVE, packages: ['node:*'] },

@@ -5,6 +5,7 @@ export function liveListing(id: string, url: string): LiveListing {
   return {
     id,
     name: id,
+    digest: 'digest-of-nothing',
     kind: 'http_api',
     url,
     status: 'unclaimed',

@@ -9,6 +9,7 @@ const ANSWERS = [
   'CompactSearchResponse',
   'Listing',
   'Kit',
+  'CompactKit',
   'Compare',
   'Categories',
   'Sources',

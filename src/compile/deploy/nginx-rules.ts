@@ -1,7 +1,7 @@
 import { fileHeaders, HOME_LINK } from '../../domain/delivery/file-headers.ts'
 import { findTypeByExtension } from '../../domain/wire/content-type.ts'
 import { PAGES_WITH_TWIN } from '../../domain/wire/door-table.ts'
-import { FUNCTION_WITH_QUERY } from '../../domain/wire/route-table.ts'
+import { FUNCTION_WITH_QUERY, KIT_PATTERN } from '../../domain/wire/route-table.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,
@@ -87,6 +87,7 @@ function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): stri
     `location ~ ^/[^/]+\\.html$ { try_files $uri @functions; ${page} }`,
     `location ~ ^(?<address>/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+)$ { try_files $uri/$waypost_page @functions; ${page} ${twin} }`,
     `location @files { try_files $uri @functions; ${data} }`,
+    `location ~ ${KIT_PATTERN} { if ($args) { return 418; } try_files $uri @functions; ${data} }`,
     `location /api/ { try_files $uri/index.json $uri @functions; ${data} }`,
     `location /badge/ { try_files $uri @functions; ${badge} }`,
     `location /_astro/ { try_files $uri @functions; ${hashed} }`,

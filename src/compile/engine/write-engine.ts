@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
@@ -57,7 +56,6 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
   return toOperationEntries(listing, baseUrl).map(({ found, names, description, minUsd }, at) => {
     const id = `${document.id}~${at}`
     const { listing: shown, operation } = found
-    const digest = createHash('sha256').update(JSON.stringify(operation)).digest('hex').slice(0, 16)
     return {
       ...document,
       id,
@@ -68,7 +66,9 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
         labels: [document.name, ...document.tags, ...document.categories],
         summary: [description],
       },
-      body: encoder.encode(JSON.stringify({ id, listing: shown, digest, operation })),
+      body: encoder.encode(
+        JSON.stringify({ id, listing: shown, digest: listing.digest, operation }),
+      ),
     }
   })
 }

@@ -47,10 +47,11 @@ export const OPERATIONS: Record<RouteId, OperationFacts> = {
   kit: {
     summary: 'The kit manifest: how to invoke a listing.',
     description:
-      'Addresses, payment headers and ready snippets, so that a client can call the listing without reading its documentation first.',
+      'Addresses, payment headers and ready snippets, so that a client can call the listing without reading its documentation first. With view=compact it is what the next call takes, in a few hundred bytes.',
     tag: 'Listings',
     answer: 'Kit',
-    problems: ['listing-not-found', 'listing-gone'],
+    otherAnswer: 'CompactKit',
+    problems: ['invalid-parameter', 'listing-not-found', 'listing-gone', 'rate-limited'],
   },
   listings_dump: {
     summary: 'Every listing, a line each.',

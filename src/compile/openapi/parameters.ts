@@ -5,7 +5,12 @@ import {
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import { CLICK_SOURCES, PROBE_PROTOCOLS } from '../../domain/wire/vocabulary.ts'
+import {
+  CLICK_SOURCES,
+  PROBE_PROTOCOLS,
+  RAILS,
+  SEARCH_VIEWS,
+} from '../../domain/wire/vocabulary.ts'
 import { toOpenApiSchema } from './schemas.ts'
 
 interface Parameter {
@@ -58,6 +63,30 @@ const OTHERS: Partial<Record<RouteId, readonly Parameter[]>> = {
         'Two to six ids of listings to compare, separated by commas or given repeatedly.',
       schema: TEXT,
       example: 'x402.exa,x402.firecrawl-mpp',
+    },
+  ],
+  kit: [
+    {
+      name: 'view',
+      in: 'query',
+      description: 'Compact for one operation and what its call takes; full is the whole kit.',
+      schema: { ...TEXT, enum: SEARCH_VIEWS, default: 'full' },
+      example: 'compact',
+    },
+    {
+      name: 'operation',
+      in: 'query',
+      description:
+        'Which operation, tool or skill: its name as others has it, or its place in the kit; else the one a buyer most likely wants.',
+      schema: TEXT,
+      example: '0',
+    },
+    {
+      name: 'rail',
+      in: 'query',
+      description: 'Prefer operations sold on this rail.',
+      schema: { ...TEXT, enum: RAILS },
+      example: 'x402',
     },
   ],
   changes: [

@@ -13,6 +13,7 @@ import {
   SeenCallSchema,
 } from '../../domain/derived/callable-view.ts'
 import { DisputeBodySchema, DisputeTakenSchema } from '../../domain/disputes/dispute.ts'
+import { CompactKitSchema } from '../../domain/kit/compact-kit.ts'
 import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
 import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
 import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
@@ -91,6 +92,7 @@ export const SCHEMAS = {
   ProposalBody: ProposalBodySchema,
   Proposed: ProposedSchema,
   Kit: KitViewSchema,
+  CompactKit: CompactKitSchema,
   Categories: CategoriesSchema,
   Sources: SourcesSchema,
   Stats: StatsSchema,

@@ -120,10 +120,11 @@ function toSearchChoices(
 }
 
 export function toLiveListing(listing: DerivedListing): LiveListing {
-  const { id, facts, status, buy, surface, payouts } = listing
+  const { id, facts, status, buy, surface, payouts, digest } = listing
   return {
     id,
     name: facts.name,
+    digest,
     kind: facts.kind,
     url: facts.url,
     status,

@@ -42,6 +42,8 @@ export const OperationLineSchema = v.object(operationLine)
 
 /** Fields of the full listing that say how it is called. */
 export const callableEntries = {
+  /** Names what a caller relies on; changes exactly when any of it does. */
+  digest: v.string(),
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
   operations: v.array(OperationLineSchema),
@@ -60,8 +62,10 @@ export function toCallableView({
   facts,
   surface,
   notices,
+  digest,
 }: DerivedListing): v.InferOutput<typeof CallableSchema> {
   return {
+    digest,
     cost: costOf(facts),
     auth: facts.auth,
     operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),

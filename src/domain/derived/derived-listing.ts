@@ -4,6 +4,7 @@ import { railsOf } from '../listing/pricing.ts'
 import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
+import { payeesOf, toDigest } from '../pins/caller-facts.ts'
 import {
   type Evidence,
   MEASURED_PROVIDER,
@@ -48,6 +49,10 @@ export interface DerivedListing {
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
   payouts: PayoutStanding
+  /** Who is paid, CAIP-10, as the listing and the seller's own 402 say. */
+  payees: string[]
+  /** Names what a caller relies on; changes when any of it does. */
+  digest: string
 }
 
 export interface DeriveInput {
@@ -82,6 +87,10 @@ export function deriveListing(
   const trust = chooseTrust(input)
   const liveTested = isLiveTested(input.evidence.probes ?? [])
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
+  const { interface: read } = input.evidence
+  const surface = toSurface(facts, read, rules)
+  const isRotating = (input.notices ?? []).some(({ id }) => id === 'payout_rotating')
+  const payees = payeesOf(facts, surface, read, isRotating)
   return {
     id: input.id,
     facts,
@@ -95,12 +104,14 @@ export function deriveListing(
     probes: input.evidence.probes ?? [],
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
-    surface: toSurface(facts, input.evidence.interface, rules),
+    surface,
     notices: [...(input.evidence.notices ?? []), ...input.notices].sort((a, b) =>
       a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
     ),
     evidence: input.evidence,
     payouts: input.payouts,
+    payees,
+    digest: toDigest({ facts, surface, payees }),
     ...chooseSignals(input.evidence),
   }
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { parseChallenges } from '../probe/read/mpp-terms.ts'
 import { parseBase64Json, toBase64 } from '../relay/base64-json.ts'
+import { toCanonicalJson } from '../wire/canonical-json.ts'
 
 /** MPP over MCP: members of `_meta` by which terms go out, a credential comes in and a receipt goes out. */
 export const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
@@ -57,12 +58,12 @@ export function readMppRequired(
 export function toMppHeader(credential: unknown): { name: string; value: string } | null {
   if (!v.is(CredentialSchema, credential)) return null
   const { challenge, ...signed } = credential
-  const { request, meta, opaque = meta && encode(canonical(meta)), ...rest } = challenge
+  const { request, meta, opaque = meta && encode(toCanonicalJson(meta)), ...rest } = challenge
   const wire = {
     challenge: {
       ...rest,
       ...(opaque !== undefined && { opaque }),
-      request: encode(canonical(request)),
+      request: encode(toCanonicalJson(request)),
     },
     ...signed,
   }
@@ -80,16 +81,4 @@ export function readMppReceipt(headers: Record<string, unknown>): unknown {
 
 function encode(text: string): string {
   return toBase64(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
-}
-
-/** RFC 8785: members by their UTF-16 units, no spaces; numbers as JavaScript writes them. */
-function canonical(value: unknown): string {
-  return JSON.stringify(sorted(value))
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]))
 }

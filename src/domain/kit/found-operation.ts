@@ -3,10 +3,11 @@ import { cutText } from '../derived/cut-text.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
-import type { Tool } from '../listing/tools-and-skills.ts'
+import type { Skill, Tool } from '../listing/tools-and-skills.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { AUTH_TYPES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { type KitOperation, toKitOperations } from './kit-operations.ts'
+import type { KitView } from './kit-view.ts'
 
 /** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
 const MAX_DESCRIPTION = 80
@@ -68,20 +69,27 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
   return [
     ...operations.map((operation) => toHttpEntry(shown, operation)),
     ...surface.tools.map((tool) => toToolEntry(shown, tool, place)),
-    ...surface.skills.map(({ name, description, examples = [] }) => ({
-      found: {
-        listing: shown,
-        operation: { name, url: facts.url, description: shorten(description) },
-      },
-      names: [name],
-      description: [description, ...examples].join(' '),
+    ...surface.skills.map((skill) => ({
+      found: { listing: shown, operation: toFoundSkill(skill, facts.url) },
+      names: [skill.name],
+      description: [skill.description, ...(skill.examples ?? [])].join(' '),
       minUsd: null,
     })),
   ]
 }
 
 function toHttpEntry(listing: FoundOperation['listing'], operation: KitOperation): OperationEntry {
-  const { method, url, description, price, offers, relay_url, task, example } = operation
+  const { url, description, price, task } = operation
+  return {
+    found: { listing, operation: toFoundHttp(operation) },
+    names: [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])],
+    description: description ?? '',
+    minUsd: price?.min_usd ?? null,
+  }
+}
+
+export function toFoundHttp(operation: KitOperation): FoundOperation['operation'] {
+  const { method, url, description, price, offers, relay_url, example } = operation
   const required = (operation.params ?? []).filter(
     (param) => param.required === true || param.in === 'path',
   )
@@ -91,21 +99,13 @@ function toHttpEntry(listing: FoundOperation['listing'], operation: KitOperation
   }
   const isShort = JSON.stringify(sent).length <= MAX_EXAMPLE
   return {
-    found: {
-      listing,
-      operation: {
-        ...{ method, url },
-        ...(description !== undefined && { description: shorten(description) }),
-        ...(price !== undefined && { price }),
-        ...(offers !== undefined && { offers: toOffers(offers, price) }),
-        ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
-        ...(isShort && Object.keys(sent).length > 0 && { example: sent }),
-        ...(relay_url !== undefined && { relay_url }),
-      },
-    },
-    names: [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])],
-    description: description ?? '',
-    minUsd: price?.min_usd ?? null,
+    ...{ method, url },
+    ...(description !== undefined && { description: shorten(description) }),
+    ...(price !== undefined && { price }),
+    ...(offers !== undefined && { offers: toOffers(offers, price) }),
+    ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
+    ...(isShort && Object.keys(sent).length > 0 && { example: sent }),
+    ...(relay_url !== undefined && { relay_url }),
   }
 }
 
@@ -122,29 +122,44 @@ function toOffers(
 
 function toToolEntry(
   listing: FoundOperation['listing'],
-  { name, title, description, input_schema: { properties, required } }: Tool,
+  tool: Tool,
   place: { url?: string; package?: string },
 ): OperationEntry {
-  const names = Array.isArray(required) ? required.map(String) : []
-  const types: object = typeof properties === 'object' && properties !== null ? properties : {}
+  const { name, title, description } = tool
   return {
-    found: {
-      listing,
-      operation: {
-        name,
-        ...place,
-        description: shorten(description),
-        ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
-      },
-    },
+    found: { listing, operation: toFoundTool(tool, place) },
     names: [name, ...(title === undefined ? [] : [title])],
     description,
     minUsd: null,
   }
 }
 
+export function toFoundTool(
+  { name, description, input_schema: { properties, required } }: Tool,
+  place: { url?: string; package?: string },
+): FoundOperation['operation'] {
+  const names = Array.isArray(required) ? required.map(String) : []
+  const types: object = typeof properties === 'object' && properties !== null ? properties : {}
+  return {
+    name,
+    ...place,
+    description: shorten(description),
+    ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
+  }
+}
+
+export function toFoundSkill(
+  { name, description }: Skill,
+  url: string,
+): FoundOperation['operation'] {
+  return { name, url, description: shorten(description) }
+}
+
 /** Where the tools of a server are called: its address, else its package. */
-function toPlace(invoke: readonly InvokeEntry[]): { url?: string; package?: string } {
+export function toPlace(invoke: readonly (InvokeEntry | KitView['invoke'][number])[]): {
+  url?: string
+  package?: string
+} {
   const remote = invoke.find((entry) => entry.kind === 'mcp')
   if (remote !== undefined) return { url: remote.url }
   const local = invoke.find((entry) => entry.kind === 'mcp_package')

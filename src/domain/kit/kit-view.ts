@@ -32,6 +32,8 @@ const HttpInvokeSchema = v.object({
 export const KitViewSchema = v.object({
   kit_version: v.literal(KIT_VERSION),
   id: v.string(),
+  /** Names what a caller relies on; changes exactly when any of it does. */
+  digest: v.string(),
   name: v.string(),
   kind: v.picklist(KINDS),
   summary: v.string(),
@@ -47,6 +49,8 @@ export const KitViewSchema = v.object({
   skills: v.array(SkillSchema),
   pricing: PricingSchema,
   payment: KitPaymentSchema,
+  /** Who is paid, CAIP-10, as far as it is known: the seller's 402 decides. */
+  payees: v.array(v.string()),
   discovery: DiscoverySchema,
   /** Ready to paste: code by language for HTTP, configuration by client for MCP. */
   snippets: v.record(v.string(), v.string()),
@@ -70,6 +74,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
   return {
     kit_version: KIT_VERSION,
     id,
+    digest: listing.digest,
     name: facts.name,
     kind: facts.kind,
     summary: facts.summary,
@@ -82,6 +87,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     skills: surface.skills,
     pricing: facts.pricing,
     payment: toKitPayment(facts.pricing, relayUrl),
+    payees: listing.payees,
     discovery: facts.discovery,
     snippets: toSnippets(listing, invoke, operations),
     trust,

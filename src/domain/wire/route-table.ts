@@ -18,7 +18,7 @@ export const ROUTES = {
   listings_dump: { methods: ['GET'], path: '/api/v1/listings.ndjson', answer: 'static' },
   listings_dump_gz: { methods: ['GET'], path: '/api/v1/listings.ndjson.gz', answer: 'static' },
   changes: { methods: ['GET'], path: '/api/v1/changes', answer: 'live' },
-  kit: { methods: ['GET'], path: '/api/v1/listings/:listing_id/kit.json', answer: 'static' },
+  kit: { methods: ['GET'], path: '/api/v1/listings/:listing_id/kit.json', answer: 'live' },
   call: {
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     path: '/api/v1/call/:listing_id',
@@ -67,3 +67,5 @@ export type LiveRouteId = {
 
 /** Addresses that are a file as they stand and a function's answer with a query. */
 export const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
+/** Of every listing such an address. */
+export const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

@@ -13,6 +13,7 @@ const LISTS = ['other_operations', 'tools', 'skills']
 /** The part of a kit one call needs: one operation or tool whole, the others by name. */
 export const KitCardSchema = v.looseObject({
   id: v.string(),
+  digest: v.string(),
   kind: v.string(),
   url: v.string(),
   cost: v.string(),
@@ -30,7 +31,7 @@ export interface KitChoice {
 /** @returns the card, or a sentence about a wrong choice. */
 export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const parts = [toAbout(kit), toCalled(kit, choice), toSnippet(kit, choice)]
-  const card = { id: kit.id, kind: kit.kind, url: kit.url, cost: kit.cost }
+  const card = { id: kit.id, digest: kit.digest, kind: kit.kind, url: kit.url, cost: kit.cost }
   for (const part of parts) {
     if (typeof part === 'string') return part
     Object.assign(card, part)
