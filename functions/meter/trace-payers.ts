@@ -3,7 +3,6 @@ import { TRANSFER_TOPIC, toAddress, toTopic } from '../../src/domain/settlement/
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import type { MeterPayerTable, Tables } from '../store/schema/tables.ts'
 import {
   type EvmChain,
   findBlockAt,
@@ -11,12 +10,15 @@ import {
   readTimes,
   type TimedLog,
   timeOf,
-} from './evm-chain.ts'
-import type { LogRanges } from './log-ranges.ts'
-import { inPieces, insertPayers, insertTransferRows, notePaidOthers } from './meter-rows.ts'
+  toTransfer,
+} from '../settlements/evm-chain.ts'
+import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
+import type { MeterPayerTable, Tables } from '../store/schema/tables.ts'
+import type { LogRanges, Range } from './log-ranges.ts'
+import { insertPayers, notePaidOthers } from './meter-rows.ts'
 import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
-import { readConsents } from './paid-logs.ts'
-import { isMoney, toTransfer } from './read-range.ts'
+import { type Reading, readConsents } from './paid-logs.ts'
+import { isMoney } from './read-range.ts'
 
 /** The last transfers kept of one wallet to one payer. */
 const MOST_OF_ONE = 3
@@ -121,24 +123,11 @@ async function traceTogether(
     }
   })
   const payees = await findRelayedPayees(work, wallets)
-  // What a payout that is not metered sent to those funders: all it sent may be an exchange's traffic.
-  if (payees.length > 0)
-    await ranges.each(start, largestOf(firstBlocks.values()), async (from, to) => {
-      await work.onStep()
-      const funders = [...new Set([...funding.values()].flatMap((of) => [...of.keys()]))]
-      const topics = payees.map(toTopic)
-      const sent = await ranges.logsOf(funders, { from, to }, (some) => [
-        TRANSFER_TOPIC,
-        topics,
-        some,
-      ])
-      const times = await readTimes(chain, sent, await needBlock(chain, to))
-      const rows = sent.filter(isMoney).map((log) => toTransfer(log, network, timeOf(log, times)))
-      await work.write((trx) => insertTransferRows(trx, rows))
-    })
+  const range = { from: start, to: largestOf(firstBlocks.values()) }
+  if (payees.length > 0) await readSentToFunders({ work, chain, ranges }, payees, funding, range)
   const transfers = await toFundingTransfers(work, chain, funding, payees)
   await work.write(async (trx) => {
-    await insertTransferRows(trx, transfers)
+    await insertTransfers(trx, transfers)
     await notePaidOthers(trx, network, paidOthers)
     for (const some of inPieces(payers))
       await trx
@@ -151,6 +140,32 @@ async function traceTogether(
           some.map(({ payer }) => payer),
         )
         .execute()
+  })
+}
+
+/**
+ * What payouts that are not metered sent to wallets that funded their payers, and nothing else: all that
+ * a payout sends may be an exchange's traffic.
+ */
+async function readSentToFunders(
+  { work, chain, ranges }: Reading,
+  payees: readonly string[],
+  funding: Funding,
+  { from: first, to: last }: Range,
+): Promise<void> {
+  const funders = [...new Set([...funding.values()].flatMap((of) => [...of.keys()]))]
+  const topics = payees.map(toTopic)
+  await ranges.each(first, last, async (from, to) => {
+    await work.onStep()
+    const logs = await ranges.logsOf(funders, { from, to }, (some) => [
+      TRANSFER_TOPIC,
+      topics,
+      some,
+    ])
+    const sent = logs.filter(isMoney)
+    const times = await readTimes(chain, sent, await needBlock(chain, to))
+    const rows = sent.map((log) => toTransfer(log, work.network, timeOf(log, times)))
+    await work.write((trx) => insertTransfers(trx, rows))
   })
 }
 

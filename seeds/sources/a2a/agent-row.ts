@@ -23,6 +23,7 @@ const CardSchema = v.object({
   a2aEndpoint: text,
   version: text,
   protocolVersion: text,
+  preferredTransport: text,
   wellKnownURI: text,
   supportedInterfaces: v.optional(v.nullable(v.array(v.unknown()))),
   skills: v.optional(v.nullable(v.pipe(v.array(v.unknown()), v.maxLength(1000)))),
@@ -40,6 +41,7 @@ export interface AgentCard {
   url: string
   version: string | null
   protocol: string | null
+  binding: string
   /** Where the card itself was read, if anybody says. */
   cardUrl: string | null
   skills: AgentSkill[]
@@ -66,6 +68,7 @@ export function parseAgentCard(value: unknown): AgentCard | { name: string; deta
     url,
     version: card.version ?? null,
     protocol: textOf(preferred?.protocolVersion) ?? card.protocolVersion ?? null,
+    binding: textOf(preferred?.protocolBinding) ?? card.preferredTransport ?? 'JSONRPC',
     cardUrl: card.wellKnownURI ?? null,
     skills: (card.skills ?? []).flatMap((skill) =>
       v.is(SkillSchema, skill) ? [v.parse(SkillSchema, skill)] : [],

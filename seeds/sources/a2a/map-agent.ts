@@ -106,15 +106,18 @@ export function toSkills(skills: readonly AgentSkill[]): Skill[] {
 export function toInterface(card: AgentCard, skills: Skill[], now: string) {
   const version = toSeedLine(card.version, 100)
   const protocol = toSeedLine(card.protocol, 100)
+  const binding = toSeedLine(card.binding, 100)
   const server = {
     ...(version === null ? {} : { version }),
     ...(protocol === null ? {} : { protocol }),
+    url: card.url,
+    ...(binding === null ? {} : { binding }),
   }
   return {
     at: now,
     from: 'agent_card',
     ...(skills.length === 0 ? {} : { skills }),
-    ...(Object.keys(server).length === 0 ? {} : { server }),
+    server,
     ...(card.skills.length > MAX_SKILLS ? { truncated: true } : {}),
   }
 }

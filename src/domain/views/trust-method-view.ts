@@ -226,6 +226,7 @@ const VOUCHING_NOT_CAUGHT = [
   'Whoever buys from sellers on the list anyway, and splits the purchases over wallets, has buyers for fees alone.',
   'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
+  'A rival whose shop gives a seller’s own buyers something for a tenth of a cent can take up to half of that seller’s score: what those buyers spent elsewhere then has to vouch for one seller more.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
   'What was bought may be sold again, where people filed its seller under something else. Refunds that take another way than the payment are not seen.',
   'Buyers who spend only with sellers that never meet the list do not count, however real they are.',

@@ -39,13 +39,19 @@ const CurrentCardSchema = v.looseObject({
     v.minLength(1, 'expected at least one interface'),
   ),
 })
-const FormerCardSchema = v.looseObject({ ...common, url, protocolVersion: v.optional(text) })
+const FormerCardSchema = v.looseObject({
+  ...common,
+  url,
+  protocolVersion: v.optional(text),
+  preferredTransport: v.optional(text),
+})
 
 type CardReading =
   | {
       valid: true
       version: string
       url: string
+      binding: string
       name: string
       skills: readonly unknown[]
       own: string
@@ -93,6 +99,8 @@ export function judgeCard(
         name: toInertLine(card.name, 120),
         version: toInertLine(card.own, 60),
         protocol: card.version,
+        url: card.url,
+        binding: toInertLine(card.binding, 60),
       },
       skills: items,
       ...(isCut && { truncated: true }),
@@ -107,12 +115,15 @@ function readCard(value: unknown): CardReading {
   if (current.success) {
     const { supportedInterfaces, name, skills, version: own } = current.output
     const [first] = supportedInterfaces
-    return { ...toVersion(first?.protocolVersion, '1.0'), url: first?.url ?? '', name, skills, own }
+    const { url = '', protocolBinding: binding = '' } = first ?? {}
+    return { ...toVersion(first?.protocolVersion, '1.0'), url, binding, name, skills, own }
   }
   const former = v.safeParse(FormerCardSchema, value, { abortEarly: true })
   if (former.success) {
     const { name, skills, url: main, protocolVersion, version: own } = former.output
-    return { ...toVersion(protocolVersion, '0.3'), url: main, name, skills, own }
+    // A2A 0.3, 5.5.5: a card that names no transport speaks JSON-RPC.
+    const { preferredTransport: binding = 'JSONRPC' } = former.output
+    return { ...toVersion(protocolVersion, '0.3'), url: main, binding, name, skills, own }
   }
   const isCurrent = typeof value === 'object' && value !== null && 'supportedInterfaces' in value
   const [issue] = isCurrent ? current.issues : former.issues
