@@ -29,7 +29,7 @@ const PAGES = {
 }
 
 const pages = {
-  name: 'waypost-pages',
+  name: 'pages',
   hooks: {
     'astro:config:setup': ({ command, injectRoute }) => {
       const add = (pattern, file) => {
@@ -37,7 +37,7 @@ const pages = {
       }
       for (const [pattern, name] of Object.entries(PAGES)) add(pattern, `./src/site/${name}.astro`)
       // Every component in every state: in development and in the demonstration alone.
-      if (command === 'dev' || process.env.WAYPOST_DESIGN === 'on')
+      if (command === 'dev' || process.env.DESIGN_PAGE === 'on')
         add('/_design', './test/demo/design/design-page.astro')
     },
   },

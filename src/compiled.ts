@@ -68,6 +68,8 @@ export interface CompiledSite {
   gone: Gone[]
   also_search: Tables['alsoSearch']
   texts: Tables['site']
+  /** The directory's own drawing, as SVG; null where it has none. */
+  mark: string | null
   tasks: Tables['tasks']
 }
 
@@ -79,14 +81,13 @@ export interface Compiled {
 }
 
 /** Set by the build for the pages it renders: the folder of the compiled catalogue. */
-export const COMPILED_DIR_VARIABLE = 'WAYPOST_COMPILED_DIR'
+export const COMPILED_DIR_VARIABLE = 'COMPILED_DIR'
 
 /** What every page may print without saying so in its key. */
 export interface Shared {
   base_url: string
-  banner: string | undefined
-  /** Where the content can be edited. */
-  edit: Tables['site']['edit']
+  /** Names, banner, and where the content can be edited. */
+  texts: Tables['site']
 }
 
 /** The catalogue of a build that renders in its own process, and which part of it may be read. */
@@ -98,7 +99,7 @@ interface Handed {
 }
 
 /** Pages are bundled, so they have a copy of this module: the two meet at the global object. */
-const HANDED = Symbol.for('waypost.compiled')
+const HANDED = Symbol.for('directory.compiled')
 
 let cached: Compiled | undefined
 
@@ -130,8 +131,7 @@ export function readCompiled(): Compiled {
 /** The part of the catalogue that is in every key. */
 export function readShared(): Shared {
   const { site } = findHanded()?.compiled ?? readCompiled()
-  const { banner, edit } = site.texts
-  return { base_url: site.base_url, banner, edit }
+  return { base_url: site.base_url, texts: site.texts }
 }
 
 /** Names a page by all it is made from: one with the same key is the same page, byte for byte. */

@@ -100,7 +100,13 @@ async function createParts(
   { config, log, clock = systemClock, mailer }: ServiceOptions,
   releases: ReleaseHolder,
 ): Promise<Parts> {
-  const ledger = await openLedger({ config, log, clock, ...(mailer && { mailer }) })
+  const ledger = await openLedger({
+    config,
+    log,
+    clock,
+    siteName: () => releases.current().site.name,
+    ...(mailer && { mailer }),
+  })
   return {
     config,
     problem: createProblems(config.BASE_URL),

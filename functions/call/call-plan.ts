@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import {
+  type Difference,
+  type Expectation,
+  judgePayment,
+  parseExpectation,
+} from '../../src/domain/pins/expectation.ts'
 import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import { EXPOSED_HEADERS, findPaymentHeaderFault } from '../../src/domain/relay/relayed-headers.ts'
@@ -8,14 +14,20 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import type { Config } from '../ports/config.ts'
 import type { Release } from '../release/release.ts'
-import type { MakeCallProblem } from './call-problem.ts'
+import { type MakeCallProblem, toChanged } from './call-problem.ts'
 import { isOwnHost } from './own-address.ts'
 import { type RelayLimits, toRelayLimitsView } from './relay-limits.ts'
 
 /** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */
 export type CallPlan =
   | { kind: 'answer'; response: Response }
-  | { kind: 'forward'; listing: LiveListing; target: URL; path: string }
+  | {
+      kind: 'forward'
+      listing: LiveListing
+      target: URL
+      path: string
+      expectation: Expectation | null
+    }
 
 export interface PlanContext {
   release: Pick<Release, 'gone' | 'listings'>
@@ -102,7 +114,38 @@ function planListing(
     )
   const fault = findMessageFault(req, context)
   if (fault !== null) return answer(fault)
-  return { kind: 'forward', listing, target: target.url, path: target.path }
+  const expectation = readExpectation(req, listing, refuse)
+  if (expectation instanceof Response) return answer(expectation)
+  return { kind: 'forward', listing, target: target.url, path: target.path, expectation }
+}
+
+/** What the caller expects; a refusal where it cannot be read, or something differs already. */
+function readExpectation(
+  req: IncomingMessage,
+  listing: LiveListing,
+  refuse: MakeCallProblem,
+): Expectation | null | Response {
+  const expectation = parseExpectation(req.rawHeaders)
+  if (typeof expectation === 'string')
+    return refuse(
+      { code: 'invalid-parameter', error: 'http_request_error', detail: expectation },
+      { errors: [{ in: 'header', name: 'Waypost-Expect', detail: expectation }] },
+    )
+  const changed = expectation === null ? [] : findChanged(req, listing, expectation)
+  return changed.length > 0 ? toChanged(changed, refuse) : expectation
+}
+
+/** What differs before anything is sent: the listing, or the payment that the call carries. */
+function findChanged(
+  req: IncomingMessage,
+  { digest: found }: LiveListing,
+  expectation: Expectation,
+): Difference[] {
+  const { digest: expected = found } = expectation
+  return [
+    ...(expected === found ? [] : [{ what: 'digest' as const, expected, found }]),
+    ...judgePayment(req.rawHeaders, expectation),
+  ]
 }
 
 function toNotRelayable(listing: LiveListing, config: Config, refuse: MakeCallProblem): Response {

@@ -1,3 +1,4 @@
+import { type Difference, toSentences } from '../../src/domain/pins/expectation.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
@@ -104,6 +105,12 @@ export function toCallProblem(error: unknown): CallProblem {
     )
   if (error instanceof InvalidAnswerError) return INVALID_ANSWER
   return fromCode(codeOf(error))
+}
+
+/** 409: the seller, the listing or the payment is not as the caller expects. */
+export function toChanged(changed: readonly Difference[], refuse: MakeCallProblem): Response {
+  const detail = `${toSentences(changed)} No payment was passed on.`
+  return refuse({ code: 'changed', error: 'http_request_denied', detail }, { extra: { changed } })
 }
 
 function fromCode(code: string): CallProblem {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Expectation, judgeTerms } from '../../src/domain/pins/expectation.ts'
 import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
 import {
   carriesPayment,
@@ -15,6 +16,7 @@ import {
   InvalidAnswerError,
   type MakeCallProblem,
   toCallProblem,
+  toChanged,
 } from './call-problem.ts'
 import type { GuardOptions } from './guard.ts'
 import type { Place, RelayLimits } from './relay-limits.ts'
@@ -29,6 +31,8 @@ export interface Forward {
   drains: Budget
   target: URL
   path: string
+  /** A 402 that is not as the caller expects is not passed on. */
+  expectation: Expectation | null
   ownOrigin: string
   /** Headers of every answer of ours, raw pairs. */
   transport: readonly string[]
@@ -68,7 +72,7 @@ export async function forwardCall(
     forward.guard,
     limits,
     clock,
-    answer.listener,
+    holdTerms(answer.listener, forward, () => call, finish),
   )
   const drain = createDrain(forward, call, patienceMs, isOver)
   const letGo = (error: Error, answerFirst: () => void) => {
@@ -167,6 +171,44 @@ function createAnswer(
       phase = 'discarding'
       call()?.resume()
     },
+  }
+}
+
+const MOST_TERMS_BYTES = 256 * 1024
+
+/** A 402 whose caller expects something is read whole and judged before any of it is passed on. */
+function holdTerms(
+  inner: SellerListener,
+  { expectation, refuse }: Forward,
+  call: () => SellerCall | null,
+  finish: (own: Response) => void,
+): SellerListener {
+  if (expectation === null) return inner
+  let held: { head: SellerHead; chunks: Buffer[]; size: number } | null = null
+  return {
+    onHead(head) {
+      if (head.status === 402) held = { head, chunks: [], size: 0 }
+      else inner.onHead(head)
+    },
+    onData(chunk) {
+      if (held === null) return inner.onData(chunk)
+      held.chunks.push(chunk)
+      held.size += chunk.length
+      if (held.size > MOST_TERMS_BYTES)
+        call()?.abort(new InvalidAnswerError('terms without an end'))
+      return true
+    },
+    onEnd() {
+      if (held !== null) {
+        const body = Buffer.concat(held.chunks)
+        const changed = judgeTerms(held.head.headers, body.toString('utf8'), expectation)
+        if (changed.length > 0) return finish(toChanged(changed, refuse))
+        inner.onHead(held.head)
+        inner.onData(body)
+      }
+      inner.onEnd()
+    },
+    onFail: inner.onFail,
   }
 }
 

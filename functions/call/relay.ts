@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -88,7 +89,7 @@ function createEntrance(
     readInto: Buffer.allocUnsafeSlow(READ_BYTES),
   }
   return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
-    const { listing, target, path } = plan
+    const { listing, target, path, expectation } = plan
     const admitted = await admit(req, res, listing.id)
     if (admitted === null) return
     if (admitted instanceof Response) return sendResponse(req, res, admitted)
@@ -102,7 +103,7 @@ function createEntrance(
     }
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
     try {
-      const call = { ...everyCall, ...admitted, target, path, onHead }
+      const call = { ...everyCall, ...admitted, target, path, expectation, onHead }
       await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
     } finally {
       admitted.place.leave()
@@ -130,7 +131,7 @@ function createAdmission(
     const limited = refusalOf(await rates.take('call', client), problem)
     if (limited !== null) {
       tell('rate-limited')
-      limited.headers.set('Proxy-Status', 'waypost; error=http_request_denied')
+      limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
       return limited
     }
     // It may have left while it was counted, and nobody would hear of that any more.

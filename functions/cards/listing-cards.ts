@@ -43,7 +43,7 @@ export function createListingCards(parts: CardParts): ListingCards {
   const { draw, close } = createDrawing(parts)
   async function answer(req: IncomingMessage, res: ServerResponse, id: string) {
     const view = await readView(parts, id)
-    const svg = renderCardSvg(toListingCard(view))
+    const svg = renderCardSvg(toListingCard(view, parts.release().site.name))
     const key = toDrawingKey(svg)
     const headers = {
       ...DATA_HEADERS,

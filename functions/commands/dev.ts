@@ -48,7 +48,7 @@ const pages = await dev({
   server: { host: config.HOST, port: config.PORT },
   integrations: [
     {
-      name: 'waypost-functions',
+      name: 'directory-functions',
       hooks: {
         'astro:server:setup': ({ server }) => {
           server.middlewares.use(answerWithFunctions)
@@ -123,11 +123,11 @@ function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: ()
 
 /** What a page rendered on demand may use; the page of chosen listings has the list's address. */
 async function prepare(req: IncomingMessage): Promise<void> {
-  const { searchChoices, banner } = service.parts.release()
+  const { searchChoices, site: texts } = service.parts.release()
   const isChosen = req.url?.startsWith('/compare?') === true
   const chosen = isChosen ? await compare(req.url ?? '') : undefined
   if (isChosen) req.url = req.url?.replace('/compare', CHOSEN_PAGE)
-  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices, banner, chosen })
+  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices, texts, chosen })
 }
 
 const LIVE =

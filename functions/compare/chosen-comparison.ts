@@ -30,7 +30,7 @@ export function createComparison({ release, config }: ComparisonParts) {
       chosen.flatMap((id) => rows.get(id) ?? []),
       {
         baseUrl: config.BASE_URL,
-        site: current.comparisonTexts,
+        site: current.site,
         updated,
         isFirstParty: (id) => current.listings.get(id)?.first_party === true,
       },

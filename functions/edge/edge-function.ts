@@ -62,7 +62,7 @@ async function open(env: IndexSource): Promise<Search> {
 }
 
 function reply(search: Search, request: Request, rawQuery: string): Response {
-  const isTyping = request.headers.get('waypost-typing') === '1'
+  const isTyping = request.headers.get('search-typing') === '1'
   const found = search(rawQuery, { isTyping })
   if (found.status === 200)
     return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })

@@ -3,16 +3,16 @@ import type { Mail } from '../ports/mailer.ts'
 
 /** `MAIL_FROM`, or an address on our own host. */
 export function senderOf(config: { MAIL_FROM?: string | undefined; BASE_URL: string }): string {
-  return config.MAIL_FROM ?? `waypost@${new URL(config.BASE_URL).hostname}`
+  return config.MAIL_FROM ?? `directory@${new URL(config.BASE_URL).hostname}`
 }
 
 /**
  * Addresses go in as objects and the envelope is given, so that no address parser can find a second
  * recipient in one; files and URLs stay closed to the message.
  */
-export function toMessage(from: string, { to, subject, text }: Mail): SendMailOptions {
+export function toMessage(from: string, { to, sender, subject, text }: Mail): SendMailOptions {
   return {
-    from: { name: 'Waypost', address: from },
+    from: { name: sender, address: from },
     to: { name: '', address: to },
     envelope: { from, to: [to] },
     subject,

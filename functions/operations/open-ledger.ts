@@ -18,6 +18,8 @@ export interface LedgerOptions {
   config: Config
   log: Log
   clock: Clock
+  /** What the directory is called, for mails. */
+  siteName: () => string
   /** Instead of what the environment asks for. */
   mailer?: Mailer
   /** How long a redirect waits for a slow store (milliseconds), where it is not the usual second. */
@@ -51,12 +53,12 @@ function unreachable(error: unknown): StateError {
 /** The ledger over a store that is open already. */
 export function createLedger(
   store: Store,
-  { config, log, clock, clickPatienceMs, mailer = openMailer(config) }: LedgerOptions,
+  { config, log, clock, siteName, clickPatienceMs, mailer = openMailer(config) }: LedgerOptions,
   onClosed: () => void = () => {},
 ): Ledger {
   const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
-  const writeMail = createMailWriter(store, clock, config.BASE_URL)
+  const writeMail = createMailWriter(store, clock, { baseUrl: config.BASE_URL, name: siteName })
   const mail = createMailQueue({ store, mailer, clock, log, writeMail })
   const settlements = createSettlements({ store, config, clock, log })
   return {

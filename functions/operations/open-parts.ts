@@ -24,7 +24,12 @@ export async function openParts(
     log,
   })
   const store = await openStore(config, log)
-  const ledger = createLedger(store, { config, log, clock: systemClock })
+  const ledger = createLedger(store, {
+    config,
+    log,
+    clock: systemClock,
+    siteName: () => releases.current().site.name,
+  })
   const parts: Parts = {
     config,
     log,

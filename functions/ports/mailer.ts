@@ -1,6 +1,8 @@
 /** One plain-text mail to one address that has been judged already. */
 export interface Mail {
   to: string
+  /** Name of the directory: the sender's. */
+  sender: string
   subject: string
   text: string
   /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */

@@ -56,7 +56,7 @@ export interface AskerOptions {
 
 /** Who asks, and a page that says what a probe does and how to be left alone. */
 export function toUserAgent(baseUrl: string): string {
-  return `Waypost-Probe/1 (+${baseUrl}/sellers/check)`
+  return `Directory-Probe/1 (+${baseUrl}/sellers/check)`
 }
 
 /** Requests of probes: guarded as the relay's are, with bounds of their own for every answer. */

@@ -78,11 +78,10 @@ export async function loadRelease(
       operations,
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
-      banner: file.texts.banner,
+      site: file.texts,
       files: createStaticFiles(publicDir, files, report),
       doorData: createDoorData(read),
       tasks: file.tasks,
-      comparisonTexts: file.texts,
       pageCode: toPageCode(dir, file),
     },
     verify: async () => {

@@ -66,11 +66,11 @@ export function createOnDemandPages({
     next: () => void,
     prepared: Pick<PageLocals, 'checked' | 'chosen' | 'proposed' | 'disputed'>,
   ) {
-    const { pageCode, searchChoices, banner } = release()
+    const { pageCode, searchChoices, site: texts } = release()
     const handler = await load(pageCode)
     if (res.destroyed) return
     for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-    await handler(req, res, () => next(), { search, searchChoices, banner, ...prepared })
+    await handler(req, res, () => next(), { search, searchChoices, texts, ...prepared })
   }
   return {
     has: (path) => ON_DEMAND.has(path),

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
 import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
@@ -14,8 +15,8 @@ export interface PageLocals {
   /** The body of `GET /api/v1/search` for a raw query string, parsed. */
   search(rawQuery: string): unknown
   searchChoices: SearchChoices
-  /** Text on top of every page, where the content has one. */
-  banner: string | undefined
+  /** Names and texts of the directory. */
+  texts: SiteTexts
   /** What the linter says of the address in this request's query. */
   checked: CheckAnswer | undefined
   /** What became of a proposal, or the empty form. */

@@ -1,4 +1,5 @@
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
+import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
@@ -25,13 +26,11 @@ export interface Release {
   gone: ReadonlyMap<string, Gone>
   searchTexts: SearchTexts
   searchChoices: SearchChoices
-  /** Text on top of every page, where the content has one. */
-  banner: string | undefined
+  /** What the directory is called, and what it says of itself. */
+  site: SiteTexts
   files: StaticFiles
   doorData: DoorData
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames
-  /** What stands on every comparison. */
-  comparisonTexts: { disclosure: string; comparison_ranking: string }
   pageCode: PageCode
 }

@@ -47,7 +47,7 @@ export function createSearchDoors(
 }
 
 /** Says that a page asks while somebody types. */
-const TYPING_HEADER = 'waypost-typing'
+const TYPING_HEADER = 'search-typing'
 
 /** A request the door passes on was counted there; it is not counted twice. */
 type Counted = WeakMap<object, LimitTaken>

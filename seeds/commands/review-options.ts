@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { type CommandLine, parseCommandLine } from './command-line.ts'
 
 const ACTIONS = ['list', 'show', 'accept', 'edit', 'refuse'] as const
 type Action = (typeof ACTIONS)[number]
@@ -42,14 +42,9 @@ ID may be the beginning of one, if it is the only such.
 Exit codes: 0 done; 1 it could not be done, and waits on; 2 the command was wrong.
 `
 
-export type ParsedReview =
-  | { ok: true; options: ReviewOptions }
-  | { ok: true; help: true }
-  | { ok: false; message: string }
-
 /** @param args without the program's own name */
-export function parseReviewOptions(args: readonly string[]): ParsedReview {
-  const parsed = tryParse(args)
+export function parseReviewOptions(args: readonly string[]): CommandLine<ReviewOptions> {
+  const parsed = parseArguments(args)
   if (typeof parsed === 'string') return { ok: false, message: parsed }
   const { values, positionals } = parsed
   if (values.help === true) return { ok: true, help: true }
@@ -72,7 +67,7 @@ export function parseReviewOptions(args: readonly string[]): ParsedReview {
   }
 }
 
-type Values = Exclude<ReturnType<typeof tryParse>, string>['values']
+type Values = Exclude<ReturnType<typeof parseArguments>, string>['values']
 
 interface Given {
   named: string | undefined
@@ -97,22 +92,12 @@ function findFault({ named, action, id, rest, values }: Given): string | null {
   return null
 }
 
-function tryParse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        file: { type: 'string' },
-        path: { type: 'string' },
-        reason: { type: 'string' },
-        from: { type: 'string' },
-        content: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    return error instanceof Error ? error.message : 'expected other options'
-  }
-}
+const parseArguments = (args: readonly string[]) =>
+  parseCommandLine(args, {
+    file: { type: 'string' },
+    path: { type: 'string' },
+    reason: { type: 'string' },
+    from: { type: 'string' },
+    content: { type: 'string' },
+    json: { type: 'boolean' },
+  })

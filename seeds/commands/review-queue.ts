@@ -1,9 +1,8 @@
 import type { Config } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import type { ReviewItem } from '../content/review-item.ts'
+import type { ReviewItem, ReviewSource } from '../content/review-item.ts'
 import type { ReviewPlace } from '../review/accept-file.ts'
 import { reviewSources } from '../review/open-sources.ts'
-import type { ReviewSource } from '../review/review-source.ts'
 
 /** One question, and where its answer goes. */
 export interface Waiting {

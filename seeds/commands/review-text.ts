@@ -1,5 +1,5 @@
 import type { ReviewItem } from '../content/review-item.ts'
-import { toPrintable } from '../text/printable.ts'
+import { toPrintable } from '../text/plain-text.ts'
 
 /** Everything an item holds may be foreign text: each line is printed without what a terminal obeys. */
 

@@ -9,8 +9,7 @@ import {
   readTables,
 } from '../content/content-folder.ts'
 import { type ContentWriter, openContent } from '../content/content-writer.ts'
-import { recoverMemory } from '../content/recover-lock.ts'
-import { renderLock, type SeedMemory } from '../content/seed-lock.ts'
+import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { type CommandLine, parseCommandLine } from './command-line.ts'
 import { SOURCE_IDS, SOURCES } from './sources.ts'
 
 export interface SeedOptions {
@@ -43,11 +43,6 @@ suspicious. Only 0 writes anything. What people edited is kept, what they delete
 and a second run changes nothing: see seeds/README.md.
 `
 
-export type ParsedOptions =
-  | { ok: true; options: SeedOptions }
-  | { ok: true; help: true }
-  | { ok: false; message: string }
-
 /**
  * @param args without the program's own name
  * @param now the machine's clock
@@ -56,8 +51,8 @@ export function parseSeedOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   now: Date,
-): ParsedOptions {
-  const parsed = tryParse(args)
+): CommandLine<SeedOptions> {
+  const parsed = parseArguments(args)
   if (typeof parsed === 'string') return { ok: false, message: parsed }
   const { values, positionals } = parsed
   if (values.help === true) return { ok: true, help: true }
@@ -87,7 +82,7 @@ export function parseSeedOptions(
   return { ok: true, options }
 }
 
-type Values = Exclude<ReturnType<typeof tryParse>, string>['values']
+type Values = Exclude<ReturnType<typeof parseArguments>, string>['values']
 
 function parseInstants(values: Values, now: Date): { now: string; since: string | null } | string {
   const day = values.date
@@ -111,29 +106,19 @@ function isDay(text: string): boolean {
   )
 }
 
-function tryParse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        from: { type: 'string' },
-        limit: { type: 'string' },
-        since: { type: 'string' },
-        content: { type: 'string' },
-        date: { type: 'string' },
-        report: { type: 'string' },
-        'dry-run': { type: 'boolean' },
-        force: { type: 'boolean' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    return error instanceof Error ? error.message : 'expected other options'
-  }
-}
-
-function refuse(message: string): ParsedOptions {
+function refuse(message: string): CommandLine<SeedOptions> {
   return { ok: false, message }
 }
+
+const parseArguments = (args: readonly string[]) =>
+  parseCommandLine(args, {
+    from: { type: 'string' },
+    limit: { type: 'string' },
+    since: { type: 'string' },
+    content: { type: 'string' },
+    date: { type: 'string' },
+    report: { type: 'string' },
+    'dry-run': { type: 'boolean' },
+    force: { type: 'boolean' },
+    json: { type: 'boolean' },
+  })

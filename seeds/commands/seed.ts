@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
-import { toPrintable } from '../text/printable.ts'
+import { toPrintable } from '../text/plain-text.ts'
 import { runSeeding, type SeedingResult } from './run-seeding.ts'
-import { countSeeding } from './seed-counts.ts'
 import { HELP, parseSeedOptions, type SeedOptions } from './seed-options.ts'
-import { formatSeedReport } from './seed-report.ts'
+import { countSeeding, formatSeedReport } from './seed-report.ts'
 
 const RETRY_MS = 1000
 

@@ -1,9 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { takeFileLock } from '../../functions/operations/file-lock.ts'
 
+/** Locked while a run writes: two at once would each undo what the other wrote. */
 const RUNNING = 'seeds/.running'
-const TEMPORARY = /^\.(\d+)\.tmp$/
 
 /** Writes into a content folder; nobody else does until it is released. */
 export interface ContentWriter {
@@ -23,8 +24,12 @@ export async function openContent(contentDir: string): Promise<ContentWriter> {
   const seeds = join(contentDir, 'seeds')
   await refuseLink(seeds)
   await mkdir(seeds, { recursive: true })
-  await takeFolder(join(contentDir, RUNNING))
-  for (const name of await readdir(seeds)) if (isAbandoned(name)) await rm(join(seeds, name))
+  const running = join(contentDir, RUNNING)
+  const lock = takeFileLock(running)
+  if (lock === null)
+    throw new Error(`${running}: expected no other run on this content; wait until it is done`)
+  const abandoned = (await readdir(seeds)).filter((name) => /^\.\d+\.tmp$/.test(name))
+  for (const name of abandoned) await rm(join(seeds, name))
   const temporary = join(seeds, `.${process.pid}.tmp`)
   const known = new Set<string>()
   const prepare = async (folder: string) => {
@@ -51,45 +56,9 @@ export async function openContent(contentDir: string): Promise<ContentWriter> {
     },
     async release() {
       await rm(temporary, { force: true })
-      await rm(join(contentDir, RUNNING), { force: true })
+      await rm(running, { force: true })
+      lock.release()
     },
-  }
-}
-
-/** A file that names the process: two runs at once would each undo what the other wrote. */
-async function takeFolder(file: string): Promise<void> {
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      const handle = await open(file, 'wx')
-      await handle.writeFile(String(process.pid))
-      await handle.close()
-      return
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-    const holder = Number(await readFile(file, 'utf8').catch(() => ''))
-    if (holder !== process.pid && isAlive(holder))
-      throw new Error(
-        `${file}: expected no other run on this content, but process ${holder} is writing; wait for it, or delete the file if that is another program`,
-      )
-    await unlink(file).catch(() => undefined)
-  }
-  throw new Error(`${file}: expected no other run on this content`)
-}
-
-function isAbandoned(name: string): boolean {
-  const [, pid] = TEMPORARY.exec(name) ?? []
-  return pid !== undefined && (Number(pid) === process.pid || !isAlive(Number(pid)))
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: there is such a process, only not ours.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
@@ -97,4 +66,17 @@ function isAlive(pid: number): boolean {
 async function refuseLink(folder: string): Promise<void> {
   const info = await lstat(folder).catch(() => null)
   if (info?.isSymbolicLink()) throw new Error(`${folder}: expected a folder, got a link`)
+}
+
+/** Does one thing in the content while no importer writes. */
+export async function withContent<Result>(
+  contentDir: string,
+  work: (writer: ContentWriter) => Promise<Result>,
+): Promise<Result> {
+  const writer = await openContent(contentDir)
+  try {
+    return await work(writer)
+  } finally {
+    await writer.release()
+  }
 }

@@ -27,6 +27,21 @@ export function membersOf(text: string | undefined): Record<string, unknown> {
   return isJsonObject(value) ? { ...value } : {}
 }
 
+/** What is kept of a listing that its source withdrew, so that a return restores it. */
+export function renderTombstone(
+  listing: string,
+  { text, evidence, ...by }: { at: string; by: string; text: string; evidence: string | undefined },
+): string {
+  return renderJson({
+    id: listingIdOf(listing),
+    at: by.at,
+    reason: 'withdrawn',
+    by: by.by,
+    listing: text,
+    ...(evidence !== undefined && { evidence: membersOf(evidence) }),
+  })
+}
+
 function beside(listing: string, folder: string): string {
   return listing.replace(/^listings\//, `${folder}/`).replace(/\.md$/, '.json')
 }

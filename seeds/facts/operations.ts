@@ -3,6 +3,7 @@ import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { HTTP_METHODS, type HttpMethod } from '../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules, type UrlFault } from './callable-url.ts'
 import { type Offer, pricingOf } from './price.ts'
+import type { Refusal } from './refusal.ts'
 
 /** More than these say nothing more about what a buyer chooses. */
 const MAX_OPERATIONS = 60
@@ -84,6 +85,12 @@ export interface CollapsedOperations {
   left: number
 }
 
+/** What a listing had no room for, as a source's report says it. */
+export function leftOut(name: string, left: number): Refusal[] {
+  const detail = `${left} operations beyond those listed`
+  return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
+}
+
 /** Endpoints of one thing to buy: each address and method once, in a fixed order. */
 export function collapseOperations(operations: readonly Operation[]): CollapsedOperations {
   const byCall = new Map<string, Operation>()
@@ -93,10 +100,6 @@ export function collapseOperations(operations: readonly Operation[]): CollapsedO
   }
   const all = [...byCall].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
   const http = all.slice(0, MAX_OPERATIONS)
-  const offersOf = (operations: readonly Operation[]): Offer[] =>
-    operations.flatMap(({ offers = [] }) =>
-      offers.map((offer) => ({ ...offer, network: offer.network ?? null })),
-    )
   const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
   const every = offersOf(all)
   // Where nothing is priced by the call, a page's or a minute's price is the least one pays.
@@ -111,4 +114,10 @@ export function collapseOperations(operations: readonly Operation[]): CollapsedO
     pricing,
     left: all.length - http.length,
   }
+}
+
+export function offersOf(operations: readonly Operation[]): Offer[] {
+  return operations.flatMap(({ offers = [] }) =>
+    offers.map((offer) => ({ ...offer, network: offer.network ?? null })),
+  )
 }

@@ -1,8 +1,8 @@
+import type { FoundSeller } from '../../functions/discovery/find-seller.ts'
 import type { SourceRow } from '../../src/domain/derived/source-table.ts'
 import type { HostRules } from './callable-url.ts'
 import type { Refusal } from './refusal.ts'
 import type { Seed } from './seed-facts.ts'
-import type { SellerReader } from './seller-reader.ts'
 
 /** A file that is there, as far as its front matter can be read. */
 export interface ListedFields {
@@ -61,4 +61,19 @@ export interface SeedSource {
   fromContent?(listings: Iterable<ListedFields>): unknown[]
   /** Address for rows changed since an instant, where the source can tell. */
   since?(liveUrl: URL, instant: string): URL
+}
+
+export type SellerAnswer = { ok: true; text: string } | { ok: false; detail: string }
+
+/** Reads what a source or a listing names: guarded as the relay is, bounded, nothing followed. */
+export interface SellerReader {
+  read(url: string): Promise<SellerAnswer>
+  /** A seller's own files. */
+  find(origin: string): Promise<FoundSeller>
+  /** Runs work over a list, a few at a time, in the list's order. */
+  each<Item, Result>(
+    items: readonly Item[],
+    work: (item: Item) => Promise<Result>,
+  ): Promise<Result[]>
+  close(): Promise<void>
 }

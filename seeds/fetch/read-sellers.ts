@@ -1,19 +1,19 @@
 import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { createAsker } from '../../functions/probe/ask.ts'
+import { createAsker, toUserAgent } from '../../functions/probe/ask.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
-import type { SellerAnswer, SellerReader } from '../facts/seller-reader.ts'
+import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
 /** Sellers read at once; each host only once at a time. */
 const AT_ONCE = 8
-const USER_AGENT = 'waypost-seed/0.1 (+https://github.com/waypost/waypost)'
 
 /** @param allowPrivate for trials with sellers on this machine */
 export function createSellerReader({ allowPrivate }: { allowPrivate: boolean }): SellerReader {
   const asker = createAsker({
     resolver: createResolver(undefined),
     allowPrivate,
-    userAgent: USER_AGENT,
+    userAgent: toUserAgent(parseConfig(process.env).BASE_URL),
   })
   const busy = new Map<string, Promise<unknown>>()
   const inTurn = <Result>(url: string, work: () => Promise<Result>): Promise<Result> => {

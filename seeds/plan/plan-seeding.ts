@@ -11,11 +11,17 @@ import { hashValue, type LockEntry, NO_MEMORY } from '../content/seed-lock.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import { findMoved, findOwner, indexOwners } from './listing-owners.ts'
 import { joinSources, mergeListing } from './merge-listing.ts'
-import { restoreEvidence } from './plan-evidence.ts'
-import { hashFields, isOwnRender, keep, refuse, settle, write } from './plan-outcome.ts'
-import { planReviewOfSeed } from './plan-review.ts'
+import {
+  hashFields,
+  isOwnRender,
+  keep,
+  refuse,
+  restoreEvidence,
+  settle,
+  write,
+} from './plan-outcome.ts'
 import { indexSharers, isShared, planShared } from './plan-shared.ts'
-import { planWithdrawals } from './plan-withdrawals.ts'
+import { planReviewOfSeed, planWithdrawals } from './plan-withdrawals.ts'
 import {
   type Draft,
   fileOf,

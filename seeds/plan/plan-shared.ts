@@ -3,8 +3,13 @@ import { parseListingFields, renderListing } from '../content/listing-text.ts'
 import { hashValue, type LockEntry, type SeedMemory } from '../content/seed-lock.ts'
 import { OWNED_FIELDS, type SeedFacts } from '../facts/seed-facts.ts'
 import { uniteFacts } from '../facts/unite-facts.ts'
-import { toSaidFacts, toSeedFacts } from './facts-of-fields.ts'
-import { leaveSources, type MergedListing, mergeListing } from './merge-listing.ts'
+import {
+  leaveSources,
+  type MergedListing,
+  mergeListing,
+  toSaidFacts,
+  toSeedFacts,
+} from './merge-listing.ts'
 import type { Draft, Sharer, Sharers } from './seeding-plan.ts'
 
 export function indexSharers(memories: ReadonlyMap<string, SeedMemory>): Sharers {

@@ -1,19 +1,20 @@
+import { createHash } from 'node:crypto'
 import type { ExistingListing } from '../content/existing-listing.ts'
 import { hasComment, renderListing } from '../content/listing-text.ts'
 import {
   evidenceFileOf,
   listingIdOf,
-  membersOf,
   renderJson,
+  renderTombstone,
   tombstoneFileOf,
 } from '../content/machine-files.ts'
+import { isSettled, type ReviewItem, reviewFileOf, SETTLED_FILE } from '../content/review-item.ts'
 import { hashValue, type LockEntry, type SeedMemory } from '../content/seed-lock.ts'
-import { toSeedFacts } from './facts-of-fields.ts'
-import { leaveSources } from './merge-listing.ts'
-import { planWithdrawnNotice } from './plan-evidence.ts'
-import { planReviewOfWithdrawn } from './plan-review.ts'
+import type { Seed } from '../facts/seed-facts.ts'
+import { leaveSources, toSeedFacts } from './merge-listing.ts'
+import { planWithdrawnNotice } from './plan-outcome.ts'
 import { isShared, planShared } from './plan-shared.ts'
-import { type Draft, planRemoval, planText } from './seeding-plan.ts'
+import { type Draft, fileOf, planRemoval, planText } from './seeding-plan.ts'
 
 /** What two whole runs this far apart don't show is gone (milliseconds). */
 const MISSING_FOR = 24 * 3_600_000
@@ -82,18 +83,8 @@ function withdraw(draft: Draft, key: string, entry: LockEntry): void {
 function bury(draft: Draft, file: string, text: string): void {
   const { now, source, machine } = draft.input
   const evidence = machine.get(evidenceFileOf(file))
-  planText(
-    draft,
-    tombstoneFileOf(file),
-    renderJson({
-      id: listingIdOf(file),
-      at: now,
-      reason: 'withdrawn',
-      by: source.id,
-      listing: text,
-      ...(evidence === undefined ? {} : { evidence: membersOf(evidence) }),
-    }),
-  )
+  const tombstone = renderTombstone(file, { at: now, by: source.id, text, evidence })
+  planText(draft, tombstoneFileOf(file), tombstone)
   planRemoval(draft, file)
   planRemoval(draft, evidenceFileOf(file))
 }
@@ -154,4 +145,46 @@ function isEdited({ input }: Draft, entry: LockEntry, { text, fields, file }: Ex
   const { discovery: _, ...rest } = facts
   const isPlain = entry.wrote.discovery !== undefined || isReaders
   return renderListing(isPlain ? facts : rest, added) !== text
+}
+
+/** A row whose words a person should read first: its file waits, ready to be accepted. */
+export function planReviewOfSeed(draft: Draft, seed: Seed): void {
+  const { now, today, source } = draft.input
+  const file = fileOf(seed)
+  if (draft.listings.has(seed.key) || draft.input.existing.has(file)) return
+  planReview(draft, {
+    id: reviewId([source.id, seed.key, seed.suspicious ?? '']),
+    at: now,
+    why: 'suspicious_text',
+    from: source.id,
+    listing: listingIdOf(file),
+    note: `Its text holds words that give orders to an agent: ${JSON.stringify(seed.suspicious)}.`,
+    file: { path: file, text: renderListing(seed.facts, seed.published ?? today) },
+  })
+}
+
+/** A listing that people edited and its source withdrew: theirs to decide. */
+export function planReviewOfWithdrawn(draft: Draft, key: string, file: string): void {
+  const { now, source } = draft.input
+  planReview(draft, {
+    id: reviewId([source.id, key, 'withdrawn']),
+    at: now,
+    why: 'withdrawn_at_source',
+    from: source.id,
+    listing: listingIdOf(file),
+    note: `${source.id} does not list ${key} any more; people edited ${file} and ${evidenceFileOf(file)} says so.`,
+  })
+}
+
+function planReview(draft: Draft, item: ReviewItem): void {
+  const file = reviewFileOf(item.id)
+  const { machine } = draft.input
+  // The first time it was found stays; what people settled is not asked again.
+  if (machine.has(file) || isSettled(machine.get(SETTLED_FILE), item.id)) return
+  planText(draft, file, renderJson(item))
+}
+
+/** The same question has the same name, so that it is asked once. */
+function reviewId(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)
 }

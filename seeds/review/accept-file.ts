@@ -8,9 +8,16 @@ import { readTables } from '../../src/compile/content/read-tables.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { readIfThere } from '../content/content-folder.ts'
+import { readIfThere, readReview } from '../content/content-folder.ts'
 import type { ContentWriter } from '../content/content-writer.ts'
-import type { ReviewFile } from './review-source.ts'
+import { renderJson } from '../content/machine-files.ts'
+import {
+  type Decision,
+  parseSettled,
+  type ReviewFile,
+  type ReviewItem,
+  SETTLED_FILE,
+} from '../content/review-item.ts'
 
 /** Where decisions are carried out. */
 export interface ReviewPlace {
@@ -39,6 +46,19 @@ export async function acceptFile(
     )
   if (there === null) await writer.write(file.path, file.text)
   return [`${file.path} is in the content; the next build lists it`, ...warnings]
+}
+
+/** Writes down what was decided, by id: two branches that settle different questions merge. */
+export async function noteSettled(
+  { contentDir }: ReviewPlace,
+  writer: ContentWriter,
+  { id, listing }: ReviewItem,
+  { decision: { decision, reason }, now }: { decision: Decision; now: string },
+): Promise<void> {
+  const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
+  const all = Object.entries({ ...settled, [id]: { decision, reason, at: now, listing } })
+  const sorted = all.sort(([a], [b]) => (a < b ? -1 : 1))
+  await writer.write(SETTLED_FILE, renderJson(Object.fromEntries(sorted)))
 }
 
 /** @throws OperatorError with every fault. @returns warnings, one line each */

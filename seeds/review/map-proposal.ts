@@ -4,17 +4,13 @@ import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
 import type { FoundService } from '../../src/domain/proposals/found-service.ts'
 import { RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { renderListing } from '../content/listing-text.ts'
-import { finishSeed, type MappedSeed } from '../facts/finish-seed.ts'
-import { withPlainWords } from '../facts/plain-operations.ts'
+import type { ReviewFile } from '../content/review-item.ts'
+import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
 import { type Offer, pricingOf } from '../facts/price.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
-import { type SeedTexts, toSeedTexts } from '../facts/seed-texts.ts'
-import { parseAgentCard } from '../sources/a2a/agent-row.ts'
-import { mapCard } from '../sources/a2a/map-agent.ts'
-import { addressSlug } from '../text/address-slug.ts'
-import { guessCategories } from '../text/guess-categories.ts'
-import type { ReviewFile } from './review-source.ts'
+import { toSeedTexts, withPlainWords } from '../facts/seed-texts.ts'
+import { mapCard, parseAgentCard } from '../sources/a2a/agent-card.ts'
 
 /** Id in `tables/sources.yaml` under which proposed listings stand. */
 const PROPOSALS_SOURCE = 'proposals'
@@ -32,19 +28,19 @@ export interface MappedProposal {
 /** The file a proposal would become, by the rules that every importer's rows go through. */
 export function mapProposal(found: FoundService, note: string, rules: MapRules): MappedProposal {
   const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
-  const seed = mapped === null ? toSeed(found, note, rules) : seedOf(mapped)
+  const seed = mapped === null ? toFoundSeed(found, note, rules) : seedOf(mapped)
   if (seed === null) return { file: null, remarks: remarksOf(mapped) }
   const path = `listings/${seed.prefix}/${seed.slug}.md`
   const text = renderListing(seed.facts, found.at.slice(0, 10))
-  return { file: { path, text }, remarks: remarksOf(mapped ?? finishSeed(seed, [])) }
+  return { file: { path, text }, remarks: remarksOf(mapped ?? finishSeed(seed)) }
 }
 
 function mapFoundCard({ card, files }: FoundService, rules: MapRules): MappedSeed | null {
   if (card === null) return null
   const parsed = parseAgentCard(card)
-  return 'detail' in parsed
-    ? null
-    : mapCard({ ...parsed, cardUrl: parsed.cardUrl ?? files.agent_card ?? null }, rules, true)
+  if (!('card' in parsed)) return null
+  const cardUrl = parsed.card.cardUrl ?? files.agent_card ?? null
+  return mapCard({ ...parsed.card, cardUrl }, rules, true)
 }
 
 function seedOf(mapped: MappedSeed): Seed | null {
@@ -57,52 +53,31 @@ function remarksOf(mapped: MappedSeed | null): string[] {
   return [`an importer would refuse it: ${reason}: ${detail}`]
 }
 
-function toSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
-  const { url, kind, api, title, server, card } = found
+function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
+  const { url, kind, api, title, server, card, tools, files } = found
   const host = new URL(url).hostname.replace(/^www\./, '')
   const texts = toSeedTexts(
     [server?.name, api?.title, textOf(card?.name), title, host],
     [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
   )
   if ('reason' in texts) return null
-  const facts = toFacts(found, texts, rules)
-  const isPaid = (facts.pricing?.model ?? 'unknown') === 'per_call'
-  const prefixes = {
-    http_api: isPaid ? 'x402' : 'api',
-    mcp_server: 'mcp',
-    a2a_agent: 'a2a',
-  } as const
-  return {
-    key: url,
-    prefix: prefixes[kind],
-    slug: addressSlug(url),
-    published: null,
-    rows: 1,
-    facts,
-    suspicious: texts.suspicious,
-  }
-}
-
-function toFacts(found: FoundService, texts: SeedTexts, rules: MapRules): SeedFacts {
-  const { url, kind, tools, files } = found
-  const offers = found.terms.flatMap(toOffer)
-  const pricing = pricingOf(offers)
-  const operations = kind === 'http_api' ? toOperations(found, pricing) : []
+  const pricing = pricingOf(found.terms.flatMap(toOffer))
+  const http = kind === 'http_api' ? toOperations(found, pricing) : []
+  const paidOrNot = pricing.model === 'per_call' ? 'x402' : 'api'
+  const prefixes = { http_api: paidOrNot, mcp_server: 'mcp', a2a_agent: 'a2a' } as const
   const words = [texts.description, ...tools.map(({ name }) => name)].join(' ')
-  return {
-    name: texts.name,
+  const facts = {
     kind,
     url,
-    summary: texts.summary,
-    categories: guessCategories(texts.name, words, rules.categories),
-    ...(pricing.model === 'unknown' ? {} : { pricing }),
-    ...(operations.length === 0 ? {} : { http: operations }),
-    ...(kind === 'mcp_server'
-      ? { invoke: [{ kind: 'mcp', transport: 'streamable-http', url }] }
-      : {}),
-    ...(Object.keys(files).length === 0 ? {} : { discovery: files }),
+    ...(pricing.model !== 'unknown' && { pricing }),
+    ...(http.length > 0 && { http }),
+    ...(kind === 'mcp_server' && {
+      invoke: [{ kind: 'mcp' as const, transport: 'streamable-http' as const, url }],
+    }),
+    ...(Object.keys(files).length > 0 && { discovery: files }),
     sources: [{ source: PROPOSALS_SOURCE, ref: url }],
   }
+  return toSeed({ key: url, prefix: prefixes[kind], texts, words, facts }, rules)
 }
 
 /** Our own words, where the seller has none. */

@@ -11,21 +11,26 @@ import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { lockFileOf, readIfThere, readMemory, readReview } from '../content/content-folder.ts'
-import { type ContentWriter, openContent } from '../content/content-writer.ts'
-import { evidenceFileOf, membersOf, renderJson, tombstoneFileOf } from '../content/machine-files.ts'
+import { type ContentWriter, withContent } from '../content/content-writer.ts'
 import {
+  evidenceFileOf,
+  renderJson,
+  renderTombstone,
+  tombstoneFileOf,
+} from '../content/machine-files.ts'
+import {
+  type Decision,
   parseReviewItem,
   parseSettled,
   type ReviewItem,
+  type ReviewSource,
   reviewFileOf,
   SETTLED_FILE,
 } from '../content/review-item.ts'
 import { renderLock } from '../content/seed-lock.ts'
-import type { ReviewPlace } from './accept-file.ts'
-import { acceptFile } from './accept-file.ts'
+import { acceptFile, noteSettled, type ReviewPlace } from './accept-file.ts'
 import { openProposals } from './proposals.ts'
 import { createFactQueue, PROPOSED_PAYOUTS, PROPOSED_TAGS } from './proposed-facts.ts'
-import type { Decision, ReviewSource } from './review-source.ts'
 
 /**
  * Every kind of question there is, each opened on its own: one that can't be must not hide the rest.
@@ -59,15 +64,6 @@ export function reviewSources(
 /** Questions that importers left in `content/review`. */
 export function createContentQueue(place: ReviewPlace, now: () => string): ReviewSource {
   const { contentDir } = place
-  /** No importer writes meanwhile. */
-  async function withContent<Result>(work: (writer: ContentWriter) => Promise<Result>) {
-    const writer = await openContent(contentDir)
-    try {
-      return await work(writer)
-    } finally {
-      await writer.release()
-    }
-  }
   return {
     kind: 'content',
     async list() {
@@ -84,18 +80,13 @@ export function createContentQueue(place: ReviewPlace, now: () => string): Revie
     },
     show: async () => [],
     edit: (item, file) =>
-      withContent((writer) => writer.write(reviewFileOf(item.id), renderJson({ ...item, file }))),
+      withContent(contentDir, (writer) =>
+        writer.write(reviewFileOf(item.id), renderJson({ ...item, file })),
+      ),
     settle: (item, decision) =>
-      withContent(async (writer) => {
+      withContent(contentDir, async (writer) => {
         const done = await carryOut(place, writer, item, { decision, now: now() })
-        const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
-        const note = {
-          decision: decision.decision,
-          reason: decision.reason,
-          at: now(),
-          listing: item.listing,
-        }
-        await writer.write(SETTLED_FILE, renderJson(sorted({ ...settled, [item.id]: note })))
+        await noteSettled(place, writer, item, { decision, now: now() })
         await writer.remove(reviewFileOf(item.id))
         return done
       }),
@@ -116,11 +107,6 @@ async function carryOut(
   return item.why === 'withdrawn_at_source'
     ? buryWithdrawn(place.contentDir, writer, item, now)
     : ['noted; nothing else follows from it']
-}
-
-/** By id: two branches that settle different questions merge without conflict. */
-function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** What strangers dispute. Accepted, it is a notice on the listing; it never moves a score. */
@@ -174,8 +160,7 @@ async function buryWithdrawn(
 ): Promise<string[]> {
   if (!isListingId(item.listing))
     throw new OperatorError(`${item.id} names no listing: ${JSON.stringify(item.listing)}`)
-  const [prefix, ...rest] = item.listing.split('.')
-  const file = `listings/${prefix}/${rest.join('.')}.md`
+  const file = `listings/${item.listing.replace('.', '/')}.md`
   const { kept, promised } = await readMemory(contentDir, item.from)
   if (promised !== null)
     throw new OperatorError(
@@ -184,17 +169,8 @@ async function buryWithdrawn(
   const listing = await readIfThere(join(contentDir, file))
   if (listing === null) return [`${file} is gone already`]
   const evidence = await readIfThere(join(contentDir, evidenceFileOf(file)))
-  await writer.write(
-    tombstoneFileOf(file),
-    renderJson({
-      id: item.listing,
-      at: now,
-      reason: 'withdrawn',
-      by: item.from,
-      listing,
-      ...(evidence === null ? {} : { evidence: membersOf(evidence) }),
-    }),
-  )
+  const buried = { at: now, by: item.from, text: listing, evidence: evidence ?? undefined }
+  await writer.write(tombstoneFileOf(file), renderTombstone(file, buried))
   const listings = [...kept.listings].map(
     ([key, { missing_since: _, ...entry }]) =>
       [key, entry.file === file ? { ...entry, withdrawn: true as const } : entry] as const,

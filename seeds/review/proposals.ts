@@ -13,13 +13,12 @@ import { contentFileOf } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { readTables } from '../content/content-folder.ts'
-import { openContent } from '../content/content-writer.ts'
+import { withContent } from '../content/content-writer.ts'
 import { listingIdOf } from '../content/machine-files.ts'
-import type { ReviewItem } from '../content/review-item.ts'
+import type { ReviewFile, ReviewItem, ReviewSource } from '../content/review-item.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { acceptFile, type ReviewPlace } from './accept-file.ts'
 import { mapProposal } from './map-proposal.ts'
-import type { ReviewFile, ReviewSource } from './review-source.ts'
 
 const FileSchema = v.strictObject({ path: v.string(), text: v.string() })
 
@@ -65,21 +64,11 @@ export async function openProposals(
         throw new OperatorError(
           `${item.id}: nothing readable was found, so there is no file yet: write one and pass it with --file and --path`,
         )
-      const done = await putIntoContent(place, file)
+      const done = await withContent(place.contentDir, (writer) => acceptFile(place, writer, file))
       await settle('accepted', listingIdOf(file.path))
       return done
     },
     close: () => store.close(),
-  }
-}
-
-/** No importer writes meanwhile. */
-async function putIntoContent(place: ReviewPlace, file: ReviewFile): Promise<string[]> {
-  const writer = await openContent(place.contentDir)
-  try {
-    return await acceptFile(place, writer, file)
-  } finally {
-    await writer.release()
   }
 }
 

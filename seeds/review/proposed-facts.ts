@@ -7,11 +7,14 @@ import { hostOf, ownerDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readReview } from '../content/content-folder.ts'
-import { openContent } from '../content/content-writer.ts'
-import { renderJson } from '../content/machine-files.ts'
-import { parseSettled, type ReviewItem, SETTLED_FILE } from '../content/review-item.ts'
-import { checkFile, type ReviewPlace } from './accept-file.ts'
-import type { ReviewSource } from './review-source.ts'
+import { withContent } from '../content/content-writer.ts'
+import {
+  parseSettled,
+  type ReviewItem,
+  type ReviewSource,
+  SETTLED_FILE,
+} from '../content/review-item.ts'
+import { checkFile, noteSettled, type ReviewPlace } from './accept-file.ts'
 
 /** More than these at once nobody reads. */
 const MAX_PROPOSED = 8
@@ -84,25 +87,16 @@ export function createFactQueue(
     kind: fact.kind,
     list,
     show: async () => [],
-    async settle(item, decision) {
-      const writer = await openContent(contentDir)
-      try {
+    settle: (item, decision) =>
+      withContent(contentDir, async (writer) => {
         const file = decision.decision === 'accepted' ? (decision.file ?? item.file) : undefined
         const isCurrent = (await list()).some(({ id }) => id === item.id)
         if (!isCurrent) throw new OperatorError(`${item.id}: the listing has changed meanwhile`)
         const warnings = file === undefined ? [] : checkFile(place, file)
         if (file !== undefined) await writer.write(file.path, file.text)
-        const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
-        const { decision: outcome, reason } = decision
-        const note = { decision: outcome, reason, at: now(), listing: item.listing }
-        const all = Object.entries({ ...settled, [item.id]: note })
-        const sorted = Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)))
-        await writer.write(SETTLED_FILE, renderJson(sorted))
+        await noteSettled(place, writer, item, { decision, now: now() })
         return file === undefined ? [`${item.listing} stays as it is`] : [file.path, ...warnings]
-      } finally {
-        await writer.release()
-      }
-    },
+      }),
     close: async () => undefined,
   }
 }

@@ -24,7 +24,7 @@ export function addressSlug(address: string): string {
 function withHash(text: string, identity: string): string {
   const digest = hash('sha256', identity, 'hex').slice(0, HASH_LENGTH)
   const room = MAX_SLUG_LENGTH - HASH_LENGTH - 1
-  return `${tidy(tidy(text).slice(0, room)) || 'listing'}-${digest}`
+  return `${tidySlug(tidySlug(text).slice(0, room)) || 'listing'}-${digest}`
 }
 
 function isPlain(text: string): boolean {
@@ -35,7 +35,8 @@ function isPlain(text: string): boolean {
   )
 }
 
-function tidy(text: string): string {
+/** Lower case, one separator between words, none at the ends: what an id allows. */
+export function tidySlug(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')

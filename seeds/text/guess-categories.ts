@@ -1,5 +1,15 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { parse } from 'yaml'
 import { smallestOf } from '../../src/domain/wire/extremes.ts'
-import { CATEGORY_KEYWORDS, DEFAULT_CATEGORY } from './category-keywords.ts'
+
+/** For what no word places: a server for agents is, before anything else, a developer's tool. */
+const DEFAULT_CATEGORY = 'developer_tools'
+
+const KEYWORDS = v.parse(
+  v.record(v.string(), v.string()),
+  parse(readFileSync(new URL('./category-words.yaml', import.meta.url), 'utf8')),
+)
 
 const NAME_WEIGHT = 3
 const TEXT_WEIGHT = 1
@@ -17,8 +27,8 @@ interface Keyword {
 /** Words are looked up, not searched for: 350 patterns over 4,000 texts would cost seconds. */
 const BY_WORD = new Map<string, Keyword[]>()
 const BY_STEM = new Map<string, Keyword[]>()
-for (const [category, keywords] of Object.entries(CATEGORY_KEYWORDS))
-  for (const text of keywords) {
+for (const [category, keywords] of Object.entries(KEYWORDS))
+  for (const text of keywords.split(',')) {
     const words = toWords(text)
     const keyword: Keyword = { category, words, isStem: text.endsWith('*') }
     const isOneStem = keyword.isStem && words.length === 1
@@ -36,7 +46,7 @@ const SHORTEST_STEM = smallestOf([...BY_STEM.keys()].map((stem) => stem.length))
  */
 export function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
   const [inName, inText] = [countWords(name), countWords(text)]
-  const scores = Object.keys(CATEGORY_KEYWORDS)
+  const scores = Object.keys(KEYWORDS)
     .filter((id) => known.has(id))
     .map((id) => ({
       id,

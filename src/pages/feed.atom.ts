@@ -4,6 +4,10 @@ import { toListingFeed } from '../site/feeds/listing-feed.ts'
 
 export function GET(): Response {
   const { site, listings } = readCompiled()
-  const feed = toListingFeed(listings, { baseUrl: site.base_url, path: '/feed.atom' })
+  const feed = toListingFeed(listings, {
+    baseUrl: site.base_url,
+    name: site.texts.name,
+    path: '/feed.atom',
+  })
   return new Response(renderAtomFeed(feed))
 }

@@ -1,13 +1,14 @@
 import { readCompiled } from '../compiled.ts'
 import { toXmlText } from '../site/frame/xml-text.ts'
 
-/** Lets a browser search Waypost from its address bar (OpenSearch 1.1). */
+/** Lets a browser search this directory from its address bar (OpenSearch 1.1). */
 export function GET(): Response {
-  const base = toXmlText(readCompiled().site.base_url)
+  const { base_url, texts } = readCompiled().site
+  const base = toXmlText(base_url)
   return new Response(`<?xml version="1.0" encoding="utf-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
-<ShortName>Waypost</ShortName>
-<Description>Services an agent can call and pay for</Description>
+<ShortName>${toXmlText(texts.name.slice(0, 16))}</ShortName>
+<Description>${toXmlText(texts.strapline)}</Description>
 <InputEncoding>UTF-8</InputEncoding>
 <Image width="16" height="16" type="image/svg+xml">${base}/favicon.svg</Image>
 <Url type="text/html" template="${base}/search?q={searchTerms}"/>

@@ -6,8 +6,8 @@ declare namespace App {
     search?: (rawQuery: string) => unknown
     /** Filter values of the search page with their counts. */
     searchChoices?: import('../domain/derived/release-file.ts').SearchChoices
-    /** Text on top of the page; pages made at build read it from the catalogue. */
-    banner?: string | undefined
+    /** Names and texts of the directory; pages made at build read them from the catalogue. */
+    texts: import('../domain/derived/tables.ts').SiteTexts
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
     /** What became of a proposal, or the empty form; absent where no function serves the page. */

@@ -67,7 +67,7 @@ function planFor(id: string, url: string, count: number): ProbePlan {
 
 const dir = mkdtempSync(join(tmpdir(), 'waypost-probe-bench-'))
 const resolver = createResolver(undefined)
-const asker = createAsker({ resolver, allowPrivate: true, userAgent: 'Waypost-Probe/bench' })
+const asker = createAsker({ resolver, allowPrivate: true, userAgent: 'Directory-Probe/bench' })
 const OTHERS = 5
 for (const [name, others] of [
   ['first run, one operation each', 0],

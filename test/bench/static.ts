@@ -138,14 +138,14 @@ async function startWithRules(functions: number): Promise<Contender> {
   const port = await findFreePort()
   const rules = readFileSync(join(release, 'deploy/nginx.conf'), 'utf8')
     .replace('listen 80;', `listen 127.0.0.1:${port}; keepalive_requests 1000000000;`)
-    .replace('/srv/waypost/current', release)
+    .replace('/srv/directory/current', release)
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   writeFileSync(
     join(temp, 'nginx.conf'),
     `${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes 1; daemon off; pid ${temp}/pid; error_log ${temp}/error.log;
      events { worker_connections 4096; }
      http { access_log off; sendfile on; ${paths.map((name) => `${name}_temp_path ${temp}/${name};`).join(' ')}
-       upstream waypost_functions { server 127.0.0.1:${functions}; keepalive 32; }
+       upstream directory_functions { server 127.0.0.1:${functions}; keepalive 32; }
        ${rules} }`,
   )
   const master = spawnOn(0, 'nginx', ['-c', join(temp, 'nginx.conf'), '-p', temp])

@@ -101,7 +101,7 @@ function watchKeystrokes(staticFile: string): void {
       file,
     })
   }
-  document.addEventListener('waypost:rows', () => {
+  document.addEventListener('directory:rows', () => {
     at.rendered = performance.now()
     // A task after the next frame: its picture is made.
     requestAnimationFrame(() => setTimeout(finish))

@@ -150,7 +150,7 @@ test('our own kits are marked wherever they stand in a table', async () => {
     const html = await (await fetch(demo.url + path)).text()
     const kits = html.match(/href="\/listing\/kit\./g) ?? []
     expect(kits.length).toBeGreaterThan(0)
-    expect(html.match(/made by Waypost<\/span>/g)).toHaveLength(kits.length)
+    expect(html.match(/made by us<\/span>/g)).toHaveLength(kits.length)
   }
 })
 

@@ -28,7 +28,7 @@ test('the home page shows the first results while somebody types, in the order o
   const { page, faults, close } = await openPage(browser, waypost.url)
   const asked: (string | undefined)[] = []
   page.on('request', (request) => {
-    if (request.url().includes('/api/v1/search')) asked.push(request.headers()['waypost-typing'])
+    if (request.url().includes('/api/v1/search')) asked.push(request.headers()['search-typing'])
   })
   await page.goto('/')
   const suggest = page.locator('[data-suggest]')

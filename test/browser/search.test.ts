@@ -32,7 +32,7 @@ test('the key / goes to the box, and typing shows what submitting would', async 
   const asked: { url: string; typing: string | undefined }[] = []
   page.on('request', (request) => {
     if (request.url().includes('/api/v1/search'))
-      asked.push({ url: request.url(), typing: request.headers()['waypost-typing'] })
+      asked.push({ url: request.url(), typing: request.headers()['search-typing'] })
   })
   await page.goto('/search')
   await page.keyboard.press('/')

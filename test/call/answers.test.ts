@@ -23,7 +23,7 @@ describe('the answer', () => {
     'EXTENSION-RESPONSES: x\r\n' +
     'X-Hop: 1\r\n' +
     'Keep-Alive: timeout=99\r\n' +
-    'Proxy-Status: waypost; error=forged\r\n' +
+    'Proxy-Status: directory-relay; error=forged\r\n' +
     'Connection: close, x-hop\r\n'
 
   async function answerOf(bytes: string): Promise<Awaited<ReturnType<typeof exchangeRaw>>> {

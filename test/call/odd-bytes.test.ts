@@ -16,7 +16,8 @@ test.each(['\x01', '\x0b', '\x1f', '\x7f', '\0'])(
       'GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n',
     )
     expect([200, 502]).toContain(answer.status)
-    if (answer.status === 502) expect(answer.text).toMatch(/^proxy-status: waypost; error=/im)
+    if (answer.status === 502)
+      expect(answer.text).toMatch(/^proxy-status: directory-relay; error=/im)
     await world.close()
     await seller.close()
   },

@@ -32,5 +32,7 @@ export async function tell(
 export function isOwn({ answer }: Told, status: number, code: string, error: string): void {
   expect(answer.status, answer.text.slice(0, 300)).toBe(status)
   expect(answer.body).toContain(`"code":"${code}"`)
-  expect(answer.lines.join('\n').toLowerCase()).toContain(`proxy-status: waypost; error=${error}`)
+  expect(answer.lines.join('\n').toLowerCase()).toContain(
+    `proxy-status: directory-relay; error=${error}`,
+  )
 }

@@ -205,7 +205,7 @@ async function startNginx(functionsPort: number): Promise<{ url: string; stop():
   const port = await findFreePort()
   const rules = readFileSync(join(RELEASE_DIR, 'deploy/nginx.conf'), 'utf8')
     .replace('listen 80;', `listen 127.0.0.1:${port};`)
-    .replace('/srv/waypost/current', resolve(RELEASE_DIR))
+    .replace('/srv/directory/current', resolve(RELEASE_DIR))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${dir}/${name};`)
     .join(' ')
@@ -213,7 +213,7 @@ async function startNginx(functionsPort: number): Promise<{ url: string; stop():
     join(dir, 'nginx.conf'),
     `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log;
 events {} http { access_log off; ${temporary}
-upstream waypost_functions { server 127.0.0.1:${functionsPort}; keepalive 32; }
+upstream directory_functions { server 127.0.0.1:${functionsPort}; keepalive 32; }
 ${rules} }`,
   )
   const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' })

@@ -21,6 +21,7 @@ import { toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
 import { renderBadgeSvg } from '../../src/site/badges/badge-svg.ts'
 import { toCallRows } from '../../src/site/calls/call-rows.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
 
 /** Legal names, each an attack on one reader further down. */
@@ -76,7 +77,7 @@ describe.each(NAMES)('a listing named %s', (name) => {
     expect(inline.map(({ type }) => type)).toEqual(['link_open', 'image', 'link_close'])
     expect(inline[0]?.attrGet('href')).toBe(`${BASE_URL}/listing/x402.example-weather`)
     expect(inline[1]?.attrGet('src')).toBe(`${BASE_URL}/badge/x402.example-weather.svg`)
-    expect(textOf(inline[1]?.children ?? [])).toBe(`${name} on Waypost`)
+    expect(textOf(inline[1]?.children ?? [])).toBe(`${name} on ${new URL(BASE_URL).hostname}`)
   })
 
   test('makes no second link where the reader turns addresses into links', () => {
@@ -97,7 +98,7 @@ describe.each(NAMES)('a listing named %s', (name) => {
   })
 
   test('puts no element into a badge', () => {
-    const honest = renderBadgeSvg(toBadgeView(view))
+    const honest = renderBadgeSvg(toBadgeView(view, 'Waypost'))
     expect(honest).not.toContain(name.length > 3 ? name : 'no such text')
     const forged = renderBadgeSvg({ label: name, message: name, tone: 'accent' })
     expect(elementsOf(forged)).toEqual(elementsOf(honest))
@@ -195,7 +196,7 @@ function toOutputs(kind: string, { schema, example, text }: HostileService): unk
   const kit = toKitView(listing, { baseUrl: BASE_URL, trust: view.trust })
   return [
     ...[view, kit, toCallRows(kit), renderDescription(listing.description), listing.evidence],
-    ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, [view])],
+    ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, SITE_TEXTS, [view])],
     ...[toResourceRows([listing], BASE_URL), toRegistryRows([listing], [], BASE_URL)],
     ...[toArdEntry(view, BASE_URL), toServerCard(view, BASE_URL), toListingCard(view)],
     ...[toKitCard(kit, {}), toKitCard(kit, { operation: 0 })],

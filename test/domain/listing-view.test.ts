@@ -124,7 +124,7 @@ describe('the full listing', () => {
   test('says when the evidence is our own', () => {
     const own = toListing({ ownMeasured: toMeasured({ source: 'service_verified' }) })
     const { trust } = toListingView(own, { baseUrl: BASE_URL, sources: SOURCES })
-    expect(trust).toMatchObject({ source: 'Settlements verified on-chain by Waypost' })
+    expect(trust).toMatchObject({ source: 'Settlements this directory verified on-chain' })
   })
 
   test('keeps a source that the table does not know by its id', () => {

@@ -18,8 +18,8 @@ describe('the badge to paste', () => {
   test('in three languages', () => {
     expect(codeOf('Shop')).toEqual({
       markdown: '[![Shop](badge)](page)',
-      html: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on Waypost" height="20"></a>',
-      rst: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on Waypost',
+      html: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on waypost.example" height="20"></a>',
+      rst: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on waypost.example',
     })
   })
 

@@ -2,6 +2,11 @@ import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 
 /** The texts of `tables/site.yaml`, as short as they may be. */
 export const SITE_TEXTS: SiteTexts = {
+  name: 'Waypost',
+  short_name: 'Waypost',
+  strapline: 'Find services',
+  legal: [],
+  made_with: false,
   showcase: [],
   featured_label: 'Ours, no fee paid.',
   sponsored_policy: 'Not sold.',

@@ -67,7 +67,7 @@ describe('tiers on the wire', () => {
       badge_svg: 'https://d.example/badge/x402.a.b.svg',
       page: 'https://d.example/listing/x402.a.b',
       embed_markdown:
-        '[![A on Waypost](https://d.example/badge/x402.a.b.svg)](https://d.example/listing/x402.a.b)',
+        '[![A on d.example](https://d.example/badge/x402.a.b.svg)](https://d.example/listing/x402.a.b)',
       tiers_doc: 'https://d.example/badges',
     })
   })

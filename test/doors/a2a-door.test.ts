@@ -16,7 +16,9 @@ const part = (content: object) => ({ content, metadata: undefined, filename: '',
 async function send(parts: object[]) {
   const { AgentCard } = await import('@a2a-js/sdk')
   const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory()] })
-  const client = await factory.createFromAgentCard(AgentCard.fromJSON(toAgentCard(running.url)))
+  const client = await factory.createFromAgentCard(
+    AgentCard.fromJSON(toAgentCard(running.url, running.service.parts.release().site)),
+  )
   return client.sendMessage({
     tenant: '',
     message: {
@@ -116,7 +118,9 @@ describe('the A2A door', () => {
   test('the card is served for both revisions', async () => {
     const response = await fetch(`${running.url}/.well-known/agent-card.json`)
     const card = await response.json()
-    expect(card).toEqual(toAgentCard('https://waypost.example'))
+    expect(card).toEqual(
+      toAgentCard('https://waypost.example', running.service.parts.release().site),
+    )
     expect(card.capabilities.streaming).toBe(false)
     expect(response.headers.get('etag')).toBeTruthy()
   })

@@ -100,7 +100,7 @@ describe('the current revision of MCP refuses in its own words', () => {
       toolsListChanged: true,
       promptsListChanged: true,
       resourcesListChanged: true,
-      resourceSubscriptions: ['waypost://listing/x402.weather'],
+      resourceSubscriptions: ['directory://listing/x402.weather'],
     }
     // `post` reads every answer to its end: one that stayed open would never return.
     const answers = await Promise.all(
@@ -153,9 +153,9 @@ describe('MCP', () => {
   })
 
   test.each([
-    'waypost://listing/mcp.nope',
-    'waypost://listing/%E0%A4%A',
-    'waypost://listing/..%2f..%2fetc',
+    'directory://listing/mcp.nope',
+    'directory://listing/%E0%A4%A',
+    'directory://listing/..%2f..%2fetc',
     'file:///etc/passwd',
   ])('no resource stands at %s', async (uri) => {
     const { status, text } = await post('/mcp', former('resources/read', { uri }))

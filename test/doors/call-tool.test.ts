@@ -9,6 +9,7 @@ import { createMcpServer } from '../../functions/doors/mcp/mcp-server.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { toListing } from '../domain/listing-samples.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const unused = () => {
   throw new Error('call_listing asks the directory nothing else')
@@ -55,6 +56,7 @@ const handler = createMcpHandler(() =>
   createMcpServer({
     directory: DIRECTORY,
     version: '1.0.0',
+    site: SITE_TEXTS,
     call: async (request) => {
       asked.push(request)
       return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
@@ -172,13 +174,30 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       ])
     }))
 
+  test('says what it expects, and is told what differs', () =>
+    withCall(async (call) => {
+      const payee = ['eip155:8453:0x1111111111111111111111111111111111111111']
+      const changed = [{ what: 'payee', expected: payee[0], found: 'another' }]
+      const problem = { code: 'changed', detail: 'The payee is not as expected.', changed }
+      answer = {
+        status: 409,
+        headers: { 'proxy-status': 'waypost; error=http_request_denied' },
+        body: Buffer.from(JSON.stringify(problem)),
+      }
+      expect(await call({ expect: { payee, max_usd: 0.0000001 } })).toMatchObject({
+        isError: true,
+        structuredContent: { status: 409, error: { code: 'changed', changed } },
+      })
+      expect(asked[0]?.headers['waypost-expect']).toBe(`payee=${payee[0]}, max_usd=0.0000001`)
+    }))
+
   test('is told what the relay refused in a sentence, never in a problem document', () =>
     withCall(async (call) => {
       const refuse = (status: number, problem: object) => ({
         status,
         headers: {
           'content-type': 'application/problem+json',
-          'proxy-status': 'waypost; error=http_request_denied',
+          'proxy-status': 'directory-relay; error=http_request_denied',
         },
         body: Buffer.from(
           JSON.stringify({ type: 'https://waypost.example/problems/x', ...problem }),

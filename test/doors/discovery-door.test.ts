@@ -32,7 +32,7 @@ describe('the x402 discovery shape, read by its official client', () => {
     const ids = resources.map(
       ({ extensions }) =>
         // The client types extensions as unknown; these are ours.
-        (extensions as { waypost: { listing_id: string } }).waypost.listing_id,
+        (extensions as { directory: { listing_id: string } }).directory.listing_id,
     )
     const api = await read('/api/v1/search?q=weather&kind=http_api&paid_only=true')
     expect([...new Set(ids)]).toEqual(api.json.results.map(({ id }: { id: string }) => id))
@@ -43,8 +43,8 @@ describe('filters judge what was published', () => {
   const ids = async (query: string) => {
     const { json } = await read(`/discovery/resources?${query}`)
     return json.items.map(
-      ({ extensions }: { extensions: { waypost: { listing_id: string } } }) =>
-        extensions.waypost.listing_id,
+      ({ extensions }: { extensions: { directory: { listing_id: string } } }) =>
+        extensions.directory.listing_id,
     )
   }
   test('by network, price, kind of resource and payee', async () => {

@@ -101,7 +101,7 @@ describe.each(REVISIONS)('the MCP door, to the official client of revision %s', 
   test('reads a listing, as a tool and as a resource', async () => {
     await withOne(async (client) => {
       const tool = await client.callTool({ name: 'get_listing', arguments: { id: 'x402.weather' } })
-      const read = await client.readResource({ uri: 'waypost://listing/x402.weather' })
+      const read = await client.readResource({ uri: 'directory://listing/x402.weather' })
       const [content] = read.contents
       expect(tool.structuredContent).toMatchObject({ id: 'x402.weather', trust: { score: 38 } })
       expect(

@@ -72,8 +72,8 @@ describe('one service behind every door', () => {
   test('x402 discovery keeps that order, an operation a row', async () => {
     const { resources } = await read('/discovery/search?query=weather&limit=100')
     const rows: string[] = resources.map(
-      (row: { extensions: { waypost: { listing_id: string } } }) =>
-        row.extensions.waypost.listing_id,
+      (row: { extensions: { directory: { listing_id: string } } }) =>
+        row.extensions.directory.listing_id,
     )
     const ids = await DOORS.api?.('weather', 'http_api')
     expect(rows.length).toBeGreaterThan(0)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService
@@ -30,7 +31,7 @@ test.each(READS)('HEAD answers as GET does at %s', async (path) => {
 })
 
 describe('the OpenAPI document lists what is answered', () => {
-  const { paths } = createOpenApi('https://waypost.example')
+  const { paths } = createOpenApi('https://waypost.example', SITE_TEXTS)
   const GONE = 'x402.former-tides'
   const of = ['listing', 'kit', 'call', 'go'] as const
   const answered: [keyof typeof ROUTES, string, number][] = [

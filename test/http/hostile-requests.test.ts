@@ -209,7 +209,9 @@ describe('an error of ours on the path of calls says that it is ours', () => {
   ])('%s', async (_, head, status) => {
     const answer = await sendRaw(`${head}Connection: close\r\n\r\n`)
     expect(answer.status).toBe(status)
-    expect(answer.head.toLowerCase()).toContain('proxy-status: waypost; error=http_request_error')
+    expect(answer.head.toLowerCase()).toContain(
+      'proxy-status: directory-relay; error=http_request_error',
+    )
   })
 
   test('elsewhere nothing is said of a proxy', async () => {

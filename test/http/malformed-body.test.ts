@@ -124,7 +124,7 @@ test('at the relay the seller is let go at once, too', async () => {
   expect(await isLetGo).toBe('let go')
   const answer = await told.text
   expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
-  expect(answer.toLowerCase()).toContain('proxy-status: waypost; error=http_request_error')
+  expect(answer.toLowerCase()).toContain('proxy-status: directory-relay; error=http_request_error')
 })
 
 test('a call whose body is broken from the start is never sent', async () => {

@@ -7,9 +7,10 @@ import { OPERATIONS } from '../../src/compile/openapi/operations.ts'
 import { SCHEMAS, SHARED_SCHEMAS, toOpenApiSchema } from '../../src/compile/openapi/schemas.ts'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
-const document = createOpenApi('https://waypost.example')
+const document = createOpenApi('https://waypost.example', SITE_TEXTS)
 
 let waypost: RunningService
 beforeAll(async () => {

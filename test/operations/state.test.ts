@@ -78,6 +78,7 @@ describe('the state of one machine', () => {
     await store.appendClicks([click(1)])
     await createOutboxMailer(outbox, 'a@b.example', () => {}).send({
       to: 'c@d.example',
+      sender: 'Waypost',
       subject: 'x',
       text: 'x',
     })

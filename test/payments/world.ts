@@ -50,7 +50,10 @@ export async function startWorld(
   rpcUrls: Record<string, string>,
 ): Promise<World> {
   const content = createContentFolder()
-  cpSync(new URL('tables', FIXTURE), join(content.dir, 'tables'), { recursive: true })
+  cpSync(new URL('tables', FIXTURE), join(content.dir, 'tables'), {
+    recursive: true,
+    dereference: true,
+  })
   for (const listing of listings)
     content.write(`listings/x402/${listing.slug}.md`, toListing(listing))
   for (const [file, text] of Object.entries(files)) content.write(file, text)

@@ -56,7 +56,7 @@ export function createTestAsker(limits: Partial<AskLimits> = {}, dns?: string): 
   return createAsker({
     resolver: createResolver(dns === undefined ? undefined : [dns]),
     allowPrivate: true,
-    userAgent: 'Waypost-Probe/test (+http://localhost/sellers/check)',
+    userAgent: 'Directory-Probe/test (+http://localhost/sellers/check)',
     limits: { ...ASK_LIMITS, ...limits },
   })
 }

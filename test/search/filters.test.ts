@@ -7,6 +7,7 @@ import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { parseSearchForm, toApiQuery } from '../../src/site/search/search-form.ts'
 import { toSearchView } from '../../src/site/search/search-view.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 const KNOWN = {
@@ -63,7 +64,7 @@ describe.each(FILTER_ROWS)('filter %s', (name, filter) => {
   })
 
   test('is described, passed on by the page, and a chip there', () => {
-    const { paths } = createOpenApi('https://waypost.example')
+    const { paths } = createOpenApi('https://waypost.example', SITE_TEXTS)
     expect(JSON.stringify(paths)).toContain(JSON.stringify(filter.text))
     const form = parseSearchForm(new URLSearchParams({ [name]: '1' }))
     expect(new URLSearchParams(toApiQuery(form)).get(name)).toBe('1')

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openContent } from '../../seeds/content/content-writer.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 
@@ -68,7 +69,7 @@ describe('a run that is killed', () => {
 
   test('what it left of its own is cleared away: no temporary file, no mark of a run', async () => {
     const dead = 2 ** 22 - 1
-    content.write('seeds/.running', String(dead))
+    content.write('seeds/.running', '')
     content.write(`seeds/.${dead}.tmp`, '---\nname: half')
     await content.seed({ from: content.save(ROWS) })
     const left = Object.keys(content.snapshot()).filter((file) =>
@@ -78,11 +79,12 @@ describe('a run that is killed', () => {
   })
 
   test('a second run beside a living one is refused and says what to do', async () => {
-    content.write('seeds/.running', String(process.ppid))
     const from = content.save(ROWS)
+    const other = await openContent(content.contentDir)
     await expect(content.seed({ from })).rejects.toThrow(
-      /\.running: expected no other run on this content, but process \d+ is writing/,
+      /\.running: expected no other run on this content; wait until it is done/,
     )
+    await other.release()
     expect(Object.keys(content.snapshot()).some((file) => file.endsWith('.md'))).toBe(false)
   })
 })

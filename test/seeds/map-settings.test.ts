@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withPlainWords } from '../../seeds/facts/plain-operations.ts'
+import { withPlainWords } from '../../seeds/facts/seed-texts.ts'
 import { authOf, toArgs, toEnv, toHeaders } from '../../seeds/sources/mcp-registry/map-settings.ts'
 import { mapRow, WEATHER } from './map-row.ts'
 

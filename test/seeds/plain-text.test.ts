@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { toPlainText } from '../../seeds/text/plain-text.ts'
-import { toPrintable } from '../../seeds/text/printable.ts'
+import { toPlainText, toPrintable } from '../../seeds/text/plain-text.ts'
 import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { guardHang } from '../support/hang-guard.ts'
 

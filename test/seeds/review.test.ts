@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseReviewOptions } from '../../seeds/commands/review-options.ts'
 import { toShowLines } from '../../seeds/commands/review-text.ts'
+import { openContent } from '../../seeds/content/content-writer.ts'
 import { createContentQueue } from '../../seeds/review/open-sources.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { createContentFixture } from './content-fixture.ts'
@@ -131,9 +132,9 @@ describe('what waits in content/review', () => {
 
   test('of another run at work is left alone until it is done', async () => {
     ask()
-    content.write('seeds/.running', String(process.ppid))
+    const other = await openContent(content.contentDir)
     await expect(settle('accepted')).rejects.toThrow('expected no other run on this content')
-    content.remove('seeds/.running')
+    await other.release()
     await settle('accepted')
   })
 

@@ -3,9 +3,13 @@ import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toApiReference } from '../../src/site/docs/api-reference.ts'
 import { toApiRun, toRunPath } from '../../src/site/docs/api-run.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const baseUrl = 'https://waypost.example'
-const reference = toApiReference(createOpenApi(baseUrl), { baseUrl, exampleId: 'x402.weather' })
+const reference = toApiReference(createOpenApi(baseUrl, SITE_TEXTS), {
+  baseUrl,
+  exampleId: 'x402.weather',
+})
 const endpoints = reference.groups.flatMap((group) => group.endpoints)
 const find = (id: string) => endpoints.find((endpoint) => endpoint.id === id)
 

@@ -53,7 +53,7 @@ describe('the badge image', () => {
 
 describe('what a badge says', () => {
   test('a listing without evidence is listed, and no more', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: false, pricing })).toEqual({
+    expect(toBadgeView({ tiers, trust: none, first_party: false, pricing }, 'Waypost')).toEqual({
       label: 'Waypost',
       message: 'listed',
       tone: 'neutral',
@@ -61,7 +61,7 @@ describe('what a badge says', () => {
   })
 
   test('our own kits say so', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: true, pricing }).message).toBe(
+    expect(toBadgeView({ tiers, trust: none, first_party: true, pricing }, 'Waypost').message).toBe(
       'first-party kit',
     )
   })
@@ -84,7 +84,7 @@ describe('what a badge says', () => {
     } as const
     const view = { ...trust, wash_flags: [], watch: [] }
     const badgeOf = (facts: object) =>
-      toBadgeView({ tiers, trust: { ...view, ...facts }, first_party: false, pricing })
+      toBadgeView({ tiers, trust: { ...view, ...facts }, first_party: false, pricing }, 'Waypost')
     expect(badgeOf({})).toMatchObject({ message: 'trust 12, 1 unvouched buyer', tone: 'neutral' })
     expect(
       badgeOf({ verified_buyers_30d: 9, unknown_buyers_30d: 0, sample: undefined }),
@@ -92,7 +92,7 @@ describe('what a badge says', () => {
   })
 
   test('the same is data for badge services', () => {
-    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing })
+    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing }, 'Waypost')
     expect(toBadgeEndpoint(badge)).toEqual({
       schemaVersion: 1,
       label: 'Waypost',
@@ -109,7 +109,10 @@ describe('what a badge says', () => {
   ])('without evidence a price is said: %d', (usd, message) => {
     const rails = ['x402' as const]
     const priced = { model: 'per_call' as const, min_usd: usd, max_usd: 1, rails, networks: [] }
-    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing: priced })
+    const badge = toBadgeView(
+      { tiers, trust: none, first_party: false, pricing: priced },
+      'Waypost',
+    )
     expect(badge).toEqual({ label: 'Waypost', message, tone: 'money' })
   })
 
@@ -129,7 +132,9 @@ describe('what a badge says', () => {
       source: 'x',
     } as const
     const view = { ...trust, wash_flags: [], watch: [] }
-    expect(toBadgeView({ tiers, trust: view, first_party: false, pricing })).toMatchObject({
+    expect(
+      toBadgeView({ tiers, trust: view, first_party: false, pricing }, 'Waypost'),
+    ).toMatchObject({
       message: 'no independent buyers yet',
       tone: 'missing',
     })
@@ -137,12 +142,12 @@ describe('what a badge says', () => {
 
   test('a tier stands first', () => {
     const trusted = { ...tiers, tier: 'trusted' as const, tier_label: 'Trusted' }
-    expect(toBadgeView({ tiers: trusted, trust: none, first_party: false, pricing })).toMatchObject(
-      {
-        message: 'Trusted',
-        tone: 'strong',
-      },
-    )
+    expect(
+      toBadgeView({ tiers: trusted, trust: none, first_party: false, pricing }, 'Waypost'),
+    ).toMatchObject({
+      message: 'Trusted',
+      tone: 'strong',
+    })
   })
 })
 

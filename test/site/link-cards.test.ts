@@ -8,9 +8,13 @@ import { renderCardSvg } from '../../src/site/cards/card-svg.ts'
 import { widthOf, wrapToWidth } from '../../src/site/cards/face.ts'
 import { type LinkCard, toListingCard, toPageCards } from '../../src/site/cards/link-card.ts'
 import { BASE_URL, SOURCES, toListing } from '../domain/listing-samples.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const toCard = (facts: Record<string, unknown> = {}): LinkCard =>
-  toListingCard(toListingView(toListing({ facts }), { baseUrl: BASE_URL, sources: SOURCES }))
+  toListingCard(
+    toListingView(toListing({ facts }), { baseUrl: BASE_URL, sources: SOURCES }),
+    'Waypost',
+  )
 const textsOf = (svg: string) =>
   [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text)
 
@@ -56,7 +60,7 @@ test.each(['a'.repeat(400), `${'word '.repeat(90)}`, 'WWWWWWWW'.repeat(30), 'é'
 )
 
 test('every page has a card of its own name, none of two the same', () => {
-  const cards = toPageCards([{ id: 'a', name: 'A', description: 'First.' }])
+  const cards = toPageCards([{ id: 'a', name: 'A', description: 'First.' }], SITE_TEXTS)
   expect(cards.map(({ path }) => path)).toContain('/og/category/a.png')
   expect(new Set(cards.map(({ card }) => renderCardSvg(card))).size).toBe(cards.length)
 })

@@ -39,8 +39,8 @@ describe('the card of a link', () => {
   test.each([
     ['/', '/og.png', /^Waypost/],
     ['/kind/mcp_server', '/og/kind/mcp_server.png', /^MCP servers/],
-    ['/category/geo_weather', '/og/category/geo_weather.png', /on Waypost$/],
-    ['/listing/x402.weather', '/og/x402.weather.png', /on Waypost: HTTP API. Price from \$0.01/],
+    ['/category/geo_weather', '/og/category/geo_weather.png', /^Maps/],
+    ['/listing/x402.weather', '/og/x402.weather.png', /: HTTP API. Price from \$0.01/],
     ['/listing/api.hostile-text', '/og/api.hostile-text.png', /Unmeasured/],
   ])('of %s is a picture as large as the page says', async (path, picture, alt) => {
     const meta = await metaOf(path)

@@ -9,6 +9,7 @@ import { createDump } from '../../src/compile/release/create-dump.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
 import { handOver } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 
 /** Pages of the content that is served, rendered one by one by the code the fixture release was built with. */
@@ -30,7 +31,7 @@ export async function readRealPages(): Promise<RealPages> {
   const listings = [...toCompiledListings(catalogue)]
   const site = toCompiledSite(catalogue, createDump(listings).facts)
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
-  handOver({ site, listings, byId }, createOpenApi(baseUrl))
+  handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))
   const bundle = await preparePageBundle(join(OUT_DIR, 'cache'), baseUrl)
   const pages = await toPages(bundle)
   const assets = new Map<string, Buffer>()

@@ -59,7 +59,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/search', 'src/compile/content'],
     packages: ['markdown-it'],
   },
-  'src/compile/openapi': { ours: ['src/domain'], packages: ['valibot', '@valibot/to-json-schema'] },
+  'src/compile/openapi': {
+    ours: ['src/domain'],
+    packages: ['node:fs', 'valibot', '@valibot/to-json-schema', 'yaml'],
+  },
   'src/compile/deploy': {
     ours: ['src/domain', 'src/compile/files'],
     packages: ['node:*', 'esbuild'],
@@ -150,6 +153,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'seeds/review': {
     ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
     packages: ['node:*', 'valibot'],
+  },
+  // One run writes at a time, behind the lock that builds take too.
+  'seeds/content': {
+    ours: ['src/domain', 'functions/operations', 'seeds'],
+    packages: ['node:*', 'valibot', 'yaml'],
   },
   'seeds/commands': {
     ours: ['src/domain', 'functions/ports', 'seeds'],

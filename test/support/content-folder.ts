@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -18,6 +18,9 @@ export function createContentFolder(
     writeFileSync(join(dir, file), content)
   }
   mkdirSync(join(dir, 'listings'))
+  // What every directory must bring itself.
+  for (const table of ['site', 'categories', 'sources', 'tasks'])
+    write(`tables/${table}.yaml`, readFileSync(`content/tables/${table}.yaml`))
   for (const [file, content] of Object.entries(files)) write(file, content)
   return { dir, write, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }

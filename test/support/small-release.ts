@@ -34,6 +34,11 @@ export function writeSmallRelease(dir: string, name: string): void {
     base_url: 'https://waypost.example',
     shared_hosts: { platforms: [], tenants: [], webmail: [] },
     texts: {
+      name: 'Waypost',
+      short_name: 'Waypost',
+      strapline: 'Find services',
+      legal: [],
+      made_with: false,
       showcase: [],
       featured_label: 'Shown',
       sponsored_policy: 'None is sold.',

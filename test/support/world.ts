@@ -73,6 +73,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     config,
     log,
     clock,
+    siteName: () => 'Waypost',
     clickPatienceMs: STORE_PATIENCE_MS,
     ...(options.realMailer !== true && { mailer }),
   })

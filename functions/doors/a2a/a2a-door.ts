@@ -29,7 +29,7 @@ const IdSchema = v.union([v.string(), v.number()])
 
 /** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 where no `A2A-Version` is sent. */
 export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
-  const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL))
+  const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL, parts.release().site))
   const requests = new DefaultRequestHandler(
     card,
     NO_TASKS,

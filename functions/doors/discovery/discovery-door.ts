@@ -114,7 +114,7 @@ function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
     (type === undefined || type === row.entry.type) &&
     // The rail's one published scheme; what else a seller takes its own 402 says.
     (scheme === undefined || (scheme === 'exact' && row.rails.includes('x402'))) &&
-    (extension === undefined || extension === 'bazaar' || extension === 'waypost') &&
+    (extension === undefined || extension === 'bazaar' || extension === 'directory') &&
     (network === undefined || row.networks.includes(network)) &&
     (payTo === undefined ||
       row.payouts.some((payout) => payout.toLowerCase().endsWith(`:${payTo}`))) &&

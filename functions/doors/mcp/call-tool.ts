@@ -19,6 +19,11 @@ import {
 import { findToolHeaderFault } from '../../../src/domain/doors/tool-headers.ts'
 import { CallToolInput } from '../../../src/domain/doors/tool-inputs.ts'
 import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.ts'
+import {
+  EXPECT_HEADER,
+  type Expectation,
+  toExpectText,
+} from '../../../src/domain/pins/expectation.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
@@ -78,7 +83,7 @@ export function registerCallTool(server: McpServer, directory: Directory, call: 
     const kit = await directory.kit(asked.id)
     const filled = fillCall(kit?.operations ?? [], asked, 'x402')
     if (typeof filled === 'string') return failWith(filled)
-    const request = toCallRequest(asked.id, filled, paid)
+    const request = toCallRequest(asked.id, filled, paid, asked.expect)
     const excess = findHeaderExcess(request.headers)
     if (excess !== null) return failWith(excess)
     const answer = await call(request)
@@ -114,6 +119,7 @@ function toCallRequest(
   id: string,
   { method, endpoint, headers, body }: FilledCall,
   paid: PaidHeader | undefined,
+  expect: Expectation | undefined,
 ): CallRequest {
   const isText = typeof body === 'string'
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
@@ -127,6 +133,7 @@ function toCallRequest(
       ...headers,
       ...(body !== undefined && !isText && !hasType && { 'content-type': 'application/json' }),
       ...(paid !== undefined && { [paid.name]: paid.value }),
+      ...(expect !== undefined && { [EXPECT_HEADER]: toExpectText(expect) }),
     },
     body: body === undefined ? undefined : Buffer.from(isText ? body : JSON.stringify(body)),
   }
@@ -145,6 +152,7 @@ const ProblemSchema = v.object({
   code: v.string(),
   detail: v.string(),
   link_out: v.optional(v.string()),
+  changed: v.optional(v.array(v.looseObject({}))),
 })
 
 /** What the relay itself refused, in a sentence: a problem document would look like the seller's. */
@@ -153,8 +161,10 @@ function toOwnRefusal(id: string, { headers, body }: CallAnswer): CallToolResult
   if (!headers['proxy-status']?.includes(PROXY_NAME)) return null
   const problem = v.safeParse(ProblemSchema, parseJson(body.toString('utf8')))
   if (!problem.success) return null
-  const { code, detail, link_out } = problem.output
+  const { code, detail, link_out, changed } = problem.output
   if (code === 'listing-not-found') return failWithUnknown(id)
+  if (changed !== undefined)
+    return { ...failWith(detail), structuredContent: { status: 409, error: { code, changed } } }
   return failWith(link_out === undefined ? detail : `${detail} link_out: ${link_out}`)
 }
 

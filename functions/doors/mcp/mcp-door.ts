@@ -35,9 +35,12 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
     caller?.holdUntil(answer)
     return answer
   }
-  const handler = createMcpHandler(() => createMcpServer({ directory, call, version: VERSION }), {
-    maxRequestBodySize: MAX_MESSAGE_BYTES,
-  })
+  const handler = createMcpHandler(
+    () => createMcpServer({ directory, call, version: VERSION, site: parts.release().site }),
+    {
+      maxRequestBodySize: MAX_MESSAGE_BYTES,
+    },
+  )
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]

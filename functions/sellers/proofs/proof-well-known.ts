@@ -59,7 +59,11 @@ async function look({ url, token, dispatcher, signal, sharedHosts }: Look): Prom
       dispatcher,
       signal,
       // Compressed answers could be small on the wire and huge in memory.
-      headers: { accept: 'text/plain', 'accept-encoding': 'identity', 'user-agent': 'Waypost' },
+      headers: {
+        accept: 'text/plain',
+        'accept-encoding': 'identity',
+        'user-agent': 'Directory-Claim/1',
+      },
     })
     if (answer.statusCode < 300 || answer.statusCode > 399) return judgeAnswer(answer, token)
     const next = URL.parse(String(answer.headers.location ?? ''), target)

@@ -9,28 +9,31 @@ import { issueLoginToken, LOGIN_TOKEN_MINUTES } from './login-token.ts'
  * The token is made here, at the moment of sending, so that no table ever holds it; every try makes
  * a new one. Links start with `BASE_URL`: the request's Host has no say.
  */
-export function createMailWriter(store: Store, clock: Clock, baseUrl: string): WriteMail {
+export function createMailWriter(
+  store: Store,
+  clock: Clock,
+  { baseUrl, name }: { baseUrl: string; name: () => string },
+): WriteMail {
   return async (email, task) => {
-    if (task.kind !== 'sign_in') return writeClaimMail(baseUrl, task)
+    const site = { baseUrl, name: name() }
+    if (task.kind !== 'sign_in') return writeClaimMail(site, task)
     const token = await issueLoginToken(store.db, email, clock.now())
-    return writeSignInMail(
-      baseUrl,
-      `${baseUrl}/sellers/sign-in?token=${token}`,
-      LOGIN_TOKEN_MINUTES,
-    )
+    return writeSignInMail(site, `${baseUrl}/sellers/sign-in?token=${token}`, LOGIN_TOKEN_MINUTES)
   }
 }
 
-type MailText = Pick<Mail, 'subject' | 'text' | 'link'>
+type MailText = Omit<Mail, 'to'>
+type Site = { baseUrl: string; name: string }
 
 /** @param link works once, for `minutes` */
-function writeSignInMail(baseUrl: string, link: string, minutes: number): MailText {
+function writeSignInMail({ baseUrl, name }: Site, link: string, minutes: number): MailText {
   return {
-    subject: 'Your Waypost sign-in link',
+    sender: name,
+    subject: `Your ${name} sign-in link`,
     link,
     text: `Hello,
 
-Someone asked to sign in to Waypost with this address, probably you.
+Someone asked to sign in to ${name} with this address, probably you.
 Open this link and press the button there:
 
 ${link}
@@ -38,18 +41,18 @@ ${link}
 The link works once and for ${minutes} minutes. A newer link replaces it.
 If this was not you, ignore this mail. Nobody can sign in without the link.
 
-Waypost, ${baseUrl}
+${name}, ${baseUrl}
 `,
   }
 }
 
 /** What happened to a claim, in plain words, with what to do about it. */
-function writeClaimMail(baseUrl: string, task: ClaimMailTask): MailText {
+function writeClaimMail({ baseUrl, name }: Site, task: ClaimMailTask): MailText {
   const dashboard = `${baseUrl}/sellers/dashboard`
   const page = `${baseUrl}/listing/${task.listing_id}`
-  const closing = `Your claims: ${dashboard}\nThe listing: ${page}\n\nWaypost, ${baseUrl}\n`
+  const closing = `Your claims: ${dashboard}\nThe listing: ${page}\n\n${name}, ${baseUrl}\n`
   const { subject, body } = describe(task)
-  return { subject, text: `Hello,\n\n${body}\n\n${closing}` }
+  return { sender: name, subject, text: `Hello,\n\n${body}\n\n${closing}` }
 }
 
 function describe(task: ClaimMailTask): { subject: string; body: string } {

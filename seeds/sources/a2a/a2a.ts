@@ -1,12 +1,9 @@
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
-import { gatherSeeds } from '../../facts/gather-seeds.ts'
+import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
 import type { Refusal } from '../../facts/refusal.ts'
-import type { SeedSource } from '../../facts/seed-source.ts'
-import type { SellerReader } from '../../facts/seller-reader.ts'
-import { nextByOffset } from '../../fetch/next-page.ts'
-import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
-import { parseAgentCard } from './agent-row.ts'
-import { CARD_SOURCE, mapCard, REGISTRY_SOURCE } from './map-agent.ts'
+import type { SeedSource, SellerReader } from '../../facts/seed-source.ts'
+import { nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './agent-card.ts'
 
 const SHAPE: RowShape = {
   lists: ['agents', 'cards'],
@@ -36,19 +33,17 @@ export const a2a: SeedSource = {
   },
   follow,
   choose(values, rules) {
-    const refused: Refusal[] = []
-    const mapped = values.flatMap((value) => {
+    const mapped = values.map((value) => {
       const fetched = isFetched(value) ? value : null
       const parsed = parseAgentCard(fetched === null ? value : fetched.card)
-      if ('detail' in parsed) {
-        const name = fetched?.address ?? parsed.name
-        refused.push({ reason: 'invalid_row', name, detail: parsed.detail })
-        return []
-      }
-      const card = fetched === null ? parsed : { ...parsed, cardUrl: fetched.address }
-      return [mapCard(card, rules, fetched !== null)]
+      if (!('card' in parsed))
+        return fetched === null ? parsed : refuse(fetched.address, parsed.refusal)
+      const { card } = parsed
+      return fetched === null
+        ? mapCard(card, rules, false)
+        : mapCard({ ...card, cardUrl: fetched.address }, rules, true)
     })
-    return gatherSeeds(mapped, refused)
+    return gatherSeeds(mapped)
   },
 }
 

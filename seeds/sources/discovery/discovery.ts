@@ -1,12 +1,16 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { withPlainWords } from '../../facts/plain-operations.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { Seed, SeedEvidence } from '../../facts/seed-facts.ts'
-import type { ChosenSeeds, ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import type { SellerReader } from '../../facts/seller-reader.ts'
-import { parseAgentCard } from '../a2a/agent-row.ts'
-import { toInterface, toSkills } from '../a2a/map-agent.ts'
+import type {
+  ChosenSeeds,
+  ListedFields,
+  MapRules,
+  SeedSource,
+  SellerReader,
+} from '../../facts/seed-source.ts'
+import { withPlainWords } from '../../facts/seed-texts.ts'
+import { parseAgentCard, toInterface } from '../a2a/agent-card.ts'
 
 /** A listing, and what stands at its own origin. */
 interface Target {
@@ -118,9 +122,7 @@ function toInterfaceOf(
   }
   if (kind !== 'a2a_agent' || card === null) return null
   const parsed = parseAgentCard(card)
-  return 'detail' in parsed
-    ? null
-    : { interface: toInterface(parsed, toSkills(parsed.skills), rules.now) }
+  return 'card' in parsed ? { interface: toInterface(parsed.card, rules.now) } : null
 }
 
 function isTarget(value: unknown): value is Target {

@@ -1,13 +1,12 @@
+import * as v from 'valibot'
 import { parse } from 'yaml'
 import { toToolFacts } from '../../../src/domain/probe/keep/tool-facts.ts'
 import { readTools } from '../../../src/domain/probe/read/mcp-tools.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
-import type { MappedSeed } from '../../facts/finish-seed.ts'
-import { gatherSeeds } from '../../facts/gather-seeds.ts'
-import type { Refusal } from '../../facts/refusal.ts'
+import { gatherSeeds, type MappedSeed, parseRow } from '../../facts/map-rows.ts'
+import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { mapServer } from '../mcp-registry/map-server.ts'
-import { type CatalogRow, parseCatalogRow } from './catalog-row.ts'
 
 interface Catalog {
   id: string
@@ -49,18 +48,46 @@ function createCatalogSource(catalog: Catalog): SeedSource {
     promisesAll: false,
     sourceIds: [source],
     parse: (text) => ({ values: toRows(text), refused: [], next: null }),
-    choose(values, rules) {
-      const refused: Refusal[] = []
-      const mapped = values.flatMap((value) => {
-        const row = parseCatalogRow(value, id)
-        if (!('detail' in row)) return [mapRow(row, catalog, rules)]
-        refused.push({ reason: 'invalid_row', ...row })
-        return []
-      })
-      return gatherSeeds(mapped, refused)
-    },
+    choose: (values, rules) =>
+      gatherSeeds(
+        values.map((value) => {
+          const parsed = parseRow(RowSchema, value, 'name')
+          return 'row' in parsed ? mapRow(parsed.row, catalog, rules) : parsed
+        }),
+      ),
   }
 }
+
+const MAX_ENTRIES = 500
+const list = member.optional(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
+
+/**
+ * A server as Docker's catalogue tells it (`server.yaml` with its `tools.json`, or a row of the
+ * catalogue that is built from them) or as ToolHive's does (`spec.yaml`, or a row of `registry.json`).
+ */
+const RowSchema = v.object({
+  name: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,100}$/, 'expected a name')),
+  title: member.optionalText,
+  description: member.optionalText,
+  image: member.optionalText,
+  /** ToolHive's remote servers. */
+  url: member.optionalText,
+  transport: member.optionalText,
+  repository_url: member.optionalText,
+  about: member.optional(
+    v.object({ title: member.optionalText, description: member.optionalText }),
+  ),
+  source: member.optional(v.object({ project: member.optionalText })),
+  remote: member.optional(
+    v.object({ url: member.optionalText, transport_type: member.optionalText }),
+  ),
+  config: member.optional(v.object({ secrets: list, env: list })),
+  secrets: list,
+  env: list,
+  env_vars: list,
+  tools: list,
+})
+type Row = v.InferOutput<typeof RowSchema>
 
 /** A catalogue by name, a list, one server, or a line for each. */
 function toRows(text: string): unknown[] {
@@ -87,13 +114,12 @@ function readYaml(text: string): unknown {
   }
 }
 
-function mapRow(row: CatalogRow, { source, entryUrl }: Catalog, rules: MapRules): MappedSeed {
+function mapRow(row: Row, { id, source, entryUrl }: Catalog, rules: MapRules): MappedSeed {
   const ref = entryUrl(row.name)
-  const foundAt = [ref]
   const official = { status: 'active', statusMessage: '', isLatest: true, published: null }
-  const mapped = mapServer({ server: row.server, ...official, foundAt }, rules)
+  const mapped = mapServer({ server: toServer(row, id), ...official, foundAt: [ref] }, rules)
   if (!mapped.ok) return mapped
-  const { items, isCut } = readTools(row.tools)
+  const { items, isCut } = readTools((row.tools ?? []).flatMap(toTool))
   const tools = items.map(toToolFacts).sort((a, b) => (a.name < b.name ? -1 : 1))
   const read = { at: rules.now, from: 'catalog', tools, ...(isCut && { truncated: true }) }
   const seed = { ...mapped.seed, facts: { ...mapped.seed.facts, sources: [{ source, ref }] } }
@@ -102,3 +128,63 @@ function mapRow(row: CatalogRow, { source, entryUrl }: Catalog, rules: MapRules)
     seed: tools.length === 0 ? seed : { ...seed, evidence: { interface: read } },
   }
 }
+
+/** The server in the registry's words. */
+function toServer(row: Row, namespace: string) {
+  const { about, source, remote, config } = row
+  const url = remote?.url ?? row.url
+  const secrets = [...(config?.secrets ?? []), ...(row.secrets ?? [])]
+  const settings = [...(config?.env ?? []), ...(row.env ?? []), ...(row.env_vars ?? [])]
+  const environmentVariables = [
+    ...secrets.flatMap((each) => toSetting(each, true)),
+    ...settings.flatMap((each) => toSetting(each, false)),
+  ]
+  const identifier = row.image?.replace(/@sha256:[0-9a-f]+$/, '').replace(/:latest$/, '')
+  const packaged = {
+    registryType: 'oci',
+    identifier: identifier?.replace(/^docker\.io\//, ''),
+    transport: { type: 'stdio' },
+    environmentVariables,
+  }
+  const type = remote?.transport_type ?? row.transport ?? 'streamable-http'
+  return {
+    name: `${namespace}/${row.name}`,
+    title: about?.title ?? row.title,
+    description: about?.description ?? row.description,
+    repository: { url: source?.project ?? row.repository_url },
+    remotes: url ? [{ type, url }] : [],
+    packages: identifier && !url ? [packaged] : [],
+  }
+}
+
+function toSetting(value: unknown, isSecret: boolean): object[] {
+  if (!isJsonObject(value)) return []
+  const name = isSecret ? value.env : value.name
+  if (typeof name !== 'string') return []
+  const secret = isSecret || value.secret === true
+  return [{ name, isSecret: secret, isRequired: isSecret || value.required === true }]
+}
+
+/** A name alone, or a name with its arguments: a catalogue's sentences stay where they are. */
+function toTool(value: unknown): object[] {
+  if (typeof value === 'string') return [{ name: value }]
+  if (!isJsonObject(value) || typeof value.name !== 'string') return []
+  const { name, arguments: words } = value
+  if (!Array.isArray(words)) return [{ name }]
+  const known = words.filter(isJsonObject).filter((word) => typeof word.name === 'string')
+  const properties = Object.fromEntries(
+    known.map((word) => [
+      String(word.name),
+      typeof word.type === 'string' && TYPES.has(word.type) ? { type: word.type } : {},
+    ]),
+  )
+  const required = known.filter((word) => word.optional === false).map((word) => String(word.name))
+  const inputSchema = {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+  }
+  return [{ name, inputSchema }]
+}
+
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/listing-facts.ts'
@@ -8,16 +8,21 @@ import {
   findCallableUrlFault,
   type HostRules,
 } from '../../facts/callable-url.ts'
-import { finishSeed, type MappedSeed } from '../../facts/finish-seed.ts'
-import type { Seed, SeedFacts } from '../../facts/seed-facts.ts'
+import { finishSeed, type MappedSeed, refuse, toSeed } from '../../facts/map-rows.ts'
+import type { SeedFacts } from '../../facts/seed-facts.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'
-import { guessCategories } from '../../text/guess-categories.ts'
+import { tidySlug } from '../../text/address-slug.ts'
 import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
 import { authOf } from './map-settings.ts'
-import type { RegistryRow, RegistryServer } from './registry-row.ts'
-import { findSource, REGISTRY_SOURCE, type SourceRef } from './registry-source.ts'
+import {
+  findSource,
+  REGISTRY_SOURCE,
+  type RegistryRow,
+  type RegistryServer,
+  type SourceRef,
+} from './registry-row.ts'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
 
@@ -25,62 +30,41 @@ const HASH_LENGTH = 8
 
 /** A registry row as a listing, or the first reason it can't be one. */
 export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
-  const { server } = row
-  const facts = mapFacts(row, rules)
-  if ('reason' in facts) return { ok: false, refusal: { ...facts, name: server.name } }
-  const { dropped, suspicious, ...listed } = facts
-  const seed: Seed = {
-    key: server.name,
-    prefix: 'mcp',
-    slug: registrySlug(server.name),
-    published: row.published,
-    rows: 1,
-    facts: listed,
-    suspicious,
+  const { server, published } = row
+  const { name } = server
+  const source = findSource(row, rules.sources)
+  if ('reason' in source) return refuse(name, source)
+  const texts = toSeedTexts([nameOf(server)], [server.description])
+  if ('reason' in texts) return refuse(name, texts)
+  const callable = mapCallable(server, rules)
+  if ('reason' in callable) return refuse(name, callable)
+  const { url, entries, faults } = callable
+  const auth = authOf(entries)
+  const told = {
+    key: name,
+    prefix: 'mcp' as const,
+    slug: registrySlug(name),
+    published,
+    texts,
+    words: texts.description,
+    facts: {
+      kind: 'mcp_server' as const,
+      url,
+      ...(auth !== null && { auth }),
+      invoke: entries,
+      ...registryFacts(server, source),
+      sources: [source],
+    },
   }
   return finishSeed(
-    seed,
-    dropped.map((left) => ({ ...left, name: server.name })),
+    toSeed(told, rules),
+    faults.map((left) => ({ ...left, name })),
   )
 }
 
 /** A title that is there stands, even when nothing in it can be read: it is what the seller wants. */
 function nameOf({ title, name }: RegistryServer): string {
   return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
-}
-
-type Mapped = SeedFacts & { dropped: Fault[]; suspicious?: string | undefined }
-
-function mapFacts(row: RegistryRow, rules: MapRules): Mapped | Fault {
-  const { server, status } = row
-  if (status !== 'active' && status !== '')
-    return { reason: status === 'deleted' ? 'deleted' : 'deprecated', detail: statusDetail(row) }
-  const source = findSource(row, rules.sources)
-  if (source === null)
-    return {
-      reason: 'source_terms',
-      detail: `expected a source whose terms allow it, found at ${row.foundAt.join(', ')}`,
-    }
-  const texts = toSeedTexts([nameOf(server)], [server.description])
-  if ('reason' in texts) return texts
-  const callable = mapCallable(server, rules)
-  if ('reason' in callable) return callable
-  const { name, summary, description, suspicious } = texts
-  const { url, entries, faults } = callable
-  const auth = authOf(entries)
-  return {
-    name,
-    kind: 'mcp_server',
-    url,
-    summary,
-    categories: guessCategories(name, description, rules.categories),
-    ...(auth !== null && { auth }),
-    invoke: entries,
-    ...registryFacts(server, source),
-    sources: [source],
-    dropped: faults,
-    suspicious,
-  }
 }
 
 interface Callable {
@@ -116,10 +100,6 @@ function registryFacts(
     ...(v.is(RegistryNameSchema, name) && { registry_name: name }),
     ...(v.is(VersionSchema, version) && { version }),
   }
-}
-
-function statusDetail({ status, statusMessage }: RegistryRow): string {
-  return `expected status active, got ${status}${statusMessage === '' ? '' : `: ${statusMessage}`}`
 }
 
 /** Website, else repository, else a remote's own address, else the package's page. */
@@ -189,11 +169,11 @@ function imagePage(image: string): string {
  */
 export function registrySlug(name: string): string {
   const [namespace = '', server = ''] = name.split('/')
-  const slug = tidy(`${namespace}.${server}`)
+  const slug = tidySlug(`${namespace}.${server}`)
   const canonical = `${namespace.toLowerCase()}/${server}`
   if (isPlain(canonical) && slug.length <= MAX_SLUG_LENGTH) return slug
-  const hash = createHash('sha256').update(canonical).digest('hex').slice(0, HASH_LENGTH)
-  return `${tidy(slug.slice(0, MAX_SLUG_LENGTH - HASH_LENGTH - 1)) || 'server'}-${hash}`
+  const digest = hash('sha256', canonical, 'hex').slice(0, HASH_LENGTH)
+  return `${tidySlug(slug.slice(0, MAX_SLUG_LENGTH - HASH_LENGTH - 1)) || 'server'}-${digest}`
 }
 
 function isPlain(canonical: string): boolean {
@@ -201,13 +181,4 @@ function isPlain(canonical: string): boolean {
   return (
     !looksHashed && /^[a-z0-9]+(?:[.-][a-z0-9]+)*\/[a-z0-9]+(?:[_-][a-z0-9]+)*$/.test(canonical)
   )
-}
-
-/** Lower case, one separator between words, none at the ends: what an id allows. */
-function tidy(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/([._-])[._-]+/g, '$1')
-    .replace(/^[._-]+|[._-]+$/g, '')
 }

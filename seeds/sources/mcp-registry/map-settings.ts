@@ -4,7 +4,7 @@ import { FIELD_NAME } from '../../../src/domain/listing/auth.ts'
 import type { InvokeEntry, Setting } from '../../../src/domain/listing/invoke.ts'
 import { findTextFault } from '../../../src/domain/listing/listing-text.ts'
 import { toSeedLine } from '../../facts/seed-texts.ts'
-import { findInstruction } from '../../text/instruction-like.ts'
+import { findInstruction } from '../../text/plain-text.ts'
 
 /**
  * What a server asks for before it runs: environment variables of a package, headers of a remote,

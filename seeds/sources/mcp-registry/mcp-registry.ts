@@ -1,9 +1,16 @@
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import type { SeedSource } from '../../facts/seed-source.ts'
-import { nextByCursor } from '../../fetch/next-page.ts'
-import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
-import { chooseSeeds } from './choose-seeds.ts'
-import { REGISTRY_SOURCE, REGISTRY_URL } from './registry-source.ts'
+import { endpointsOf } from '../../facts/listing-marks.ts'
+import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
+import type { Seed } from '../../facts/seed-facts.ts'
+import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
+import { nextByCursor, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { mapServer } from './map-server.ts'
+import {
+  parseRegistryRow,
+  REGISTRY_SOURCE,
+  REGISTRY_URL,
+  type RegistryRow,
+} from './registry-row.ts'
 
 const SHAPE: RowShape = {
   lists: ['servers'],
@@ -25,11 +32,67 @@ export const mcpRegistry: SeedSource = {
     const next = nextByCursor(address, metadata.nextCursor ?? metadata.next_cursor)
     return { values, refused, next }
   },
-  choose: chooseSeeds,
+  choose,
   /** With `updated_since` the registry shows deleted servers too. */
   since(liveUrl, instant) {
     const url = new URL(liveUrl)
     url.searchParams.set('updated_since', instant)
     return url
   },
+}
+
+/**
+ * From foreign rows to listings. Of servers that offer nothing but what another offers, the first
+ * published stays; a name under the remote's own domain goes before all, so that nobody takes a
+ * vendor's place by naming its address.
+ */
+function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
+  const refused: MappedSeed[] = []
+  const mapped = pickNewest(values, refused).map((row) => mapServer(row, rules))
+  const chosen = gatherSeeds([...refused, ...mapped], {
+    rankOf: (seed) => `${isOwnDomain(seed) ? '0' : '1'} ${seed.published ?? '9999'} ${seed.key}`,
+    marksOf: ({ facts }) => endpointsOf(facts),
+    shared: 'every',
+  })
+  const deleted = chosen.refused.filter(({ reason }) => reason === 'deleted')
+  return { ...chosen, deleted: deleted.map(({ name }) => name) }
+}
+
+/** One row a name: the registry has one per version. */
+function pickNewest(values: readonly unknown[], refused: MappedSeed[]): RegistryRow[] {
+  const byName = new Map<string, RegistryRow>()
+  for (const value of values) {
+    const parsed = parseRegistryRow(value)
+    if (!parsed.ok) refused.push(parsed)
+    else if (parsed.row.isLatest) keepNewer(byName, parsed.row, refused)
+    else {
+      const { name, version } = parsed.row.server
+      refused.push(refuse(name, { reason: 'not_latest', detail: `version ${version ?? '?'}` }))
+    }
+  }
+  return [...byName.values()]
+}
+
+function keepNewer(
+  byName: Map<string, RegistryRow>,
+  row: RegistryRow,
+  refused: MappedSeed[],
+): void {
+  const key = row.server.name.toLowerCase()
+  const other = byName.get(key)
+  const isNewer = other === undefined || (row.published ?? '') > (other.published ?? '')
+  if (isNewer) byName.set(key, row)
+  if (other === undefined) return
+  const detail = `expected one row a name; kept ${isNewer ? 'the newer' : 'the first'}`
+  const left = isNewer ? other : row
+  refused.push(refuse(left.server.name, { reason: 'duplicate_name', detail }))
+}
+
+/** `com.example/x` with a remote at or under example.com. */
+function isOwnDomain({ key, facts }: Seed): boolean {
+  const domain = (key.split('/')[0] ?? '').toLowerCase().split('.').reverse().join('.')
+  return (facts.invoke ?? []).some((entry) => {
+    const host = entry.kind === 'mcp' ? (URL.parse(entry.url)?.hostname ?? '') : ''
+    return host !== '' && (host === domain || host.endsWith(`.${domain}`))
+  })
 }

@@ -1,5 +1,9 @@
 import * as v from 'valibot'
+import type { SourceRow } from '../../../src/domain/derived/source-table.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { describeIssue, type MappedSeed, parseRow, refuse } from '../../facts/map-rows.ts'
+import type { Refusal } from '../../facts/refusal.ts'
+import * as member from '../../facts/row-members.ts'
 
 /**
  * A row of the MCP registry, API v0.1 (`{server, _meta}`), of a saved file (`{server, found_at}`)
@@ -7,52 +11,44 @@ import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
  * is a stranger's. Entries of `remotes` and `packages` are judged one by one, so that one bad entry
  * doesn't cost the server.
  */
-const MAX_TEXT = 20_000
 const MAX_ENTRIES = 100
 const OFFICIAL_META = 'io.modelcontextprotocol.registry/official'
 
-export const REGISTRY_NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/
+const REGISTRY_NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/
 
-const text = v.pipe(
-  v.string('expected text'),
-  v.maxLength(MAX_TEXT, `expected at most ${MAX_TEXT} characters`),
-)
-const entries = v.optional(
-  v.nullable(
-    v.pipe(
-      v.array(v.unknown(), 'expected a list'),
-      v.maxLength(MAX_ENTRIES, `expected at most ${MAX_ENTRIES} entries`),
-    ),
+const entries = member.optional(
+  v.pipe(
+    v.array(v.unknown(), 'expected a list'),
+    v.maxLength(MAX_ENTRIES, `expected at most ${MAX_ENTRIES} entries`),
   ),
 )
 
 const ServerSchema = v.object({
   name: v.pipe(
-    text,
+    member.text,
     v.minLength(3, 'expected 3 to 200 characters'),
     v.maxLength(200, 'expected 3 to 200 characters'),
     v.regex(REGISTRY_NAME, 'expected namespace/server, such as io.github.user/weather'),
   ),
-  title: v.optional(v.nullable(text)),
-  description: v.optional(v.nullable(text)),
-  version: v.optional(v.nullable(text)),
-  websiteUrl: v.optional(v.nullable(text)),
-  repository: v.optional(v.nullable(v.object({ url: v.optional(v.nullable(text)) }))),
+  title: member.optionalText,
+  description: member.optionalText,
+  version: member.optionalText,
+  websiteUrl: member.optionalText,
+  repository: member.optional(v.object({ url: member.optionalText })),
   remotes: entries,
   packages: entries,
 })
 
 const OfficialSchema = v.object({
-  status: v.optional(text, 'active'),
-  statusMessage: v.optional(v.nullable(text)),
-  publishedAt: v.optional(text),
+  status: v.optional(member.text, 'active'),
+  statusMessage: member.optionalText,
+  publishedAt: v.optional(member.text),
   isLatest: v.optional(v.boolean()),
 })
 
-const WrappedSchema = v.object({
-  server: ServerSchema,
+const AboutSchema = v.object({
   _meta: v.optional(v.object({ [OFFICIAL_META]: v.optional(OfficialSchema) })),
-  found_at: v.optional(v.pipe(v.array(text), v.maxLength(MAX_ENTRIES))),
+  found_at: v.optional(v.pipe(v.array(member.text), v.maxLength(MAX_ENTRIES))),
 })
 
 export type RegistryServer = v.InferOutput<typeof ServerSchema>
@@ -68,18 +64,23 @@ export interface RegistryRow {
   foundAt: readonly string[]
 }
 
-export type ParsedRow = { ok: true; row: RegistryRow } | { ok: false; name: string; detail: string }
-
-export function parseRegistryRow(value: unknown): ParsedRow {
-  const wrapped = isJsonObject(value) && isJsonObject(value.server) ? value : { server: value }
-  const result = v.safeParse(WrappedSchema, wrapped)
-  if (!result.success) return { ok: false, ...describeFault(wrapped, result.issues[0]) }
-  const { server, _meta, found_at } = result.output
+/** @returns the row, or what is wrong with it */
+export function parseRegistryRow(
+  value: unknown,
+): { ok: true; row: RegistryRow } | Extract<MappedSeed, { ok: false }> {
+  const isWrapped = isJsonObject(value) && isJsonObject(value.server)
+  const server = parseRow(ServerSchema, isWrapped ? value.server : value, 'name')
+  if (!('row' in server)) return server
+  const { name } = server.row
+  const about = v.safeParse(AboutSchema, isWrapped ? value : {})
+  if (!about.success)
+    return refuse(name, { reason: 'invalid_row', detail: describeIssue(about.issues[0], 'row') })
+  const { _meta, found_at } = about.output
   const official = _meta?.[OFFICIAL_META]
   return {
     ok: true,
     row: {
-      server,
+      server: server.row,
       status: official?.status ?? 'active',
       statusMessage: official?.statusMessage ?? '',
       isLatest: official?.isLatest ?? true,
@@ -89,14 +90,49 @@ export function parseRegistryRow(value: unknown): ParsedRow {
   }
 }
 
-function describeFault(wrapped: Record<string, unknown>, issue: v.BaseIssue<unknown>) {
-  const server = wrapped.server
-  const name = isJsonObject(server) && typeof server.name === 'string' ? server.name : '(no name)'
-  return { name: name.slice(0, 250), detail: `${v.getDotPath(issue) ?? 'row'}: ${issue.message}` }
+function toDay(instant: string | undefined): string | null {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(instant ?? '') ?? []
+  return day === undefined || Number.isNaN(Date.parse(day)) ? null : day
 }
 
-function toDay(instant: string | undefined): string | null {
-  const match = /^(\d{4}-\d{2}-\d{2})T/.exec(instant ?? '')
-  if (match?.[1] === undefined || Number.isNaN(Date.parse(match[1]))) return null
-  return match[1]
+export const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'
+export const REGISTRY_SOURCE = 'mcp_registry'
+
+export interface SourceRef {
+  source: string
+  ref: string
+}
+
+/**
+ * Where a row's facts come from. A row of the registry is its own entry; a saved row says where it
+ * was found, and the table of sources says whose that is and whether its text may be carried over.
+ *
+ * @returns why it is not listed, where it is gone or every place it was found at keeps its texts
+ */
+export function findSource(
+  { server, status, statusMessage, foundAt }: RegistryRow,
+  sources: readonly SourceRow[],
+): SourceRef | Omit<Refusal, 'name'> {
+  if (status !== 'active' && status !== '') {
+    const why = statusMessage === '' ? '' : `: ${statusMessage}`
+    const reason = status === 'deleted' ? 'deleted' : 'deprecated'
+    return { reason, detail: `expected status active, got ${status}${why}` }
+  }
+  if (foundAt.length === 0) return { source: REGISTRY_SOURCE, ref: registryEntryUrl(server.name) }
+  for (const ref of foundAt) {
+    const [owner] = sources
+      .filter(({ url }) => ref.startsWith(url))
+      .sort((a, b) => b.url.length - a.url.length)
+    if (owner?.decision === 'used') return { source: owner.id, ref }
+  }
+  const places = foundAt.join(', ')
+  return {
+    reason: 'source_terms',
+    detail: `expected a source whose terms allow it, found at ${places}`,
+  }
+}
+
+/** @example registryEntryUrl('io.github.user/weather') → '…/v0.1/servers/io.github.user%2Fweather/versions/latest' */
+function registryEntryUrl(name: string): string {
+  return `${REGISTRY_URL}/v0.1/servers/${encodeURIComponent(name)}/versions/latest`
 }

@@ -1,15 +1,40 @@
-import { gatherSeeds } from '../../facts/gather-seeds.ts'
+import * as v from 'valibot'
+import type { Operation } from '../../../src/domain/listing/operation.ts'
+import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
+import { findCallableUrlFault } from '../../facts/callable-url.ts'
+import {
+  finishSeed,
+  gatherSeeds,
+  type MappedSeed,
+  PAID_API,
+  parseRow,
+  refuse,
+  toSeed,
+} from '../../facts/map-rows.ts'
+import {
+  collapseOperations,
+  leftOut,
+  toMethod,
+  toOperationAddress,
+  toPathParams,
+  toPrice,
+} from '../../facts/operations.ts'
+import {
+  decimalsOf,
+  MAX_CALL_USD,
+  type Offer,
+  type PriceFault,
+  priceAtomic,
+} from '../../facts/price.ts'
 import type { Refusal } from '../../facts/refusal.ts'
-import type { SeedSource } from '../../facts/seed-source.ts'
-import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
-import { MPP_SOURCE, mapService } from './map-service.ts'
-import { parseMppService } from './mpp-row.ts'
+import * as member from '../../facts/row-members.ts'
+import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
+import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
+import { parseRows } from '../../fetch/parse-rows.ts'
 
-const SHAPE: RowShape = {
-  lists: ['services'],
-  expected: 'a list of MPP services',
-  isRow: (value) => typeof value.serviceUrl === 'string',
-}
+const SOURCE = 'mpp_services'
+const CATALOGUE = 'https://github.com/tempoxyz/mpp/blob/main/schemas/services.ts'
+const TEMPO = 'eip155:4217'
 
 /** The MPP services directory: one answer, everything in it. */
 export const mpp: SeedSource = {
@@ -17,19 +42,208 @@ export const mpp: SeedSource = {
   title: 'services of the MPP directory with their priced endpoints',
   liveUrl: 'https://mpp.dev/api/services',
   promisesAll: true,
-  sourceIds: [MPP_SOURCE],
-  parse(text) {
-    const { values, refused } = parseRows(text, SHAPE)
-    return { values, refused, next: null }
-  },
-  choose(values, rules) {
-    const refused: Refusal[] = []
-    const mapped = values.flatMap((value) => {
-      const parsed = parseMppService(value)
-      if (parsed.ok) return [mapService(parsed.service, rules)]
-      refused.push({ reason: 'invalid_row', name: parsed.name, detail: parsed.detail })
-      return []
+  sourceIds: [SOURCE],
+  parse: (page) => ({
+    ...parseRows(page, {
+      lists: ['services'],
+      expected: 'a list of MPP services',
+      isRow: (value) => typeof value.serviceUrl === 'string',
+    }),
+    next: null,
+  }),
+  choose: (values, rules) =>
+    gatherSeeds(
+      values.map((value) => {
+        const parsed = parseRow(ServiceSchema, value, 'id')
+        return 'row' in parsed ? mapService(parsed.row, rules) : parsed
+      }),
+    ),
+}
+
+const amount = member.optional(v.union([v.string(), v.number()]))
+const text = member.optionalText
+const priced = { amount, unitType: text, dynamic: member.optionalFlag, amountHint: text }
+const PaymentSchema = v.object({
+  ...priced,
+  method: member.optionalText,
+  currency: member.optionalText,
+  decimals: member.optionalNumber,
+})
+
+/**
+ * A service of the MPP directory. Its API tells each endpoint's price under `payment`; its file puts
+ * method and path into one `route` and the coin beside the service: both are read.
+ */
+const EndpointSchema = v.object({
+  ...priced,
+  route: member.optionalText,
+  method: member.optionalText,
+  path: member.optionalText,
+  desc: member.optionalText,
+  description: member.optionalText,
+  payment: member.optional(PaymentSchema),
+})
+
+const ServiceSchema = v.object({
+  id: v.pipe(member.text, v.regex(/^[\w.-]{1,80}$/, 'expected an identifier such as apex-db')),
+  name: member.text,
+  serviceUrl: member.text,
+  description: member.optionalText,
+  categories: member.optionalList,
+  tags: member.optionalList,
+  status: member.optionalText,
+  docs: member.optional(v.record(v.string(), v.unknown())),
+  payments: member.optional(v.array(PaymentSchema)),
+  endpoints: v.pipe(v.array(v.unknown(), 'expected a list of endpoints'), v.maxLength(2000)),
+})
+type Service = v.InferOutput<typeof ServiceSchema>
+
+function mapService(service: Service, rules: MapRules): MappedSeed {
+  const { id, status } = service
+  if (status === 'deprecated' || status === 'inactive')
+    return refuse(id, { reason: 'deprecated', detail: `expected status active, got ${status}` })
+  const url = service.serviceUrl.replace(/\/+$/, '')
+  const fault = findCallableUrlFault(url, rules)
+  if (fault !== null) return refuse(id, fault)
+  const texts = toSeedTexts([service.name], [service.description])
+  if ('reason' in texts) return refuse(id, texts)
+  const dropped: Refusal[] = []
+  const operations = service.endpoints.flatMap(
+    (value, at) => mapEndpoint(value, at, service, { url, rules, dropped }) ?? [],
+  )
+  if (operations.length === 0)
+    return refuse(id, {
+      reason: 'no_invoke',
+      detail: 'expected at least one endpoint that can be called',
     })
-    return gatherSeeds(mapped, refused)
-  },
+  const { http, pricing, left } = collapseOperations(operations)
+  const tags = toSeedTags([...(service.tags ?? []), ...(service.categories ?? [])])
+  const facts = {
+    ...PAID_API,
+    url,
+    pricing,
+    http,
+    ...discoveryOf(service, rules),
+    sources: [{ source: SOURCE, ref: `${CATALOGUE}#${id}` }],
+  }
+  const words = `${texts.description} ${tags.join(' ')}`
+  const seed = toSeed({ key: id, prefix: 'x402', texts, words, tags, facts }, rules)
+  return finishSeed(seed, [...dropped, ...leftOut(id, left)])
+}
+
+interface Place {
+  url: string
+  rules: MapRules
+  dropped: Refusal[]
+}
+
+function mapEndpoint(
+  value: unknown,
+  at: number,
+  service: Service,
+  { url, rules, dropped }: Place,
+): Operation | null {
+  const endpoint = parseEndpoint(value, service)
+  const name = `${service.id} ${endpoint === null ? `endpoint ${at + 1}` : `${endpoint.method} ${endpoint.path}`}`
+  const method = toMethod(endpoint?.method)
+  if (endpoint === null || method === null) {
+    dropped.push({ reason: 'invalid_row', name, detail: 'expected a method and a path' })
+    return null
+  }
+  const address = toOperationAddress(url + endpoint.path, rules)
+  if ('reason' in address) {
+    dropped.push({ ...address, name })
+    return null
+  }
+  const price = priceEndpoint(endpoint)
+  if (price !== null && 'reason' in price) dropped.push({ ...price, name })
+  const description = toSeedLine(endpoint.description, 300)
+  const params = toPathParams(address.places)
+  return {
+    method,
+    url: address.url,
+    ...(description !== null && { description }),
+    ...(price !== null && !('reason' in price) && price),
+    ...(params.length > 0 && { params }),
+  }
+}
+
+/** @returns null for an endpoint without a method and a path */
+function parseEndpoint(value: unknown, { payments }: Service) {
+  if (!v.is(EndpointSchema, value)) return null
+  const [, routeMethod, routePath] = /^([A-Z]+) (\/\S*)$/.exec(value.route ?? '') ?? []
+  const method = value.method ?? routeMethod
+  const path = value.path ?? routePath
+  if (method === undefined || path === undefined || !path.startsWith('/')) return null
+  const said = { ...value, ...(value.payment ?? {}) }
+  // The first way to pay is the one the amounts are written in.
+  const coin = value.payment ?? payments?.[0]
+  const isFixed = said.dynamic !== true && said.amount !== null && said.amount !== undefined
+  return {
+    method,
+    path,
+    description: value.description ?? value.desc ?? null,
+    /** Atomic units; null where it depends on the call, or costs nothing. */
+    amount: isFixed ? String(said.amount) : null,
+    unit: said.unitType ?? 'request',
+    hint: said.amountHint ?? '',
+    currency: coin?.currency ?? '',
+    decimals: coin?.decimals ?? 6,
+    rail: coin?.method ?? 'tempo',
+  }
+}
+type Endpoint = NonNullable<ReturnType<typeof parseEndpoint>>
+
+/** @returns null where an endpoint names no price */
+function priceEndpoint(
+  endpoint: Endpoint,
+): Pick<Operation, 'price' | 'offers'> | PriceFault | null {
+  const place = { rail: 'mpp' as const, network: endpoint.rail === 'tempo' ? TEMPO : null }
+  if (endpoint.amount === null) {
+    const hint = readHint(endpoint.hint)
+    return hint === null ? null : toPrice([{ ...place, ...hint.bounds }], hint.per)
+  }
+  if (!isDollar(endpoint))
+    return {
+      reason: 'unknown_asset',
+      detail: `expected a dollar coin whose decimals are known, got ${JSON.stringify(endpoint.currency.slice(0, 80))}`,
+    }
+  const usd = priceAtomic(endpoint.amount, endpoint.decimals)
+  if (typeof usd !== 'number') return usd
+  const isCall =
+    endpoint.unit === 'request' || endpoint.unit === 'url' || endpoint.unit === 'record'
+  return toPrice([{ ...place, min_usd: usd, max_usd: usd }], isCall ? 'call' : 'other')
+}
+
+function isDollar({ rail, currency, decimals }: Endpoint): boolean {
+  return rail === 'tempo'
+    ? decimalsOf(TEMPO, currency) === decimals
+    : currency.toLowerCase() === 'usd' && decimals === 2
+}
+
+/**
+ * A price in words, where both ends are said: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
+ * "$0.12/hr" are not what a call costs at most.
+ */
+function readHint(
+  hint: string,
+): { bounds: Pick<Offer, 'min_usd' | 'max_usd'>; per: 'call' | 'other' } | null {
+  const amounts = [...hint.matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, text]) => Number(text))
+  if (amounts.length === 0 || /\+/.test(hint)) return null
+  const bounds = { min_usd: smallestOf(amounts), max_usd: largestOf(amounts) }
+  if (bounds.max_usd > MAX_CALL_USD) return null
+  const isMetered = /\/(?!request\b)\w+|\bper (?!request\b)\w+/.test(hint)
+  return { bounds, per: isMetered ? 'other' : 'call' }
+}
+
+function discoveryOf({ docs }: Service, rules: MapRules) {
+  const fine = (value: unknown): value is string =>
+    typeof value === 'string' && findCallableUrlFault(value, rules) === null
+  const named = [docs?.openapi, docs?.apiReference].filter(fine)
+  const openapi = named.find((url) => /\/openapi\.json$/.test(url))
+  const discovery = {
+    ...(openapi !== undefined && { openapi }),
+    ...(fine(docs?.llmsTxt) && { llms_txt: docs.llmsTxt }),
+  }
+  return Object.keys(discovery).length > 0 && { discovery }
 }

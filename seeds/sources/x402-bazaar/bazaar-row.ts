@@ -1,28 +1,27 @@
 import * as v from 'valibot'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { type MappedSeed, parseRow } from '../../facts/map-rows.ts'
 import { type Accept, AcceptSchema } from '../../facts/price.ts'
+import * as member from '../../facts/row-members.ts'
 
-/**
- * A row of an x402 discovery answer, version 1 or 2: one endpoint with its ways to pay. In version 1
- * version 1 repeats description and shape in each way to pay, version 2 has them once; both are in use.
- */
-const MAX_TEXT = 20_000
 const MAX_ACCEPTS = 50
 
-const text = v.optional(v.nullable(v.pipe(v.string(), v.maxLength(MAX_TEXT))))
-
+/**
+ * A row of an x402 discovery answer, version 1 or 2: one endpoint with its ways to pay. Version 1
+ * repeats description and shape in each way to pay, version 2 has them once; both are in use.
+ */
 const RowSchema = v.object({
   resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
   type: v.optional(v.string(), 'http'),
-  description: text,
-  serviceName: text,
-  tags: v.optional(v.nullable(v.array(v.unknown()))),
+  description: member.optionalText,
+  serviceName: member.optionalText,
+  tags: member.optionalList,
   accepts: v.pipe(
     v.array(v.unknown(), 'expected a list of ways to pay'),
     v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
   ),
-  extensions: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  extensions: member.optional(v.record(v.string(), v.unknown())),
 })
 
 export interface BazaarRow {
@@ -36,29 +35,27 @@ export interface BazaarRow {
   input: Record<string, unknown>
 }
 
-export function parseBazaarRow(value: unknown): BazaarRow | { name: string; detail: string } {
-  const result = v.safeParse(RowSchema, value)
-  if (!result.success) {
-    const [issue] = result.issues
-    const name = isJsonObject(value) ? String(value.resource ?? '(no resource)') : '(no resource)'
-    return {
-      name: name.slice(0, 250),
-      detail: `${v.getDotPath(issue) ?? 'row'}: ${issue.message}`,
-    }
-  }
-  const row = result.output
-  const first = row.accepts.find(isJsonObject) ?? {}
+export function parseBazaarRow(
+  value: unknown,
+): { row: BazaarRow } | Extract<MappedSeed, { ok: false }> {
+  const parsed = parseRow(RowSchema, value, 'resource')
+  if (!('row' in parsed)) return parsed
+  const { resource, type, description, serviceName, tags, accepts, extensions } = parsed.row
+  const first = accepts.find(isJsonObject) ?? {}
+  const said = typeof first.description === 'string' ? first.description : null
   return {
-    resource: row.resource,
-    isTool: row.type === 'mcp',
-    description:
-      row.description ?? (typeof first.description === 'string' ? first.description : null),
-    serviceName: row.serviceName ?? null,
-    tags: row.tags ?? [],
-    accepts: row.accepts.flatMap((accept) =>
-      v.is(AcceptSchema, accept) ? [v.parse(AcceptSchema, accept)] : [],
-    ),
-    input: inputOf(row.extensions ?? {}, first),
+    row: {
+      resource,
+      isTool: type === 'mcp',
+      description: description ?? said,
+      serviceName: serviceName ?? null,
+      tags: tags ?? [],
+      accepts: accepts.flatMap((accept) => {
+        const way = v.safeParse(AcceptSchema, accept)
+        return way.success ? [way.output] : []
+      }),
+      input: inputOf(extensions ?? {}, first),
+    },
   }
 }
 

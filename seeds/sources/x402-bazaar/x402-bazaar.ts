@@ -1,23 +1,36 @@
+import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { finishSeed, type MappedSeed } from '../../facts/finish-seed.ts'
-import { gatherSeeds } from '../../facts/gather-seeds.ts'
-import { pricingOf } from '../../facts/price.ts'
-import type { Refusal } from '../../facts/refusal.ts'
-import type { Seed } from '../../facts/seed-facts.ts'
-import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { toSeedTexts } from '../../facts/seed-texts.ts'
-import { nextByCursor, nextByOffset } from '../../fetch/next-page.ts'
-import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
-import { addressSlug } from '../../text/address-slug.ts'
-import { guessCategories } from '../../text/guess-categories.ts'
-import { parseBazaarRow } from './bazaar-row.ts'
+import type { UrlFault } from '../../facts/callable-url.ts'
+import { originOf } from '../../facts/listing-marks.ts'
 import {
-  BAZAAR_SOURCE,
-  BAZAAR_URL,
-  type BazaarEndpoint,
-  mapEndpoint,
-  mapOrigin,
-} from './map-origin.ts'
+  finishSeed,
+  gatherSeeds,
+  type MappedSeed,
+  PAID_API,
+  refuse,
+  toSeed,
+} from '../../facts/map-rows.ts'
+import {
+  collapseOperations,
+  leftOut,
+  offersOf,
+  toMethod,
+  toOperationAddress,
+  toPathParams,
+  toPrice,
+} from '../../facts/operations.ts'
+import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
+import type { Refusal } from '../../facts/refusal.ts'
+import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
+import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
+import { nextByCursor, nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { type BazaarRow, parseBazaarRow, shapeOf } from './bazaar-row.ts'
+
+const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
+const SOURCE = 'cdp_bazaar'
+
+/** How many endpoints a made-up summary names. */
+const NAMED_ENDPOINTS = 4
 
 const SHAPE: RowShape = {
   lists: ['items', 'resources'],
@@ -29,9 +42,9 @@ const SHAPE: RowShape = {
 export const x402Bazaar: SeedSource = {
   id: 'x402-bazaar',
   title: 'paid endpoints of the x402 Bazaar, one listing for each origin',
-  liveUrl: `${BAZAAR_URL}/resources?limit=100`,
+  liveUrl: `${API}/resources?limit=100`,
   promisesAll: false,
-  sourceIds: [BAZAAR_SOURCE],
+  sourceIds: [SOURCE],
   parse(text, address) {
     const { values, refused, page } = parseRows(text, SHAPE)
     const pagination = isJsonObject(page?.pagination) ? page.pagination : {}
@@ -43,65 +56,149 @@ export const x402Bazaar: SeedSource = {
 }
 
 function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds {
-  const refused: Refusal[] = []
-  const byOrigin = new Map<string, BazaarEndpoint[]>()
-  const tools: BazaarEndpoint[] = []
-  for (const value of values) {
-    const row = parseBazaarRow(value)
-    if ('detail' in row) {
-      refused.push({ reason: 'invalid_row', ...row })
-      continue
-    }
-    const endpoint = mapEndpoint(row, rules)
-    if ('reason' in endpoint) refused.push({ ...endpoint, name: row.resource })
-    else if (row.isTool) tools.push(endpoint)
-    else byOrigin.set(endpoint.origin, [...(byOrigin.get(endpoint.origin) ?? []), endpoint])
-  }
-  const byServer = Map.groupBy(tools, ({ operation }) => operation.url)
-  return gatherSeeds(
-    [
-      ...[...byOrigin.values()].map((endpoints) => mapOrigin(endpoints, rules)),
-      ...[...byServer.values()].map((endpoints) => mapServerTools(endpoints, rules)),
-    ],
-    refused,
+  const judged = values.map((value) => {
+    const parsed = parseBazaarRow(value)
+    return 'row' in parsed ? mapEndpoint(parsed.row, rules) : parsed
+  })
+  const endpoints = judged.filter((each) => 'operation' in each)
+  const [tools, others] = [true, false].map((isTool) =>
+    endpoints.filter(({ row }) => row.isTool === isTool),
   )
+  const byServer = Map.groupBy(tools ?? [], ({ operation }) => operation.url)
+  const byOrigin = Map.groupBy(others ?? [], ({ origin }) => origin)
+  return gatherSeeds([
+    ...judged.filter((each) => 'refusal' in each),
+    ...[...byOrigin].map(([origin, rows]) => mapOrigin(origin, rows, rules)),
+    ...[...byServer].map(([url, rows]) => mapServerTools(url, rows, rules)),
+  ])
+}
+
+/** An endpoint that can be listed, with what of its prices can't. */
+interface Endpoint {
+  row: BazaarRow
+  origin: string
+  operation: Operation
+  faults: UrlFault[]
+  wallets: string[]
+}
+
+/** One row, judged by itself. */
+function mapEndpoint(
+  row: BazaarRow,
+  rules: MapRules,
+): Endpoint | Extract<MappedSeed, { ok: false }> {
+  const { resource, accepts } = row
+  const address = toOperationAddress(resource, rules)
+  if ('reason' in address) return refuse(resource, address)
+  if (accepts.length > 0 && accepts.every(({ network }) => isTestNetwork(network)))
+    return refuse(resource, {
+      reason: 'test_network',
+      detail: 'expected a main network among its ways to pay',
+    })
+  if (accepts.some(({ payTo }) => isPlaceholderWallet(payTo)))
+    return refuse(resource, {
+      reason: 'known_fake',
+      detail: 'expected a wallet, got a placeholder of documentation',
+    })
+  const priced = accepts.map(priceAccept)
+  const offers = priced.filter((price): price is Offer => 'rail' in price)
+  // A deferred scheme beside an exact one says the same price again.
+  const faults = offers.length > 0 ? [] : priced.filter((price) => 'reason' in price)
+  const method = toMethod(row.input.method)
+  const description = toSeedLine(row.description, 300)
+  const { body, params = [] } = shapeOf(row.input)
+  const operation: Operation = {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    url: address.url,
+    ...(description !== null && { description }),
+    ...toPrice(offers),
+    ...withParams([...toPathParams(address.places), ...params]),
+    ...(body !== undefined && method !== 'GET' && { body }),
+    ...(method === null && { assumed: ['method'] as const }),
+  }
+  const wallets = accepts.flatMap(({ payTo }) => (payTo ? [payTo] : []))
+  return { row, origin: originOf(address.url) ?? '', operation, faults, wallets }
+}
+
+/** All endpoints of one origin as the one thing a buyer chooses. */
+function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
+  const { http, pricing, left } = collapseOperations(endpoints.map(({ operation }) => operation))
+  const host = URL.parse(origin)?.host ?? origin
+  const rows = endpoints.length
+  const said = endpoints.map(({ row }) => row.description).filter((text) => text !== null)
+  const texts = toSeedTexts(
+    [...endpoints.map(({ row }) => row.serviceName), host],
+    [rows === 1 ? said[0] : null, describe(host, http)],
+  )
+  if ('reason' in texts) return refuse(origin, { ...texts, rows })
+  const tags = toSeedTags(endpoints.flatMap(({ row }) => [...row.tags]))
+  const paths = http.map(({ url }) => pathOf(url))
+  const told = {
+    key: origin,
+    prefix: 'x402' as const,
+    rows,
+    wallets: [...new Set(endpoints.flatMap(({ wallets }) => wallets))],
+    texts,
+    words: [texts.description, ...tags, ...said, ...paths].join(' '),
+    tags,
+    facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
+  }
+  const dropped = endpoints.flatMap(({ row, faults }): Refusal[] =>
+    faults.slice(0, 1).map((fault) => ({ ...fault, name: row.resource })),
+  )
+  return finishSeed(toSeed(told, rules), [...dropped, ...leftOut(origin, left)])
 }
 
 /** Paid tools of one MCP server: the server is what a client connects to. */
-function mapServerTools(endpoints: readonly BazaarEndpoint[], rules: MapRules): MappedSeed {
-  const [first] = endpoints
-  if (first === undefined) throw new Error('expected at least one tool')
-  const { url } = first.operation
+function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
   const texts = toSeedTexts(
     [...endpoints.map(({ row }) => row.serviceName), host],
     [...endpoints.map(({ row }) => row.description), `${rows} paid tools at ${host}.`],
   )
-  if ('reason' in texts) return { ok: false, refusal: { ...texts, name: url, rows } }
-  const offers = endpoints.flatMap(({ operation }) =>
-    (operation.offers ?? []).map((offer) => ({ ...offer, network: offer.network ?? null })),
-  )
-  const seed: Seed = {
-    key: `mcp ${url}`,
-    prefix: 'mcp',
-    slug: addressSlug(url),
-    published: null,
-    rows,
-    facts: {
-      name: texts.name,
-      kind: 'mcp_server',
-      url,
-      summary: texts.summary,
-      categories: guessCategories(texts.name, texts.description, rules.categories),
-      pricing: pricingOf(offers),
-      cost: 'paid',
-      invoke: [{ kind: 'mcp', transport: 'streamable-http', url }],
-      sources: [
-        { source: BAZAAR_SOURCE, ref: `${BAZAAR_URL}/search?query=${encodeURIComponent(host)}` },
-      ],
-    },
-    suspicious: texts.suspicious,
+  if ('reason' in texts) return refuse(url, { ...texts, rows })
+  const facts = {
+    kind: 'mcp_server' as const,
+    url,
+    pricing: pricingOf(offersOf(endpoints.map(({ operation }) => operation))),
+    cost: 'paid' as const,
+    invoke: [{ kind: 'mcp' as const, transport: 'streamable-http' as const, url }],
+    sources: [sourceOf(host)],
   }
-  return finishSeed(seed, [])
+  const words = texts.description
+  return finishSeed(toSeed({ key: `mcp ${url}`, prefix: 'mcp', rows, texts, words, facts }, rules))
+}
+
+function sourceOf(host: string) {
+  return { source: SOURCE, ref: `${API}/search?query=${encodeURIComponent(host)}` }
+}
+
+/** A sentence of facts, where the seller gave none. */
+function describe(host: string, http: readonly Operation[]): string {
+  const paths = http.map(({ url }) => pathOf(url)).filter((path) => path !== '')
+  const named = paths.slice(0, NAMED_ENDPOINTS).join(', ')
+  const more = paths.length > NAMED_ENDPOINTS ? ' and more' : ''
+  const count = http.length === 1 ? 'One paid endpoint' : `${http.length} paid endpoints`
+  return `${count} at ${host}${named === '' ? '' : `: ${named}${more}`}.`
+}
+
+function pathOf(url: string): string {
+  return (URL.parse(url)?.pathname ?? '').replace(/%7B(\w+)%7D/g, '{$1}').replace(/^\/|\/$/g, '')
+}
+
+/** Examples use zero, burn and counted-up addresses; nobody is paid there. */
+function isPlaceholderWallet(wallet: string | null | undefined): boolean {
+  return /^0x(?:0{38,40}.{0,2}|0{36}dead|(?:1234567890){4}|(?:([0-9a-f])\1{39}))$/i.test(
+    wallet ?? '',
+  )
+}
+
+function withParams(params: NonNullable<Operation['params']>): Pick<Operation, 'params'> {
+  const names = new Set<string>()
+  const once = params.filter(({ in: place, name }) => {
+    const key = `${place} ${name}`
+    return names.has(key) ? false : names.add(key)
+  })
+  return once.length === 0 ? {} : { params: once }
 }

@@ -1,43 +1,66 @@
 import * as v from 'valibot'
 import { toCaip2 } from '../../../src/domain/settlement/usd-assets.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { isTestNetwork } from '../../facts/assets.ts'
+import { MeasuredSchema, SignalsSchema } from '../../../src/domain/trust/evidence.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
-import { finishSeed, type MappedSeed } from '../../facts/finish-seed.ts'
-import { gatherSeeds } from '../../facts/gather-seeds.ts'
 import { originOf } from '../../facts/listing-marks.ts'
-import { MAX_CALL_USD, type Offer, pricingOf } from '../../facts/price.ts'
+import {
+  finishSeed,
+  gatherSeeds,
+  type MappedSeed,
+  PAID_API,
+  parseRow,
+  refuse,
+  toSeed,
+} from '../../facts/map-rows.ts'
+import { isTestNetwork, MAX_CALL_USD, type Offer, pricingOf } from '../../facts/price.ts'
 import type { Refusal } from '../../facts/refusal.ts'
+import * as member from '../../facts/row-members.ts'
+import type { SeedEvidence } from '../../facts/seed-facts.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'
-import { nextByNumber } from '../../fetch/next-page.ts'
-import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { nextByNumber, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
 import { addressSlug } from '../../text/address-slug.ts'
-import { guessCategories } from '../../text/guess-categories.ts'
-import { AssessmentSchema, toEvidence } from './map-measured.ts'
 
 const API = 'https://x402-list.com/api/v1/services'
 const SOURCE = 'x402-list'
 
-const text = v.optional(v.nullable(v.pipe(v.string(), v.maxLength(20_000))))
-const number = v.optional(v.nullable(v.number()))
+/** What the provider measured of a service; null means "not measured", which is not zero. */
+const TractionSchema = v.object({
+  status: member.optionalText,
+  volume_usd_30d: member.optionalNumber,
+  tx_count_30d: member.optionalNumber,
+  unique_buyers_30d: member.optionalNumber,
+  last_settlement_at: member.optionalText,
+  top_buyer_share_30d: member.optionalNumber,
+  shared_payout: member.optionalFlag,
+})
+
+const AssessmentSchema = v.object({
+  compliance_grade: member.optionalText,
+  reliability_uptime_30d: member.optionalNumber,
+  response_p95_ms: member.optionalNumber,
+  price_usd: member.optionalNumber,
+  price_max_usd: member.optionalNumber,
+  risk_level: member.optionalText,
+  traction: member.optional(TractionSchema),
+})
 
 const ServiceSchema = v.object({
   slug: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,120}$/, 'expected a slug')),
-  name: text,
-  description: text,
+  name: member.optionalText,
+  description: member.optionalText,
   base_url: v.string('expected the address of a service'),
-  category: text,
-  status: text,
-  verified: v.optional(v.nullable(v.boolean())),
-  endpoint_count: number,
-  min_price_usd: number,
-  networks_caip2: v.optional(v.nullable(v.array(v.string()))),
-  networks: v.optional(v.nullable(v.array(v.string()))),
-  uptime_24h: number,
-  last_checked_at: text,
-  created_at: text,
-  assessment: v.optional(v.nullable(AssessmentSchema)),
+  category: member.optionalText,
+  status: member.optionalText,
+  verified: member.optionalFlag,
+  endpoint_count: member.optionalNumber,
+  min_price_usd: member.optionalNumber,
+  networks_caip2: member.optional(v.array(v.string())),
+  networks: member.optional(v.array(v.string())),
+  uptime_24h: member.optionalNumber,
+  last_checked_at: member.optionalText,
+  created_at: member.optionalText,
+  assessment: member.optional(AssessmentSchema),
 })
 type Service = v.InferOutput<typeof ServiceSchema>
 
@@ -58,60 +81,42 @@ export const x402List: SeedSource = {
     const { values, refused, page } = parseRows(body, SHAPE)
     return { values, refused, next: nextByNumber(address, page, values.length) }
   },
-  choose(values, rules) {
-    const refused: Refusal[] = []
-    const mapped = values.flatMap((value) => {
-      const parsed = v.safeParse(ServiceSchema, value)
-      if (parsed.success) return [mapService(parsed.output, rules)]
-      const [issue] = parsed.issues
-      const slug = isJsonObject(value) ? String(value.slug ?? '(no slug)') : '(no slug)'
-      const detail = `${v.getDotPath(issue) ?? 'row'}: ${issue.message}`
-      refused.push({ reason: 'invalid_row', name: slug.slice(0, 250), detail })
-      return []
-    })
-    return gatherSeeds(mapped, refused)
-  },
+  choose: (values, rules) =>
+    gatherSeeds(
+      values.map((value) => {
+        const parsed = parseRow(ServiceSchema, value, 'slug')
+        return 'row' in parsed ? mapService(parsed.row, rules) : parsed
+      }),
+    ),
 }
 
 function mapService(service: Service, rules: MapRules): MappedSeed {
-  const { slug: name } = service
-  const refuse = (fault: Pick<Refusal, 'reason' | 'detail'>): MappedSeed => ({
-    ok: false,
-    refusal: { ...fault, name },
-  })
-  const fault = findCallableUrlFault(service.base_url, rules)
-  if (fault !== null) return refuse(fault)
+  const { slug: name, base_url: url } = service
+  const fault = findCallableUrlFault(url, rules)
+  if (fault !== null) return refuse(name, fault)
   const networks = networksOf(service)
   if (networks.length > 0 && networks.every(isTestNetwork))
-    return refuse({ reason: 'test_network', detail: 'expected a main network' })
-  const host = URL.parse(service.base_url)?.host ?? ''
+    return refuse(name, { reason: 'test_network', detail: 'expected a main network' })
+  const host = URL.parse(url)?.host ?? ''
   const texts = toSeedTexts([service.name, host], [service.description, `Paid API at ${host}.`])
-  if ('reason' in texts) return refuse(texts)
+  if ('reason' in texts) return refuse(name, texts)
   const { offers, dropped } = toOffers(service, networks)
-  const words = `${texts.description} ${service.category ?? ''}`
-  return finishSeed(
-    {
-      key: name,
-      prefix: 'x402',
-      slug: addressSlug(originOf(service.base_url) ?? service.base_url),
-      published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0] ?? null,
-      rows: 1,
-      evidence: toEvidence(service, rules.now),
-      facts: {
-        name: texts.name,
-        kind: 'http_api',
-        url: service.base_url,
-        summary: texts.summary,
-        categories: guessCategories(texts.name, words, rules.categories),
-        pricing: pricingOf(offers),
-        cost: 'paid',
-        auth: { type: 'payment' },
-        sources: [{ source: SOURCE, ref: `${API}/${encodeURIComponent(name)}` }],
-      },
-      suspicious: texts.suspicious,
+  const told = {
+    key: name,
+    prefix: 'x402' as const,
+    slug: addressSlug(originOf(url) ?? url),
+    published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0] ?? null,
+    evidence: toEvidence(service, rules.now),
+    texts,
+    words: `${texts.description} ${service.category ?? ''}`,
+    facts: {
+      ...PAID_API,
+      url,
+      pricing: pricingOf(offers),
+      sources: [{ source: SOURCE, ref: `${API}/${encodeURIComponent(name)}` }],
     },
-    dropped,
-  )
+  }
+  return finishSeed(toSeed(told, rules), dropped)
 }
 
 function networksOf({ networks_caip2, networks }: Service): string[] {
@@ -135,4 +140,64 @@ function toOffers(service: Service, networks: string[]): { offers: Offer[]; drop
     offers: places.map((network) => ({ rail: 'x402', network, min_usd: min, max_usd: max })),
     dropped: [],
   }
+}
+
+/** Evidence members, each only where the provider has it and it is of a shape that can be true. */
+export function toEvidence(row: Service, now: string): SeedEvidence {
+  const measured = toMeasured(row, now)
+  const signals = toSignals(row)
+  return {
+    ...(measured === null ? {} : { measured }),
+    ...(Object.keys(signals).length === 0 ? {} : { signals }),
+  }
+}
+
+function toMeasured({ assessment, last_checked_at }: Service, now: string) {
+  const traction = assessment?.traction
+  if (traction?.status !== 'measured') return null
+  const checked = toInstant(last_checked_at)
+  const last = toInstant(traction.last_settlement_at)
+  const measured = {
+    source: 'x402-list',
+    // The window can't end before the last payment in it.
+    as_of: [checked ?? now, last ?? ''].sort().at(-1),
+    verified_buyers_30d: traction.unique_buyers_30d,
+    settlements_30d: traction.tx_count_30d,
+    volume_usd_30d: traction.volume_usd_30d,
+    top_buyer_share_30d: traction.top_buyer_share_30d ?? 0,
+    last_settlement_at: last,
+    shared_payout: traction.shared_payout ?? false,
+    wash_flags: [],
+    watch: [],
+  }
+  return v.is(MeasuredSchema, measured) ? measured : null
+}
+
+function toSignals(row: Service): Record<string, unknown> {
+  const { assessment } = row
+  const said: Record<string, unknown> = {
+    status: row.status,
+    verified: row.verified,
+    uptime_24h: row.uptime_24h,
+    uptime_30d: assessment?.reliability_uptime_30d,
+    p95_ms: roundOrNull(assessment?.response_p95_ms),
+    compliance_grade: assessment?.compliance_grade,
+    risk_level: assessment?.risk_level,
+    endpoint_count: row.endpoint_count,
+  }
+  return Object.fromEntries(
+    Object.entries(said).filter(
+      ([name, value]) =>
+        value !== null && v.is(SignalsSchema, { [name]: value }) && value !== undefined,
+    ),
+  )
+}
+
+function roundOrNull(value: number | null | undefined): number | null {
+  return typeof value === 'number' ? Math.round(value) : null
+}
+
+function toInstant(value: string | null | undefined): string | null {
+  const time = Date.parse(value ?? '')
+  return Number.isNaN(time) ? null : new Date(time).toISOString()
 }

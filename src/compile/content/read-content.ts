@@ -19,6 +19,8 @@ export interface Content {
   evidence: Map<string, Evidence>
   pages: ComparePage[]
   tables: Tables
+  /** The directory's own drawing, as SVG; null where it has none. */
+  mark: string | null
   /** Listings that are gone, by id. */
   tombstones: Map<string, Tombstone>
 }
@@ -54,7 +56,7 @@ export function readContent(
   ])
   const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
   const { tombstones, faults: tombstoneFaults } = readTombstones(contentDir, (id) => seen.has(id))
-  const { tables, partial, faults: tableFaults } = readTables(contentDir)
+  const { tables, mark, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const today = new Date().toISOString().slice(0, 10)
@@ -70,7 +72,7 @@ export function readContent(
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {
-    content: isSound ? { listings, evidence, pages, tables, tombstones } : null,
+    content: isSound ? { listings, evidence, pages, tables, mark, tombstones } : null,
     faults: faults.sort((a, b) =>
       a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
     ),

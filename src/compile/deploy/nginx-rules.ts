@@ -13,7 +13,7 @@ import {
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 
 /** Where the release is mounted on the web host; the one line to change. */
-const ROOT = '/srv/waypost/current'
+const ROOT = '/srv/directory/current'
 
 /**
  * A server block for nginx in front of several instances: files from the release, everything live
@@ -22,8 +22,8 @@ const ROOT = '/srv/waypost/current'
  */
 export function toNginxRules(baseUrl: string, files: readonly StaticFile[]): string {
   const headers: ToHeaders = (values) => addHeaders({ ...values, ...toTransportHeaders(baseUrl) })
-  return `# Files of a Waypost release, and its functions behind them. Include inside http { }, beside
-#   upstream waypost_functions { server 127.0.0.1:4321; keepalive 32; }
+  return `# Files of a release, and its functions behind them. Include inside http { }, beside
+#   upstream directory_functions { server 127.0.0.1:4321; keepalive 32; }
 ${MAPS}
 server {
   listen 80;
@@ -41,7 +41,7 @@ server {
   large_client_header_buffers 8 128k;
   # nginx has only GET and HEAD for files; the functions know the other methods.
   error_page 405 418 = @functions;
-  if ($waypost_odd) { return 418; }
+  if ($directory_odd) { return 418; }
 
 ${toFileLocations(files, headers)}
 
@@ -54,12 +54,12 @@ type ToHeaders = (values: Record<string, string>) => string
 
 const MAPS = `
 # Asked for as Markdown, a page is a function's to answer.
-map $http_accept $waypost_page { default index.html; ~markdown none; }
+map $http_accept $directory_page { default index.html; ~markdown none; }
 # Files as they are, functions with a query.
-map $args $waypost_whole { "" index; default none; }
+map $args $directory_whole { "" index; default none; }
 # Addresses that no file answers though one lies there: escapes, a slash at the end, what a folder
 # holds, and the compressed copies.
-map $request_uri $waypost_odd {
+map $request_uri $directory_odd {
   default 0;
   "~^/api/v1/call/" 0;
   "~^[^?]*(%|//)" 1;
@@ -79,13 +79,13 @@ function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): stri
   const twin = `add_header vary accept; add_header link '<$address.md>; rel="alternate"; type="text/markdown"';`
   const withQuery = FUNCTION_WITH_QUERY.map((path) => {
     const [extension, own] = path.startsWith('/api/') ? ['json', data] : ['html', page]
-    return `location = ${path} { try_files ${path}/$waypost_whole.${extension} @functions; ${own} }`
+    return `location = ${path} { try_files ${path}/$directory_whole.${extension} @functions; ${own} }`
   })
   const locations = [
     `location = / { try_files /index.html @functions; ${home} }`,
     `location / { try_files $uri/index.html @files; ${page} }`,
     `location ~ ^/[^/]+\\.html$ { try_files $uri @functions; ${page} }`,
-    `location ~ ^(?<address>/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+)$ { try_files $uri/$waypost_page @functions; ${page} ${twin} }`,
+    `location ~ ^(?<address>/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+)$ { try_files $uri/$directory_page @functions; ${page} ${twin} }`,
     `location @files { try_files $uri @functions; ${data} }`,
     `location ~ ${KIT_PATTERN} { if ($args) { return 418; } try_files $uri @functions; ${data} }`,
     `location /api/ { try_files $uri/index.json $uri @functions; ${data} }`,
@@ -131,7 +131,7 @@ function bare(type: string): string {
 const ONCE = 'proxy_next_upstream off;'
 
 const PROXY = [
-  'proxy_pass http://waypost_functions;',
+  'proxy_pass http://directory_functions;',
   'proxy_http_version 1.1;',
   'charset off;',
   'proxy_set_header Host $http_host;',

@@ -35,6 +35,7 @@ export interface Catalogue {
   optedOut: OptedOutListing[]
   pages: ComparePage[]
   tables: Tables
+  mark: string | null
   sources: ReadonlyMap<string, SourceRow>
   ledger: LedgerFacts
   /** Sorted by id. */
@@ -104,6 +105,7 @@ export function createCatalogue(
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,
+    mark: content.mark,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     ledger,
     gone,

@@ -1,7 +1,7 @@
+import type { SiteNames } from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import type { OperationFacts } from './operation-facts.ts'
-import { OPERATIONS } from './operations.ts'
+import { OPERATIONS, type OperationFacts } from './operations.ts'
 import { toParameters } from './parameters.ts'
 import { type SchemaName, toComponentSchemas, toRef } from './schemas.ts'
 
@@ -12,14 +12,17 @@ const INTERFACE_VERSION = '0.1.0'
  * The OpenAPI 3.1 document, from the route table and the schemas that validate. Nothing in it is
  * written twice: a route that is missing here does not exist.
  */
-export function createOpenApi(baseUrl: string): Record<string, unknown> {
+export function createOpenApi(
+  baseUrl: string,
+  site: Pick<SiteNames, 'name' | 'strapline'>,
+): Record<string, unknown> {
   const paths = toPaths()
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Waypost',
+      title: site.name,
       version: INTERFACE_VERSION,
-      summary: 'The directory of services an agent can call and pay for.',
+      summary: `${site.strapline}.`,
       description:
         'Search and reads are free and need no key. Trust comes only from payments verified on-chain; nothing in the order of results can be bought.',
       license: { name: 'MIT', identifier: 'MIT' },
@@ -66,14 +69,14 @@ function toOperation(
     tags: [facts.tag],
     parameters: toParameters(id),
     ...body,
-    ...(facts.isForSellers && { security: [{ session: [] }] }),
-    responses: toResponses(id, facts),
+    ...(facts.for_sellers && { security: [{ session: [] }] }),
+    responses: toResponses(facts),
   }
 }
 
-function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown> {
+function toResponses(facts: OperationFacts): Record<string, unknown> {
   const responses: Record<string, unknown> = {}
-  if (facts.tag !== 'Roadmap stubs') Object.assign(responses, toSuccess(id, facts))
+  if (facts.tag !== 'Roadmap stubs') Object.assign(responses, toSuccess(facts))
   // Whatever is asked for, its target may be too long.
   const byStatus = Map.groupBy(
     [...facts.problems, 'uri-too-long' as const],
@@ -99,42 +102,23 @@ function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
   )
 }
 
-function toSuccess(
-  id: RouteId,
-  { answer, otherAnswer, media }: OperationFacts,
-): Record<string, unknown> {
-  if (id === 'go')
-    return {
-      302: {
-        description: "Redirect to the listing's own URL",
-        headers: { Location: { schema: { type: 'string' } } },
+function toSuccess({ answers, answer, other_answer, media = '' }: OperationFacts) {
+  const content = answer === undefined ? textContent(media) : jsonContent(answer, other_answer)
+  const location = { Location: { schema: { type: 'string' } } }
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, description]) => [
+      status,
+      {
+        description,
+        ...(status === '302' && { headers: location }),
+        ...((answer ?? media) !== '' && { content }),
       },
-    }
-  if (id === 'propose' && answer !== null) {
-    const content = jsonContent(answer)
-    return {
-      200: { description: 'Listed', content },
-      202: { description: 'Waiting', content },
-    }
-  }
-  if (id === 'dispute' && answer !== null)
-    return { 202: { description: 'Waiting', content: jsonContent(answer) } }
-  if (id === 'session_end') return { 204: { description: 'Signed out' } }
-  if (id === 'call')
-    return {
-      200: {
-        description:
-          "The seller's response, whatever its type; settlement details are in PAYMENT-RESPONSE or X-PAYMENT-RESPONSE",
-      },
-      402: { description: "The seller's payment requirements, unchanged" },
-    }
-  return {
-    200: {
-      description: 'OK',
-      ...(answer !== null && { content: jsonContent(answer, otherAnswer) }),
-      ...(media !== undefined && { content: { [media]: { schema: { type: 'string' } } } }),
-    },
-  }
+    ]),
+  )
+}
+
+function textContent(media: string) {
+  return { [media]: { schema: { type: 'string' } } }
 }
 
 function jsonContent(name: SchemaName, other?: SchemaName) {

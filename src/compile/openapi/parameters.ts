@@ -5,12 +5,7 @@ import {
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import {
-  CLICK_SOURCES,
-  PROBE_PROTOCOLS,
-  RAILS,
-  SEARCH_VIEWS,
-} from '../../domain/wire/vocabulary.ts'
+import { OPERATIONS } from './operations.ts'
 import { toOpenApiSchema } from './schemas.ts'
 
 interface Parameter {
@@ -53,134 +48,6 @@ const SEARCH_EXAMPLES: Record<Exclude<keyof SearchQuery, FilterName>, unknown> =
   offset: 20,
 }
 
-/** What an operation takes beside its path. The search's own stand at its schema. */
-const OTHERS: Partial<Record<RouteId, readonly Parameter[]>> = {
-  compare_list: [
-    {
-      name: 'ids',
-      in: 'query',
-      description:
-        'Two to six ids of listings to compare, separated by commas or given repeatedly.',
-      schema: TEXT,
-      example: 'x402.exa,x402.firecrawl-mpp',
-    },
-  ],
-  kit: [
-    {
-      name: 'view',
-      in: 'query',
-      description: 'Compact for one operation and what its call takes; full is the whole kit.',
-      schema: { ...TEXT, enum: SEARCH_VIEWS, default: 'full' },
-      example: 'compact',
-    },
-    {
-      name: 'operation',
-      in: 'query',
-      description:
-        'Which operation, tool or skill: its name as others has it, or its place in the kit; else the one a buyer most likely wants.',
-      schema: TEXT,
-      example: '0',
-    },
-    {
-      name: 'rail',
-      in: 'query',
-      description: 'Prefer operations sold on this rail.',
-      schema: { ...TEXT, enum: RAILS },
-      example: 'x402',
-    },
-  ],
-  changes: [
-    {
-      name: 'since',
-      in: 'query',
-      description: 'The next of an earlier answer, or an ISO 8601 time; else from the oldest.',
-      schema: TEXT,
-      example: '2026-11-01T00:00:00Z',
-    },
-    {
-      name: 'limit',
-      in: 'query',
-      description: 'How many changes to answer at most.',
-      schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
-      example: 100,
-    },
-  ],
-  lint: [
-    {
-      name: 'url',
-      in: 'query',
-      description: 'The public https address of the service to look at.',
-      required: true,
-      schema: TEXT,
-      example: 'https://api.exa.ai/search',
-    },
-    {
-      name: 'as',
-      in: 'query',
-      description: 'Look for this protocol alone; without it all are tried until one speaks.',
-      schema: { ...TEXT, enum: PROBE_PROTOCOLS },
-      example: 'x402',
-    },
-  ],
-  go: [
-    {
-      name: 'sid',
-      in: 'query',
-      description: 'The search_id of the search whose result was clicked.',
-      schema: TEXT,
-      example: '3f1c6f0e-5d0b-4c8e-9f57-1d2a7f1f6b11',
-    },
-    {
-      name: 'pos',
-      in: 'query',
-      description: 'Position of the clicked result, counted from 1.',
-      schema: { type: 'integer' },
-      example: 1,
-    },
-    {
-      name: 'src',
-      in: 'query',
-      description: 'Where the link was shown: a page, the API, an MCP client or an A2A agent.',
-      schema: { ...TEXT, enum: CLICK_SOURCES },
-      example: 'api',
-    },
-  ],
-  call: [
-    {
-      name: 'endpoint',
-      in: 'query',
-      description:
-        "Where on the seller's host to call, as a path or an https URL; without it the listing's own URL is called.",
-      schema: TEXT,
-      example: '/search?q=tides',
-    },
-    {
-      name: 'relay_info',
-      in: 'query',
-      description:
-        'When present, whatever its value, the answer says whether and how the relay calls this listing, and the seller is not called.',
-      schema: TEXT,
-      example: '1',
-    },
-    {
-      name: 'X-PAYMENT',
-      in: 'header',
-      description:
-        "A payment signed by the caller's own wallet in answer to a 402; passed to the seller unchanged and never logged.",
-      schema: TEXT,
-      example: 'eyJ4NDAyVmVyc2lvbiI6MX0=',
-    },
-    {
-      name: 'PAYMENT-SIGNATURE',
-      in: 'header',
-      description:
-        'The same in the header that newer payment clients send instead of X-PAYMENT; passed on unchanged too.',
-      schema: TEXT,
-      example: 'eyJ4NDAyVmVyc2lvbiI6Mn0=',
-    },
-  ],
-}
-
 const DEFAULTS: Record<string, { default: number }> = {
   limit: { default: DEFAULT_LIMIT },
   offset: { default: 0 },
@@ -192,7 +59,7 @@ export function toParameters(id: RouteId): Parameter[] {
     ...pathParameters(id),
     ...(id === 'search' ? searchParameters() : []),
     ...(id === 'operations' ? operationParameters() : []),
-    ...(OTHERS[id] ?? []),
+    ...(OPERATIONS[id]?.parameters ?? []),
   ]
 }
 

@@ -23,14 +23,7 @@ import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { SkillSchema, ToolSchema } from '../../domain/listing/tools-and-skills.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
-import {
-  CompactResponseSchema,
-  CompactRowSchema,
-  FacetsSchema,
-  OperationsAnswerSchema,
-  SearchResponseSchema,
-  SearchResultSchema,
-} from '../../domain/search/search-response.ts'
+import * as search from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
 import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
 import { InvokeSchema } from '../../domain/views/invoke-view.ts'
@@ -38,25 +31,7 @@ import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
 import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
 import { RoadmapSchema } from '../../domain/views/roadmap-view.ts'
-import {
-  AnalyticsSchema,
-  ClaimBodySchema,
-  ClaimCheckedSchema,
-  ClaimStartedSchema,
-  ClaimsSchema,
-  LoginBodySchema,
-  LoginSentSchema,
-  MeSchema,
-  OptOutBodySchema,
-  OptOutSchema,
-  PayoutBodySchema,
-  PayoutChallengeSchema,
-  PayoutCheckBodySchema,
-  PayoutCheckedSchema,
-  PayoutStateSchema,
-  SessionBodySchema,
-  SessionSchema,
-} from '../../domain/views/seller-views.ts'
+import * as sellers from '../../domain/views/seller-views.ts'
 import { StatsSchema } from '../../domain/views/stats-view.ts'
 import { DiscoverySchema, ListingSummarySchema } from '../../domain/views/summary-view.ts'
 import { TiersSchema } from '../../domain/views/tiers-view.ts'
@@ -85,8 +60,8 @@ const ProblemSchema = v.looseObject({
 
 /** Every body the interface sends or takes, by its name in `#/components/schemas`. */
 export const SCHEMAS = {
-  SearchResponse: SearchResponseSchema,
-  CompactSearchResponse: CompactResponseSchema,
+  SearchResponse: search.SearchResponseSchema,
+  CompactSearchResponse: search.CompactResponseSchema,
   Listing: ListingViewSchema,
   Changes: ChangesSchema,
   ProposalBody: ProposalBodySchema,
@@ -103,36 +78,36 @@ export const SCHEMAS = {
   CompareList: v.union([CompareListSchema, ChosenComparisonSchema]),
   Compare: CompareSchema,
   LintReport: LintReportSchema,
-  OperationsAnswer: OperationsAnswerSchema,
-  LoginBody: LoginBodySchema,
-  LoginSent: LoginSentSchema,
-  SessionBody: SessionBodySchema,
-  Session: SessionSchema,
-  Me: MeSchema,
-  Claims: ClaimsSchema,
-  ClaimBody: ClaimBodySchema,
-  OptOutBody: OptOutBodySchema,
-  PayoutBody: PayoutBodySchema,
-  PayoutChallenge: PayoutChallengeSchema,
-  PayoutCheckBody: PayoutCheckBodySchema,
-  PayoutChecked: PayoutCheckedSchema,
-  PayoutState: PayoutStateSchema,
-  OptOut: OptOutSchema,
+  OperationsAnswer: search.OperationsAnswerSchema,
+  LoginBody: sellers.LoginBodySchema,
+  LoginSent: sellers.LoginSentSchema,
+  SessionBody: sellers.SessionBodySchema,
+  Session: sellers.SessionSchema,
+  Me: sellers.MeSchema,
+  Claims: sellers.ClaimsSchema,
+  ClaimBody: sellers.ClaimBodySchema,
+  OptOutBody: sellers.OptOutBodySchema,
+  PayoutBody: sellers.PayoutBodySchema,
+  PayoutChallenge: sellers.PayoutChallengeSchema,
+  PayoutCheckBody: sellers.PayoutCheckBodySchema,
+  PayoutChecked: sellers.PayoutCheckedSchema,
+  PayoutState: sellers.PayoutStateSchema,
+  OptOut: sellers.OptOutSchema,
   DisputeBody: DisputeBodySchema,
   DisputeTaken: DisputeTakenSchema,
-  ClaimStarted: ClaimStartedSchema,
-  ClaimChecked: ClaimCheckedSchema,
-  Analytics: AnalyticsSchema,
+  ClaimStarted: sellers.ClaimStartedSchema,
+  ClaimChecked: sellers.ClaimCheckedSchema,
+  Analytics: sellers.AnalyticsSchema,
   Problem: ProblemSchema,
 } satisfies Record<string, v.GenericSchema>
 
 /** What several bodies hold, or a reader would want to name: written once, referred to elsewhere. */
 export const SHARED_SCHEMAS = {
   SearchQuery: SearchQuerySchema,
-  SearchResult: SearchResultSchema,
+  SearchResult: search.SearchResultSchema,
   ListingSummary: ListingSummarySchema,
-  CompactRow: CompactRowSchema,
-  Facets: FacetsSchema,
+  CompactRow: search.CompactRowSchema,
+  Facets: search.FacetsSchema,
   Pricing: PricingSchema,
   TrustSummary: TrustSummarySchema,
   Trust: TrustSchema,
@@ -152,6 +127,10 @@ export const SHARED_SCHEMAS = {
 } satisfies Record<string, v.GenericSchema>
 
 export type SchemaName = keyof typeof SCHEMAS
+
+export function isSchemaName(name: unknown): name is SchemaName {
+  return typeof name === 'string' && Object.hasOwn(SCHEMAS, name)
+}
 
 const AS_PUBLISHED = {
   // Rules that are code have no counterpart in a schema.

@@ -49,7 +49,7 @@ async function bundle({ outDir, cacheDir }: BundleOptions): Promise<void> {
       // A release stands alone: its folder may be anywhere, far from node_modules.
       resolve: { noExternal: true },
       environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
-      plugins: [{ name: 'waypost-prerender-entry', configEnvironment: toEntry }],
+      plugins: [{ name: 'directory-prerender-entry', configEnvironment: toEntry }],
     },
   })
   forgetFolders(join(outDir, 'server'), [outDir, cacheDir])
@@ -66,11 +66,11 @@ function toEntry(environment: string) {
  */
 function keepBundle(outDir: string): AstroIntegration {
   return {
-    name: 'waypost-keep-bundle',
+    name: 'directory-keep-bundle',
     hooks: {
       'astro:build:start': ({ setPrerenderer }) =>
         setPrerenderer({
-          name: 'waypost:none',
+          name: 'directory:none',
           getStaticPaths: async () => [],
           render: () => Promise.reject(new Error('no page was to be rendered')),
           teardown: async () => {

@@ -78,8 +78,8 @@ function listFiles(dir: string): [string, string][] {
 /** Exit code of the bundling process: the number of ENOSPC. */
 export const DISK_FULL = 28
 
-/** Of the variables a bundler has use for; WAYPOST_DESIGN adds the page of components. */
-const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'WAYPOST_DESIGN']
+/** Of the variables a bundler has use for; DESIGN_PAGE adds the page of components. */
+const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'DESIGN_PAGE']
 
 /**
  * Astro writes variables that a page's code seems to name into that code: none that is a secret, or

@@ -34,6 +34,7 @@ export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledS
     gone: catalogue.gone,
     also_search: tables.alsoSearch,
     texts: tables.site,
+    mark: catalogue.mark,
     tasks: tables.tasks,
   }
 }
@@ -56,7 +57,7 @@ export function writeCompiled(
     listings.map((listing) => `${JSON.stringify(listing)}\n`).join(''),
   )
   writer.writeJson('site.json', site)
-  writer.writeJson('openapi.json', createOpenApi(site.base_url))
+  writer.writeJson('openapi.json', createOpenApi(site.base_url, site.texts))
 }
 
 function toCompiledListing(

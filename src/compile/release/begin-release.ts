@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
+import type { SiteNames } from '../../domain/derived/tables.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { type CarriedFile, carryOver } from '../files/carry-over.ts'
 import { digestCode } from '../files/code-digest.ts'
@@ -52,9 +53,15 @@ export interface BegunRelease {
  */
 export function beginRelease(
   work: string,
-  { outDir, baseUrl, before }: { outDir: string; baseUrl: string; before: string | null },
+  {
+    outDir,
+    baseUrl,
+    before,
+    site,
+  }: { outDir: string; baseUrl: string; before: string | null; site: SiteNames },
 ): BegunRelease {
-  const code = digestCode()
+  // Badges carry the short name: under another one nothing is as it was.
+  const code = digestOf(`${digestCode()} ${site.short_name}`)
   const earlier = before === null ? null : readEarlier(before, code)
   const bundle = preparePageBundle(join(outDir, 'cache'), baseUrl)
   // Told by who waits for it.
@@ -73,7 +80,7 @@ export function beginRelease(
 
 type Earlier = { madeFrom: MadeFrom; searchCode: Uint8Array; hashRows: Map<string, string> }
 
-/** Null where it is damaged, of other code, or of another version of Waypost. */
+/** Null where it is damaged, of other code, or of another version. */
 function readEarlier(releaseDir: string, code: string): Earlier | null {
   try {
     const read = (file: string) => readFileSync(join(releaseDir, file))

@@ -51,7 +51,7 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   const timed = createStages(options.onStage)
   const current = readCurrent(outDir)
   const before = current === null ? null : join(outDir, 'releases', current)
-  const begun = beginRelease(work, { outDir, baseUrl, before })
+  const begun = beginRelease(work, { outDir, baseUrl, before, site: content.tables.site })
   try {
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),

@@ -53,7 +53,7 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   // Begins where the thread that carries over is waited for, or once the pages are bundled.
   const listed = timed('page list', () =>
     begun.bundle.then((bundle) => {
-      handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url))
+      handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url, site.texts))
       return listPages(bundle)
     }),
   )
@@ -174,10 +174,10 @@ function toFile(pathname: string, type: string): string {
  * Draws the cards of lists, by path in `public/`. A listing's is drawn by the functions when somebody
  * first links to it: most never are.
  */
-async function drawCards({ categories }: CompiledSite): Promise<Map<string, Uint8Array>> {
+async function drawCards({ categories, texts }: CompiledSite): Promise<Map<string, Uint8Array>> {
   const drawer = createDrawer()
   try {
-    const drawn = toPageCards(categories.categories).map(async ({ path, card }) => {
+    const drawn = toPageCards(categories.categories, texts).map(async ({ path, card }) => {
       const svg = renderCardSvg(card)
       const file = join(KEPT, `${toDrawingKey(svg)}.png`)
       return [path.slice(1), readKept(file) ?? keep(file, await drawer.draw(svg))] as const

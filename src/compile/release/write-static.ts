@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
 import { toCompareList } from '../../domain/compare/compare-view.ts'
 import { toAgentCard } from '../../domain/doors/cards/agent-card.ts'
@@ -14,6 +15,8 @@ import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wir
 import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
+
+const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 
 export interface WrittenBefore {
   /** The JSON of each listing, in their order. */
@@ -38,9 +41,9 @@ export function writeStatic(
     writer.writeJson(kitPath(view.id).slice(1), kit)
     const ofView = {
       [`${listingPath(view.id).slice(1)}/index.json`]: () => lines[place] ?? '',
-      [badgePath(view.id).slice(1)]: () => renderBadgeSvg(toBadgeView(view)),
+      [badgePath(view.id).slice(1)]: () => renderBadgeSvg(toBadgeView(view, site.texts.short_name)),
       [badgeDataPath(view.id).slice(1)]: () =>
-        `${JSON.stringify(toBadgeEndpoint(toBadgeView(view)))}\n`,
+        `${JSON.stringify(toBadgeEndpoint(toBadgeView(view, site.texts.short_name)))}\n`,
     }
     for (const [file, render] of Object.entries(ofView))
       if (!keeps(view.id, file)) writer.write(file, render())
@@ -55,30 +58,40 @@ export function writeStatic(
   endpoint('/api/v1/compare', toCompareList(site.compare))
   for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
   writer.write('.well-known/security.txt', toSecurityText(site))
-  const openApi = createOpenApi(site.base_url)
+  const openApi = createOpenApi(site.base_url, site.texts)
   for (const file of ['openapi.json', 'api/v1/openapi.json']) writer.writeJson(file, openApi)
+  writer.write('favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
+  const { colours } = site.texts
+  if (colours !== undefined) writer.write('colours.css', toColours(colours))
   writeDoors(writer, site, listings)
+}
+
+/** Over the colours of `tokens.css`. The sign carries white letters on dark paper too, so it stays the darker one. */
+function toColours({ light, dark }: { light: string; dark: string }): string {
+  const deep = (colour: string, other: string) => `color-mix(in oklab, ${colour} 80%, ${other})`
+  const night = `color-mix(in oklab, ${light} 75%, black)`
+  return `html:root{--accent:light-dark(${light},${dark});--accent-deep:light-dark(${deep(light, 'black')},${deep(dark, 'white')});--accent-soft:light-dark(color-mix(in oklab,${light} 9%,white),color-mix(in oklab,${dark} 18%,black));--sign:light-dark(${light},${night});--sign-deep:light-dark(${deep(light, 'black')},${night});--on-sign-soft:#f0f3f1}\n`
 }
 
 /** Documents of the doors that say who we are and where each door stands. */
 function writeDoors(
   writer: ReleaseWriter,
-  { base_url: baseUrl, categories, stats }: CompiledSite,
+  { base_url: baseUrl, categories, stats, texts: names }: CompiledSite,
   listings: readonly CompiledListing[],
 ): void {
-  writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl))
-  writer.writeJson('.well-known/ard.json', toArdManifest(baseUrl))
-  writer.writeJson('.well-known/ai-catalog.json', toAiCatalog(baseUrl))
+  writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl, names))
+  writer.writeJson('.well-known/ard.json', toArdManifest(baseUrl, names))
+  writer.writeJson('.well-known/ai-catalog.json', toAiCatalog(baseUrl, names))
   writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
-  writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl))
+  writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl, names))
   const { total } = stats.listings
   const views = listings.map(({ view }) => view)
   const example = (views.find(({ buy }) => buy === 'relay_x402') ?? views[0])?.id
   writer.write(
     'llms.txt',
-    toLlmsText({ baseUrl, total, categories: categories.categories, example }),
+    toLlmsText({ baseUrl, site: names, total, categories: categories.categories, example }),
   )
-  writer.write('llms-full.txt', toLlmsFullText(baseUrl, views))
+  writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, views))
 }
 
 /** RFC 9116: where to report a weakness. Its date is the content's: a build's own would change the bytes. */

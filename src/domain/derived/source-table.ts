@@ -21,7 +21,7 @@ export const SourceRowSchema = v.strictObject({
 })
 export type SourceRow = v.InferOutput<typeof SourceRowSchema>
 
-const OWN_ATTRIBUTION = 'Settlements verified on-chain by Waypost'
+const OWN_ATTRIBUTION = 'Settlements this directory verified on-chain'
 
 /** Attribution text of a source's evidence; its name where the table asks for none. */
 export function attributionOf(sources: ReadonlyMap<string, SourceRow>, id: string): string {

@@ -46,7 +46,40 @@ export const RoadmapRowSchema = v.strictObject({
   note: line,
 })
 
+const colour = v.pipe(
+  v.string(),
+  v.regex(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50", in quotes'),
+)
+
+/** What a directory is called and how it looks; every page, mail, card and door reads it from here. */
+const SiteNamesSchema = v.strictObject({
+  name: v.pipe(line, v.maxLength(60)),
+  /** In User-Agent, names of servers and badges: letters, digits and hyphens alone. */
+  short_name: v.pipe(
+    v.string(),
+    v.regex(
+      /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
+      'expected up to 20 letters, digits and hyphens, such as Acme',
+    ),
+  ),
+  /** What it is for, without a full stop at the end. */
+  strapline: v.pipe(line, v.maxLength(90)),
+  /** Links and the sign on the home page, on light and on dark paper. */
+  colours: v.optional(v.strictObject({ light: colour, dark: colour })),
+  /** An SVG file of the content folder, drawn instead of the signpost. */
+  mark: v.optional(
+    v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.svg$/, 'expected a file name such as mark.svg')),
+  ),
+  /** Who runs it: an address for people, on the privacy page. */
+  contact: v.optional(line),
+  /** Imprint, terms, whatever the operator must say; on the privacy page. */
+  legal: v.optional(v.array(v.strictObject({ title: line, text: line })), []),
+  /** Whether the footer names the software. */
+  made_with: v.optional(v.boolean(), true),
+})
+
 export const SiteTextsSchema = v.strictObject({
+  ...SiteNamesSchema.entries,
   /** Ids of the showcase row; ids absent from the content are skipped with a warning. */
   showcase: v.optional(v.array(v.string()), []),
   featured_label: line,
@@ -63,7 +96,7 @@ export const SiteTextsSchema = v.strictObject({
       v.string(),
       v.regex(
         /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
-        'expected an https URL that holds {file}, such as https://code.example/waypost/edit/main/{file}',
+        'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
       ),
     ),
   ),
@@ -116,5 +149,6 @@ export const TablesSchema = v.strictObject({
 
 export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>
 export type RoadmapRow = v.InferOutput<typeof RoadmapRowSchema>
+export type SiteNames = v.InferOutput<typeof SiteNamesSchema>
 export type SiteTexts = v.InferOutput<typeof SiteTextsSchema>
 export type Tables = v.InferOutput<typeof TablesSchema>

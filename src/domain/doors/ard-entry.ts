@@ -1,7 +1,8 @@
+import type { SiteNames } from '../derived/tables.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { kitPath } from '../wire/links.ts'
 import { KINDS, type Kind } from '../wire/vocabulary.ts'
-import { OWN_SUMMARY } from './cards/agent-card.ts'
+import { toOwnSummary } from './cards/agent-card.ts'
 import { toServerCard } from './cards/server-card.ts'
 
 /**
@@ -22,23 +23,23 @@ export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
 export const REGISTRY_TYPE = 'application/ai-registry+json'
 /** kit.json, which no standard names. */
-export const KIT_TYPE = 'application/vnd.waypost.kit+json'
+export const KIT_TYPE = 'application/vnd.agent-kit+json'
 
 /** Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing. */
-export function toOwnEntries(baseUrl: string): CatalogEntry[] {
+export function toOwnEntries(baseUrl: string, site: SiteNames): CatalogEntry[] {
   const queries = ['find an API that does a task', 'which web search costs under a cent']
   const entry = (name: string, displayName: string, type: string, path: string) => ({
     identifier: `${toUrnPrefix(baseUrl)}:service:${name}`,
     displayName,
     type,
-    description: OWN_SUMMARY,
+    description: toOwnSummary(site),
     url: `${baseUrl}${path}`,
     representativeQueries: queries,
   })
   return [
-    entry('registry', 'Waypost registry', REGISTRY_TYPE, '/ard'),
-    entry('mcp', 'Waypost MCP server', SERVER_CARD_TYPE, '/mcp/server-card'),
-    entry('agent', 'Waypost agent', AGENT_CARD_TYPE, '/.well-known/agent-card.json'),
+    entry('registry', `${site.name} registry`, REGISTRY_TYPE, '/ard'),
+    entry('mcp', `${site.name} MCP server`, SERVER_CARD_TYPE, '/mcp/server-card'),
+    entry('agent', `${site.name} agent`, AGENT_CARD_TYPE, '/.well-known/agent-card.json'),
   ]
 }
 
@@ -58,7 +59,7 @@ export function toArdEntry(view: ListingView, baseUrl: string): CatalogEntry {
   return { ...entry, type: KIT_TYPE, url: `${baseUrl}${kitPath(view.id)}` }
 }
 
-/** @example toUrn('x402.exa', 'http_api', 'https://waypost.example') → 'urn:air:waypost.example:http_api:x402.exa' */
+/** @example toUrn('x402.exa', 'http_api', 'https://directory.example') → 'urn:air:directory.example:http_api:x402.exa' */
 export function toUrn(id: string, kind: Kind, baseUrl: string): string {
   return `${toUrnPrefix(baseUrl)}:${kind}:${id}`
 }

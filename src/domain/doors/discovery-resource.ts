@@ -70,7 +70,7 @@ function toRow(
       tags: facts.tags.slice(0, MOST_TAGS),
       extensions: {
         bazaar: { info: { input: toInput(operation) } },
-        waypost: {
+        directory: {
           listing_id: id,
           listing: `${baseUrl}${listingPath(id)}`,
           method: operation.method,

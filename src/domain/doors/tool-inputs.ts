@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
+import { ExpectationSchema } from '../pins/expectation.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
@@ -76,8 +77,18 @@ export const CompareToolInput = v.strictObject({
 
 export const FacetsToolInput = v.strictObject({})
 
+const { digest, payee, max_usd } = ExpectationSchema.entries
+
 export const CallToolInput = v.strictObject({
   id,
+  expect: optional(
+    v.strictObject({
+      digest: optional(digest.wrapped, 'As kit.json had it when you chose the listing.'),
+      payee: optional(payee.wrapped, 'CAIP-10 addresses; one of them must be paid.'),
+      max_usd: optional(max_usd.wrapped, 'The most the call may cost, in US dollars.'),
+    }),
+    'The call is refused, and nothing paid, where any of this is not so any more.',
+  ),
   method: optional(v.picklist(HTTP_METHODS), "The operation's, unless said otherwise."),
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),

@@ -27,6 +27,7 @@ const NOT_FOR_SELLERS = new Set([
   'cookie',
   'cookie2',
   'forwarded',
+  'waypost-expect',
   'via',
   'x-real-ip',
   'x-client-ip',
@@ -74,7 +75,7 @@ export const EXPOSED_HEADERS = [
 ] as const
 
 /** Our name in `Proxy-Status` (RFC 9209). */
-export const PROXY_NAME = 'waypost'
+export const PROXY_NAME = 'directory-relay'
 
 /**
  * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name us are dropped too, since no header

@@ -33,10 +33,10 @@ type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'prici
  * The highest thing a listing has earned, in a few words, a score never without the buyers it comes
  * from; without one its price, and without that only that it is listed: no evidence is not a bad sign.
  *
- * @example toBadgeView(listing) → { label: 'Waypost', message: 'Trusted · trust 62, 12 vouched buyers', tone: 'strong' }
+ * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched buyers', tone: 'strong' }
  */
-export function toBadgeView(subject: BadgeSubject): BadgeView {
-  return { label: 'Waypost', ...toState(subject) }
+export function toBadgeView(subject: BadgeSubject, label: string): BadgeView {
+  return { label, ...toState(subject) }
 }
 
 function toState({ tiers, trust, first_party, pricing }: BadgeSubject): Omit<BadgeView, 'label'> {

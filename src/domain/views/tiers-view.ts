@@ -25,7 +25,7 @@ export function toTiersView({ id, name, tiers }: TiersSubject, baseUrl: string):
     ...tiers,
     badge_svg,
     page,
-    embed_markdown: `[![${escapeMarkdown(`${name} on Waypost`)}](${badge_svg})](${page})`,
+    embed_markdown: `[![${escapeMarkdown(`${name} on ${new URL(baseUrl).hostname}`)}](${badge_svg})](${page})`,
     tiers_doc: `${baseUrl}/badges`,
   }
 }

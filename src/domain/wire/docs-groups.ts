@@ -38,7 +38,6 @@ export const DOCS_GROUPS = [
   { slug: 'schemas', tag: null, text: 'The fields of every answer.' },
 ] as const
 export type DocsGroup = (typeof DOCS_GROUPS)[number]
-export type DocsTag = NonNullable<DocsGroup['tag']>
 
 /** @example docsPath('calls') → /docs/calls */
 export function docsPath(slug: DocsGroup['slug']): string {

@@ -1,140 +1,52 @@
 /**
  * The doors agents come in by beside our own API, once: the app mounts them, the roadmap and the
- * documentation list them. Their errors are their protocol's own, never our problem documents.
+ * documentation list them. Their errors are their protocol's own, never our problem documents. Each
+ * has its name, its protocol as those who speak it call it, and its path.
  */
-interface Door {
-  name: string
-  /** As its protocol is called by those who speak it. */
-  protocol: string
-  methods: readonly ('GET' | 'POST')[]
-  path: string
-  /** `static` is a file of the release, `live` a function. */
-  answer: 'static' | 'live'
+export const DOORS = {
+  mcp: live('MCP server', 'MCP', '/mcp', 'POST'),
+  mcp_server_card: file('MCP server card', 'MCP', '/mcp/server-card'),
+  a2a: live('A2A agent', 'A2A', '/a2a', 'POST'),
+  agent_card: file('A2A agent card', 'A2A', '/.well-known/agent-card.json'),
+  registry_servers: live('MCP registry: servers', 'MCP registry API', '/v0.1/servers'),
+  registry_versions: live(
+    'MCP registry: versions of a server',
+    'MCP registry API',
+    '/v0.1/servers/:name/versions',
+  ),
+  registry_version: live(
+    'MCP registry: one version',
+    'MCP registry API',
+    '/v0.1/servers/:name/versions/:version',
+  ),
+  discovery_resources: live('x402 discovery: resources', 'x402 discovery', '/discovery/resources'),
+  discovery_search: live('x402 discovery: search', 'x402 discovery', '/discovery/search'),
+  ard_manifest: file('ARD manifest', 'ARD', '/.well-known/ard.json'),
+  ard_search: live('ARD search', 'ARD', '/ard/search', 'POST'),
+  ard_agent: live('ARD entry', 'ARD', '/ard/agents/:urn'),
+  ai_catalog: file('AI catalog', 'AI Catalog', '/.well-known/ai-catalog.json'),
+  api_catalog: file('API catalog', 'RFC 9727', '/.well-known/api-catalog'),
+  llms_txt: file('llms.txt', 'llms.txt', '/llms.txt'),
+  llms_full_txt: file('llms-full.txt', 'llms.txt', '/llms-full.txt'),
+  listing_markdown: live('Markdown twin of a listing', 'Markdown', '/listing/:listing_id.md'),
+  category_markdown: live('Markdown twin of a category', 'Markdown', '/category/:category.md'),
+  compare_markdown: live('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
 }
 
-export const DOORS = {
-  mcp: { name: 'MCP server', protocol: 'MCP', methods: ['POST'], path: '/mcp', answer: 'live' },
-  mcp_server_card: {
-    name: 'MCP server card',
-    protocol: 'MCP',
-    methods: ['GET'],
-    path: '/mcp/server-card',
-    answer: 'static',
-  },
-  a2a: { name: 'A2A agent', protocol: 'A2A', methods: ['POST'], path: '/a2a', answer: 'live' },
-  agent_card: {
-    name: 'A2A agent card',
-    protocol: 'A2A',
-    methods: ['GET'],
-    path: '/.well-known/agent-card.json',
-    answer: 'static',
-  },
-  registry_servers: {
-    name: 'MCP registry: servers',
-    protocol: 'MCP registry API',
-    methods: ['GET'],
-    path: '/v0.1/servers',
-    answer: 'live',
-  },
-  registry_versions: {
-    name: 'MCP registry: versions of a server',
-    protocol: 'MCP registry API',
-    methods: ['GET'],
-    path: '/v0.1/servers/:name/versions',
-    answer: 'live',
-  },
-  registry_version: {
-    name: 'MCP registry: one version',
-    protocol: 'MCP registry API',
-    methods: ['GET'],
-    path: '/v0.1/servers/:name/versions/:version',
-    answer: 'live',
-  },
-  discovery_resources: {
-    name: 'x402 discovery: resources',
-    protocol: 'x402 discovery',
-    methods: ['GET'],
-    path: '/discovery/resources',
-    answer: 'live',
-  },
-  discovery_search: {
-    name: 'x402 discovery: search',
-    protocol: 'x402 discovery',
-    methods: ['GET'],
-    path: '/discovery/search',
-    answer: 'live',
-  },
-  ard_manifest: {
-    name: 'ARD manifest',
-    protocol: 'ARD',
-    methods: ['GET'],
-    path: '/.well-known/ard.json',
-    answer: 'static',
-  },
-  ard_search: {
-    name: 'ARD search',
-    protocol: 'ARD',
-    methods: ['POST'],
-    path: '/ard/search',
-    answer: 'live',
-  },
-  ard_agent: {
-    name: 'ARD entry',
-    protocol: 'ARD',
-    methods: ['GET'],
-    path: '/ard/agents/:urn',
-    answer: 'live',
-  },
-  ai_catalog: {
-    name: 'AI catalog',
-    protocol: 'AI Catalog',
-    methods: ['GET'],
-    path: '/.well-known/ai-catalog.json',
-    answer: 'static',
-  },
-  api_catalog: {
-    name: 'API catalog',
-    protocol: 'RFC 9727',
-    methods: ['GET'],
-    path: '/.well-known/api-catalog',
-    answer: 'static',
-  },
-  llms_txt: {
-    name: 'llms.txt',
-    protocol: 'llms.txt',
-    methods: ['GET'],
-    path: '/llms.txt',
-    answer: 'static',
-  },
-  llms_full_txt: {
-    name: 'llms-full.txt',
-    protocol: 'llms.txt',
-    methods: ['GET'],
-    path: '/llms-full.txt',
-    answer: 'static',
-  },
-  listing_markdown: {
-    name: 'Markdown twin of a listing',
-    protocol: 'Markdown',
-    methods: ['GET'],
-    path: '/listing/:listing_id.md',
-    answer: 'live',
-  },
-  category_markdown: {
-    name: 'Markdown twin of a category',
-    protocol: 'Markdown',
-    methods: ['GET'],
-    path: '/category/:category.md',
-    answer: 'live',
-  },
-  compare_markdown: {
-    name: 'Markdown twin of a comparison',
-    protocol: 'Markdown',
-    methods: ['GET'],
-    path: '/compare/:slug.md',
-    answer: 'live',
-  },
-} as const satisfies Record<string, Door>
+/** Answered by a function. */
+function live<const Name extends string>(
+  name: string,
+  protocol: Name,
+  path: string,
+  method: 'GET' | 'POST' = 'GET',
+) {
+  return { name, protocol, methods: [method], path, answer: 'live' } as const
+}
+
+/** A file of the release. */
+function file<const Name extends string>(name: string, protocol: Name, path: string) {
+  return { name, protocol, methods: ['GET'], path, answer: 'static' } as const
+}
 
 export type DoorId = keyof typeof DOORS
 

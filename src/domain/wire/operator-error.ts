@@ -1,5 +1,5 @@
 /**
- * Something that the operator of Waypost can put right. Its message says what was wrong, where, and
+ * Something that the operator can put right. Its message says what was wrong, where, and
  * what would be right: a command prints that alone, without a stack.
  */
 export class OperatorError extends Error {

@@ -66,6 +66,11 @@ export const PROBLEMS = {
     title: 'The method is not allowed here',
     help: 'The `Allow` header lists the methods this address takes.',
   },
+  changed: {
+    status: 409,
+    title: 'It is not what you expected',
+    help: 'What the call expected of the listing (`Waypost-Expect`) is not so any more. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
+  },
   'payload-too-large': {
     status: 413,
     title: 'The body is too large',

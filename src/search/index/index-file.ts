@@ -3,7 +3,7 @@
  * a few at a time.
  *
  * ```
- * 0   8  "WAYPOSTX"
+ * 0   8  "DIRINDEX"
  * 8   4  format version
  * 12  4  bytes of the table: the index as JSON, with a place in the file for each typed array
  * 16  8  bytes of the head: this header, the table and all arrays
@@ -20,7 +20,7 @@ import type { IndexData } from './index-shape.ts'
 const INDEX_FORMAT_VERSION = 10
 export const INDEX_HEADER_BYTES = 40
 const HEADER_CHECKSUM_AT = 36
-const MAGIC = 'WAYPOSTX'
+const MAGIC = 'DIRINDEX'
 const ALIGNMENT = 8
 
 /** The file cannot be used; the message says what is wrong with it and what to do. */

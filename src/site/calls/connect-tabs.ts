@@ -1,6 +1,6 @@
 /** The tab somebody chose is the one they find again on the next listing. */
 for (const group of document.querySelectorAll<HTMLElement>('[data-remember]')) {
-  const key = `waypost-tab-${group.dataset.remember ?? ''}`
+  const key = `tab-${group.dataset.remember ?? ''}`
   const wanted = read(key)
   for (const radio of group.querySelectorAll<HTMLInputElement>('input[data-tab]')) {
     if (radio.dataset.tab === wanted) radio.checked = true

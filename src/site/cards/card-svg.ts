@@ -44,6 +44,7 @@ export function renderCardSvg({
   words,
   facts,
   foot,
+  brand,
 }: LinkCard): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD_WIDTH}" height="${CARD_HEIGHT}" font-family="Overpass" fill="#fff">`,
@@ -55,7 +56,7 @@ export function renderCardSvg({
     renderArm(arm, titleElse),
     `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
     ...renderFacts(facts.slice(0, FACT_PLACES.length)),
-    `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text('Waypost', { x: 284, y: 600, size: 36, weight: 800 })}`,
+    `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text(cutToWidth(brand, 800, 36, 400), { x: 284, y: 600, size: 36, weight: 800 })}`,
     `<g text-anchor="end">${text(cutToWidth(foot, 500, 27, 520), { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,
   ].join('')
 }

@@ -1,3 +1,4 @@
+import type { SiteNames } from '../../domain/derived/tables.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
 import { KIND_LABELS, type Kind } from '../../domain/wire/vocabulary.ts'
@@ -17,12 +18,14 @@ export interface LinkCard {
   words: string
   facts: { label: string; value: string; note: string }[]
   foot: string
+  /** Whose directory it is. */
+  brand: string
 }
 
 const WANTED = ['Price', 'Price from', 'Pays with', 'Access', 'Trust']
 
 /** A listing's card: what a person decides by, in the words of its page. */
-export function toListingCard(view: ListingView): LinkCard {
+export function toListingCard(view: ListingView, brand: string): LinkCard {
   const facts = toDecisionFacts(view, []).filter(({ label }) => WANTED.includes(label))
   const paid = facts.some(({ label }) => label === 'Pays with')
   const shown = facts.filter(({ label }) => !(paid && label === 'Access'))
@@ -34,6 +37,7 @@ export function toListingCard(view: ListingView): LinkCard {
     words: view.summary,
     facts: shown.map(toCardFact),
     foot: view.id,
+    brand,
   }
 }
 
@@ -45,11 +49,11 @@ function toCardFact({ label, value, note }: DecisionFact): LinkCard['facts'][num
   return { label, value, note: isSample ? note.replace('independent ', '') : '' }
 }
 
-/** @example toListingCardText(view) → 'Brightwell Search on Waypost: HTTP API. Price from $0.004. Pays with x402. Trust 72 of 100.' */
+/** @example toListingCardText(view) → 'Brightwell Search: HTTP API. Price from $0.004. Pays with x402. Trust 72 of 100.' */
 export function toListingCardText(view: ListingView): string {
-  const { tab, title, facts } = toListingCard(view)
+  const { tab, title, facts } = toListingCard(view, '')
   const said = facts.map(({ label, value }) => `${label} ${value}.`).join(' ')
-  return `${title} on Waypost: ${tab}. ${said}`
+  return `${title}: ${tab}. ${said}`
 }
 
 /** Said of every list: none of it changes with the content, so neither do the drawings. */
@@ -62,29 +66,31 @@ const STANDING: LinkCard['facts'] = [
 /** The cards that a build draws: of every page without one of its own, of kinds and of categories. */
 export function toPageCards(
   categories: readonly { id: string; name: string; description: string }[],
+  { name, strapline }: SiteNames,
 ): { path: string; card: LinkCard }[] {
   const toCard = (title: string, words: string, arm: LinkCard['arm']): LinkCard => ({
     tab: 'Directory',
     arm,
     title,
-    titleElse: 'Waypost',
+    titleElse: name,
     words,
     facts: STANDING,
     foot: 'services for agents',
+    brand: name,
   })
   return [
     {
       path: '/og.png',
-      card: toCard('Waypost', 'Find services an agent can call and pay for', null),
+      card: toCard(name, strapline, null),
     },
     ...KIND_ORDER.map((kind) => {
       const { plural, text } = KIND_TEXTS[kind]
       const arm = { kind, letters: toMonogram(plural) }
       return { path: kindCardPath(kind), card: toCard(plural, text, arm) }
     }),
-    ...categories.map(({ id, name, description }) => ({
-      path: categoryCardPath(id),
-      card: toCard(name, description, null),
+    ...categories.map((category) => ({
+      path: categoryCardPath(category.id),
+      card: toCard(category.name, category.description, null),
     })),
   ]
 }

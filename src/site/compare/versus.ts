@@ -53,7 +53,7 @@ function toColumn({ id, name, summary, page, kind, first_party }: ListingView): 
     name,
     summary,
     page,
-    kindLabel: `${KIND_LABELS[kind]}${first_party ? ', made by Waypost' : ''}`,
+    kindLabel: `${KIND_LABELS[kind]}${first_party ? ', made by us' : ''}`,
     tile: `tile ${kind === 'kit' ? 'is-kit' : kind} hue-${toHue(id)}`,
     monogram: toMonogram(name),
   }

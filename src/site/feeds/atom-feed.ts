@@ -10,6 +10,7 @@ export interface FeedEntry {
 }
 
 export interface Feed {
+  author: string
   title: string
   /** Page the feed belongs to. */
   home: string
@@ -18,7 +19,7 @@ export interface Feed {
 }
 
 /** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
-export function renderAtomFeed({ title, home, self, entries }: Feed): string {
+export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
   const updated = toInstant(entries[0]?.added ?? '1970-01-01')
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
@@ -28,7 +29,7 @@ export function renderAtomFeed({ title, home, self, entries }: Feed): string {
     `<link rel="self" type="application/atom+xml" href="${toXmlText(self)}"/>`,
     `<link rel="alternate" type="text/html" href="${toXmlText(home)}"/>`,
     `<updated>${updated}</updated>`,
-    '<author><name>Waypost</name></author>',
+    `<author><name>${toXmlText(author)}</name></author>`,
     ...entries.map(renderEntry),
     '</feed>\n',
   ].join('\n')

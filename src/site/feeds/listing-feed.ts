@@ -8,10 +8,11 @@ const FEED_LENGTH = 50
 /** The newest listings as a feed; `path` is where this form of it is served. */
 export function toListingFeed(
   listings: readonly { view: ListingView; added: string }[],
-  { baseUrl, path }: { baseUrl: string; path: string },
+  { baseUrl, path, name }: { baseUrl: string; path: string; name: string },
 ): Feed {
   return {
-    title: 'Waypost: new listings',
+    author: name,
+    title: `${name}: new listings`,
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({

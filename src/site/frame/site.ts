@@ -6,7 +6,7 @@ document.addEventListener('click', (event) => {
   if (button instanceof HTMLButtonElement) void copyFrom(button)
 })
 
-const KEYS_OFF = 'waypost-keys-off'
+const KEYS_OFF = 'keys-off'
 let isGoing = false
 
 document.addEventListener('keydown', (event) => {

@@ -4,7 +4,7 @@ import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
  * What was ticked stays ticked from list to list, while this tab is open: results change as
  * somebody types, and the next service may be on another page.
  */
-const KEY = 'waypost-compare'
+const KEY = 'compare'
 /** Ids in the order they were chosen; names are read again by the page that compares them. */
 let chosen = readChosen()
 
@@ -29,7 +29,7 @@ function start(tray: HTMLFormElement): void {
     show(tray)
   })
   // Rows that a search brings in while somebody types.
-  document.addEventListener('waypost:rows', () => show(tray))
+  document.addEventListener('directory:rows', () => show(tray))
   // A page that comes back as it was left.
   addEventListener('pageshow', () => {
     chosen = readChosen()

@@ -25,7 +25,7 @@ export function showAnswer(
   setText(part('empty'), view.nothing)
   part('empty')?.toggleAttribute('hidden', view.nothing === '')
   showChoices(part, view)
-  document.dispatchEvent(new Event('waypost:rows'))
+  document.dispatchEvent(new Event('directory:rows'))
 }
 
 /** Why a search has no answer, where its notes stand; what was shown before stays. */

@@ -21,7 +21,7 @@ export interface Wire {
 
 export type Door = (task: AgentTask, wire: Wire) => Promise<Found | null>
 
-const KIT_TYPE = 'application/vnd.waypost.kit+json'
+const KIT_TYPE = 'application/vnd.agent-kit+json'
 
 /** From a question to the first call, by each door; null where the door has no such listing. */
 export const DOORS: Record<string, Door> = {

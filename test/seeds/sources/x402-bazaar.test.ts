@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { countSeeding } from '../../../seeds/commands/seed-counts.ts'
+import { countSeeding } from '../../../seeds/commands/seed-report.ts'
 import { parseListingFields } from '../../../seeds/content/listing-text.ts'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'

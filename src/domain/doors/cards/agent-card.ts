@@ -1,20 +1,23 @@
+import type { SiteNames } from '../../derived/tables.ts'
 import { KINDS, RAILS } from '../../wire/vocabulary.ts'
 
 /** Version of the interface all doors show. */
 export const DOOR_VERSION = '0.1.0'
 
-export const OWN_SUMMARY =
-  'The directory of services an agent can call and pay for: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.'
+/** What this directory is, for machines that list directories. */
+export function toOwnSummary({ strapline }: SiteNames): string {
+  return `${strapline}: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.`
+}
 
 /**
  * Our own A2A card. One hybrid serves both revisions: clients of 1.0 read `supportedInterfaces`,
  * those of 0.3 the members at the top (A2A specification 5.4, 1.0 compatibility).
  */
-export function toAgentCard(baseUrl: string) {
+export function toAgentCard(baseUrl: string, site: SiteNames) {
   const url = `${baseUrl}/a2a`
   return {
-    name: 'Waypost',
-    description: OWN_SUMMARY,
+    name: site.name,
+    description: toOwnSummary(site),
     version: DOOR_VERSION,
     url,
     preferredTransport: 'JSONRPC',
@@ -24,7 +27,7 @@ export function toAgentCard(baseUrl: string) {
       protocolBinding: 'JSONRPC',
       protocolVersion,
     })),
-    provider: { organization: 'Waypost', url: baseUrl },
+    provider: { organization: site.name, url: baseUrl },
     documentationUrl: `${baseUrl}/docs`,
     // A search is over before a stream would be open; nothing is kept that a push could tell of.
     capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },

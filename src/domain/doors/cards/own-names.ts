@@ -1,7 +1,7 @@
 /**
  * What this directory is called where names must be unique on the internet: its host, turned round.
  *
- * @example toReverseHost('https://waypost.example') → 'example.waypost'
+ * @example toReverseHost('https://directory.example') → 'example.directory'
  */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')

@@ -1,4 +1,5 @@
 import { cutText } from '../../derived/cut-text.ts'
+import type { SiteNames } from '../../derived/tables.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import { DOOR_VERSION } from './agent-card.ts'
 import { toReverseHost, toSlug } from './own-names.ts'
@@ -19,13 +20,13 @@ interface ServerCard {
 }
 
 /** `/mcp/server-card`: our own server, as the server-card extension describes one. */
-export function toOwnServerCard(baseUrl: string): ServerCard {
+export function toOwnServerCard(baseUrl: string, site: SiteNames): ServerCard {
   return {
     $schema: CARD_SCHEMA,
-    name: `${toReverseHost(baseUrl)}/waypost`,
+    name: `${toReverseHost(baseUrl)}/${site.short_name.toLowerCase()}`,
     version: DOOR_VERSION,
-    title: 'Waypost',
-    description: 'Find services an agent can call and pay for, with payment-verified trust.',
+    title: site.name,
+    description: site.strapline,
     remotes: [
       { type: 'streamable-http', url: `${baseUrl}/mcp`, supportedProtocolVersions: REVISIONS },
     ],

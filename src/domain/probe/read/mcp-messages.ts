@@ -13,7 +13,7 @@ const UNSUPPORTED_VERSION = -32_022
 /** Errors that only a server of the current era gives: bad headers, missing capability, version. */
 const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 
-const CLIENT = { name: 'waypost-probe', version: '1' }
+const CLIENT = { name: 'directory-probe', version: '1' }
 
 /** Pages of `tools/list` that are read; a server that always has one more is cut here. */
 const MAX_PAGES = 20

@@ -34,7 +34,7 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
     return { found: false, saw: 'a 402 without a WWW-Authenticate challenge of scheme Payment' }
   const terms = payments
     .slice(0, MAX_TERMS)
-    .map(({ parameters }) => toTerm(parameters))
+    .map(({ parameters }) => toMppTerm(parameters))
     .filter((term) => term !== null)
   if (terms.length === 0)
     return {
@@ -44,7 +44,8 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
 }
 
-function toTerm(parameters: Map<string, string>): PaymentTerm | null {
+/** What a challenge asks; null where it is none. */
+export function toMppTerm(parameters: Map<string, string>): PaymentTerm | null {
   const challenge = v.safeParse(ChallengeSchema, Object.fromEntries(parameters))
   if (!challenge.success) return null
   const { method, intent, request } = challenge.output

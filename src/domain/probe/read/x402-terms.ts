@@ -80,8 +80,13 @@ function toTerm(offer: v.InferOutput<typeof OfferSchema>): PaymentTerm {
 }
 
 /** Atomic units of a token whose dollars are known; null for every other. */
-export function toUsd(network: string | null, asset: string, amount: string): number | null {
-  const known = network === null ? null : usdAssetOf(network, { allowTestCoins: true })
+export function toUsd(
+  network: string | null,
+  asset: string,
+  amount: string,
+  rules = { allowTestCoins: true },
+): number | null {
+  const known = network === null ? null : usdAssetOf(network, rules)
   if (known === null) return null
   const isSame = known.address === asset || known.address === asset.toLowerCase()
   return isSame ? Number(amount) / 10 ** known.decimals : null

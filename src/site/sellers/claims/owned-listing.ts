@@ -93,7 +93,7 @@ function showBadge(card: HTMLElement, { id, name, tiers }: ListingView): void {
   const badge = partOf(card, 'badge')
   const image = make('img', '')
   image.src = badgePath(id)
-  image.alt = `Waypost badge of ${name}`
+  image.alt = `Badge of ${name}`
   image.height = 20
   badge.append(make('p', '', image))
   toBadgeEmbeds(name, tiers).forEach(({ label, code }, index) => {
@@ -120,7 +120,7 @@ export function toBadgeEmbeds(
   name: string,
   { badge_svg, page, embed_markdown }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>,
 ): BadgeEmbed[] {
-  const alt = `${name} on Waypost`
+  const alt = `${name} on ${new URL(page).hostname}`
   return [
     { id: 'markdown', label: 'Markdown', code: embed_markdown },
     {

@@ -31,7 +31,7 @@ export async function callSellers<Body>(
 }
 
 /** The listing somebody wanted to claim, kept until the link in the mail brings them back. */
-const WANTED = 'waypost-wanted-listing'
+const WANTED = 'wanted-listing'
 
 export const rememberListing = (id: string) => write(WANTED, id)
 export const recallListing = () => read(WANTED)

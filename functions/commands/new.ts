@@ -1,0 +1,57 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { runMain } from '../operations/run-main.ts'
+
+/** Site table, tables without rows, one listing of each kind and a README. */
+const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
+/** What editors may read beside a file they write. */
+const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
+
+/** `npm run new -- <folder> [--name "Acme Services"]`: the content of a directory of one's own. */
+await runMain(async () => {
+  const options = { name: { type: 'string' } } as const
+  const { positionals, values } = parseArgs({ options, allowPositionals: true })
+  const [given, ...more] = positionals
+  if (given === undefined || more.length > 0)
+    throw new OperatorError('Usage: npm run new -- <folder> [--name "Acme Services"]')
+  const folder = resolve(given)
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new OperatorError(`${folder}: expected a folder that is new or empty`)
+  const name = values.name ?? toTitle(basename(folder))
+  await writeDirectory(folder, name, new Date().toISOString().slice(0, 10))
+  console.log(
+    `Wrote ${name} to ${folder}. Its README.md says how to go on; first:\n  CONTENT_DIR=${relative('.', folder) || '.'} npm run check`,
+  )
+})
+
+async function writeDirectory(folder: string, name: string, date: string): Promise<void> {
+  const short_name = /[A-Za-z][A-Za-z0-9]{0,19}/.exec(name)?.[0] ?? 'Directory'
+  const slug = short_name.toLowerCase()
+  const values = { name, short_name, slug, date, folder: relative('.', folder) || '.' }
+  for (const entry of readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const from = join(entry.parentPath, entry.name)
+    const to = join(folder, relative(TEMPLATE, from))
+    const text = Object.entries(values).reduce(
+      (filled, [key, value]) =>
+        filled.replaceAll(`{{${key}}}`, () =>
+          key === 'name' && to.endsWith('.yaml') ? JSON.stringify(value) : value,
+        ),
+      readFileSync(from, 'utf8'),
+    )
+    await mkdir(dirname(to), { recursive: true })
+    await writeFile(to, text)
+  }
+  await cp(SCHEMAS, join(folder, 'schema'), { recursive: true })
+}
+
+/** @example toTitle('acme-services') → 'Acme Services' */
+function toTitle(folder: string): string {
+  const words = folder.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const title = words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join(' ')
+  return title === '' ? 'Directory' : title
+}

@@ -1,0 +1,120 @@
+import * as v from 'valibot'
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { addressSlug } from '../text/address-slug.ts'
+import { guessCategories } from '../text/guess-categories.ts'
+import { marksOf } from './listing-marks.ts'
+import type { Refusal } from './refusal.ts'
+import { findSeedFault, type Seed, type SeedFacts } from './seed-facts.ts'
+import type { ChosenSeeds, MapRules } from './seed-source.ts'
+import type { SeedTexts } from './seed-texts.ts'
+
+export type MappedSeed =
+  | { ok: true; seed: Seed; dropped: Refusal[] }
+  /** `held` is what would be listed if a person found nothing wrong with its words. */
+  | { ok: false; refusal: Refusal; held?: Seed }
+
+/** @param key the member that names a row */
+export function parseRow<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  key: string,
+): { row: v.InferOutput<Schema> } | { ok: false; refusal: Refusal } {
+  const result = v.safeParse(schema, value)
+  if (result.success) return { row: result.output }
+  const name = isJsonObject(value) && typeof value[key] === 'string' ? value[key] : `(no ${key})`
+  return refuse(name.slice(0, 250), {
+    reason: 'invalid_row',
+    detail: describeIssue(result.issues[0], 'row'),
+  })
+}
+
+/** @param whole what is wrong where no member of it is */
+export function describeIssue(issue: v.BaseIssue<unknown>, whole: string): string {
+  return `${v.getDotPath(issue) ?? whole}: ${issue.message}`
+}
+
+export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>) {
+  return { ok: false as const, refusal: { reason, name, ...about } }
+}
+
+/** Facts of every API that a catalogue of paid ones lists. */
+export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
+
+/** What a source tells of one service; the rest of its seed follows from it. */
+export interface Told extends Partial<Omit<Seed, 'facts'>> {
+  key: string
+  prefix: Seed['prefix']
+  texts: SeedTexts
+  /** What its categories are guessed by, beside its name. */
+  words: string
+  tags?: readonly string[]
+  facts: Omit<SeedFacts, 'name' | 'summary' | 'categories' | 'tags'>
+}
+
+export function toSeed({ texts, words, tags = [], facts, ...told }: Told, rules: MapRules): Seed {
+  const { name, summary, suspicious } = texts
+  const categories = guessCategories(name, words, rules.categories)
+  return {
+    slug: addressSlug(facts.url),
+    published: null,
+    rows: 1,
+    suspicious,
+    ...told,
+    facts: { name, summary, categories, ...(tags.length > 0 && { tags: [...tags] }), ...facts },
+  }
+}
+
+/** The last step of every importer's mapping: only a valid listing with harmless words goes on. */
+export function finishSeed(seed: Seed, dropped: Refusal[] = []): MappedSeed {
+  const { key, rows, suspicious } = seed
+  const fault = findSeedFault(seed)
+  if (fault !== null) return refuse(key, { reason: 'invalid_listing', detail: fault, rows })
+  if (suspicious === undefined) return { ok: true, seed, dropped }
+  const detail = `expected a description, got ${JSON.stringify(suspicious)}`
+  return { ...refuse(key, { reason: 'instruction_like_text', detail, rows }), held: seed }
+}
+
+/** How a source tells that two of its seeds are the same service. */
+interface Sameness {
+  /** Of two that are the first by this one stays, whatever order the source had. */
+  rankOf: (seed: Seed) => string
+  marksOf: (seed: Seed) => readonly string[]
+  /** Whether one mark in common is enough, or a seed may share some and offer others. */
+  shared: 'some' | 'every'
+}
+
+const BY_ANY_MARK: Sameness = {
+  rankOf: ({ key }) => key,
+  marksOf: ({ key, facts }) => [`key ${key}`, ...marksOf(facts)],
+  shared: 'some',
+}
+
+/** The last step of `choose`: mapped rows sorted by what became of them, each service once. */
+export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): ChosenSeeds {
+  const owners = new Map<string, string>()
+  const inOrder = mapped
+    .filter((each) => each.ok)
+    .map((each) => ({ each, rank: same.rankOf(each.seed) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+  const judged = inOrder.map(({ each }): MappedSeed => {
+    const { key, rows } = each.seed
+    const marks = same.marksOf(each.seed)
+    const taken = marks.filter((mark) => owners.has(mark))
+    if (taken.length > 0 && (same.shared === 'some' || taken.length === marks.length)) {
+      const others = new Set(taken.map((mark) => owners.get(mark)))
+      const detail = `expected a service of its own; ${taken.join(', ')} is ${[...others].join(', ')}`
+      return refuse(key, { reason: 'same_endpoints', detail, rows })
+    }
+    for (const mark of marks) if (!owners.has(mark)) owners.set(mark, key)
+    return each
+  })
+  const listed = judged.filter((each) => each.ok)
+  const refused = [...mapped, ...judged].filter((each) => !each.ok)
+  return {
+    seeds: listed.map(({ seed }) => seed).sort((a, b) => (a.key < b.key ? -1 : 1)),
+    refused: refused.map(({ refusal }) => refusal),
+    dropped: listed.flatMap(({ dropped }) => dropped),
+    held: refused.flatMap(({ held }) => held ?? []),
+    deleted: [],
+  }
+}

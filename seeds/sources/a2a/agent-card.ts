@@ -1,0 +1,173 @@
+import * as v from 'valibot'
+import type { Auth } from '../../../src/domain/listing/auth.ts'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { findCallableUrlFault } from '../../facts/callable-url.ts'
+import { finishSeed, type MappedSeed, parseRow, refuse, toSeed } from '../../facts/map-rows.ts'
+import * as member from '../../facts/row-members.ts'
+import type { MapRules } from '../../facts/seed-source.ts'
+import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
+
+export const REGISTRY_SOURCE = 'a2aregistry_org'
+export const CARD_SOURCE = 'agent_cards'
+
+const MAX_SKILLS = 100
+
+const SkillSchema = v.object({
+  id: member.optionalText,
+  name: member.optionalText,
+  description: member.optionalText,
+  tags: member.optionalList,
+  examples: member.optionalList,
+})
+type AgentSkill = v.InferOutput<typeof SkillSchema>
+
+/**
+ * An agent card of protocol 0.3 (one `url`) or 1.0 (`supportedInterfaces`), alone or as a registry
+ * keeps it with the address it was read from.
+ */
+const CardSchema = v.object({
+  name: v.pipe(member.text, v.maxLength(2000)),
+  description: member.optionalText,
+  url: member.optionalText,
+  a2aEndpoint: member.optionalText,
+  version: member.optionalText,
+  protocolVersion: member.optionalText,
+  preferredTransport: member.optionalText,
+  wellKnownURI: member.optionalText,
+  supportedInterfaces: member.optionalList,
+  skills: member.optional(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
+  securitySchemes: member.optional(v.record(v.string(), v.unknown())),
+})
+type Card = v.InferOutput<typeof CardSchema>
+
+export interface AgentCard {
+  name: string
+  description: string | null
+  /** Where messages go. */
+  url: string
+  version: string | null
+  protocol: string | null
+  binding: string
+  /** Where the card itself was read, if anybody says. */
+  cardUrl: string | null
+  skills: AgentSkill[]
+  auth: Auth
+}
+
+export function parseAgentCard(
+  value: unknown,
+): { card: AgentCard } | Extract<MappedSeed, { ok: false }> {
+  const parsed = parseRow(CardSchema, value, 'name')
+  if (!('row' in parsed)) return parsed
+  const { row } = parsed
+  const preferred = (row.supportedInterfaces ?? []).find(isJsonObject)
+  const url = textOf(preferred?.url) ?? row.a2aEndpoint ?? row.url
+  if (!url)
+    return refuse(row.name.slice(0, 250), {
+      reason: 'invalid_row',
+      detail: 'url: expected where messages go',
+    })
+  const card = {
+    name: row.name,
+    description: row.description ?? null,
+    url,
+    version: row.version ?? null,
+    protocol: textOf(preferred?.protocolVersion) ?? row.protocolVersion ?? null,
+    binding: textOf(preferred?.protocolBinding) ?? row.preferredTransport ?? 'JSONRPC',
+    cardUrl: row.wellKnownURI ?? null,
+    skills: (row.skills ?? []).filter((skill) => v.is(SkillSchema, skill)),
+    auth: toAuth(row),
+  }
+  return { card }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** The first scheme a card declares; a card without one says nothing about keys. */
+function toAuth(card: Card): Auth {
+  const [first] = Object.values(card.securitySchemes ?? {}).filter(isJsonObject)
+  if (first === undefined) return { type: 'unknown' }
+  const type = textOf(first.type) ?? Object.keys(first)[0] ?? ''
+  if (/^apiKey/i.test(type)) {
+    const place = textOf(first.in)
+    const name = textOf(first.name) ?? ''
+    const isPlaced = (place === 'header' || place === 'query') && /^[\w-]{1,100}$/.test(name)
+    return isPlaced ? { type: 'api_key', in: place, name } : { type: 'api_key' }
+  }
+  if (/^(?:oauth2|openIdConnect)/i.test(type)) return { type: 'oauth' }
+  if (/^http/i.test(type))
+    return { type: /bearer/i.test(JSON.stringify(first)) ? 'bearer' : 'other' }
+  return { type: 'other' }
+}
+
+/** @param isOwn read at its own address, and not from a registry's list */
+export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): MappedSeed {
+  const { url, auth } = card
+  const isCallable = (address: string) => findCallableUrlFault(address, rules) === null
+  const cardUrl = card.cardUrl !== null && isCallable(card.cardUrl) ? card.cardUrl : null
+  const fault = findCallableUrlFault(url, rules)
+  if (fault !== null) return refuse(url, fault)
+  const texts = toSeedTexts(
+    [card.name],
+    [card.description, ...card.skills.map((skill) => skill.description)],
+  )
+  if ('reason' in texts) return refuse(url, texts)
+  const skills = toSkills(card.skills)
+  const tags = toSeedTags(card.skills.flatMap((skill) => skill.tags ?? []))
+  return finishSeed(
+    toSeed(
+      {
+        key: url,
+        prefix: 'a2a',
+        texts,
+        words: [texts.description, ...tags, ...skills.map((skill) => skill.name)].join(' '),
+        tags,
+        facts: {
+          kind: 'a2a_agent',
+          url,
+          ...(auth.type !== 'unknown' && { auth }),
+          ...(cardUrl !== null && { discovery: { agent_card: cardUrl } }),
+          sources: [{ source: isOwn ? CARD_SOURCE : REGISTRY_SOURCE, ref: cardUrl ?? url }],
+        },
+        evidence: { interface: toInterface(card, rules.now) },
+      },
+      rules,
+    ),
+  )
+}
+
+/** What an agent's card says of its skills, as evidence. */
+export function toInterface({ skills: told, ...card }: AgentCard, now: string) {
+  const skills = toSkills(told)
+  const version = toSeedLine(card.version, 100)
+  const protocol = toSeedLine(card.protocol, 100)
+  const binding = toSeedLine(card.binding, 100)
+  const server = {
+    ...(version !== null && { version }),
+    ...(protocol !== null && { protocol }),
+    url: card.url,
+    ...(binding !== null && { binding }),
+  }
+  return {
+    at: now,
+    from: 'agent_card',
+    ...(skills.length > 0 && { skills }),
+    server,
+    ...(told.length > MAX_SKILLS && { truncated: true }),
+  }
+}
+
+/** Skills as plain text: what an agent reads before it decides to send a message. */
+function toSkills(skills: readonly AgentSkill[]) {
+  return skills.slice(0, MAX_SKILLS).flatMap((skill, at) => {
+    const name = toSeedLine(skill.name ?? skill.id, 200)
+    const description = toSeedLine(skill.description, 1000)
+    if (name === null || description === null) return []
+    const told = (skill.examples ?? []).slice(0, 10)
+    const examples = told.flatMap((each) => toSeedLine(each, 500) ?? [])
+    const id = toSeedLine(skill.id, 200) ?? `skill-${at + 1}`
+    return [{ id, name, description, ...(examples.length > 0 && { examples }) }]
+  })
+}

@@ -1,0 +1,175 @@
+import * as v from 'valibot'
+import { normalizePayout, PayoutSchema } from '../listing/caip-account.ts'
+import { readMppTerms, toMppTerm } from '../probe/read/mpp-terms.ts'
+import { toPayout, toUsd } from '../probe/read/x402-terms.ts'
+import { parseBase64Json } from '../relay/base64-json.ts'
+import { PAYMENT_HEADERS, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
+import { toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
+import { isJsonObject, parseJson } from '../wire/parse-json.ts'
+
+/** What a caller expects of the listing it calls: header `Waypost-Expect`, `expect` of `call_listing`. */
+export const ExpectationSchema = v.strictObject({
+  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
+  /** CAIP-10; one of them must be paid. */
+  payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
+  /** The most the call may cost, in US dollars. */
+  max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
+})
+export type Expectation = v.InferOutput<typeof ExpectationSchema>
+
+export const EXPECT_HEADER = 'waypost-expect'
+
+/** What is not as it was expected. */
+export interface Difference {
+  what: 'digest' | 'payee' | 'price'
+  expected: string
+  found: string
+}
+
+/** Whom an offer or a payment pays, and how much; null where it does not say so readably. */
+export interface Offered {
+  /** CAIP-10. */
+  payee: string | null
+  usd: number | null
+}
+
+const MOST_HEADER = 128 * 1024
+const WRITING = `${EXPECT_HEADER}: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05`
+
+/**
+ * @returns null without such a header; a sentence where it cannot be read
+ * @example parseExpectation(['Waypost-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
+ */
+export function parseExpectation(raw: RawHeaders): Expectation | null | string {
+  const lines = valuesOf(raw, EXPECT_HEADER)
+  if (lines.length === 0) return null
+  const members = lines.flatMap((line) => line.split(',')).map((member) => member.trim())
+  const pairs = members.map((member) => /^(\w+)=(\S+)$/.exec(member)?.slice(1) ?? ['', ''])
+  const payee = pairs.flatMap(([name, value]) => (name === 'payee' ? [value] : []))
+  const others = pairs.filter(([name]) => name !== 'payee')
+  const given = { ...Object.fromEntries(others), ...(payee.length > 0 && { payee }) }
+  const { max_usd: most = undefined } = given
+  const parsed = v.safeParse(ExpectationSchema, {
+    ...given,
+    ...(most !== undefined && { max_usd: /^\d{1,9}(?:\.\d{1,18})?$/.test(most) ? +most : most }),
+  })
+  const isOnce = new Set(others.map(([name]) => name)).size === others.length
+  return parsed.success && isOnce ? parsed.output : WRITING
+}
+
+/** The header's value. @example toExpectText({ max_usd: 0.05 }) → 'max_usd=0.05' */
+export function toExpectText({ digest, payee = [], max_usd }: Expectation): string {
+  return [
+    ...(digest === undefined ? [] : [`digest=${digest}`]),
+    ...payee.map((each) => `payee=${each}`),
+    // Never as 1e-7, which the header does not take.
+    ...(max_usd === undefined ? [] : [`max_usd=${max_usd.toFixed(18).replace(/\.?0+$/, '')}`]),
+  ].join(', ')
+}
+
+/** @returns what is wrong with one way to pay; empty where it is as expected */
+export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectation): Difference[] {
+  const known = payee?.map(normalizePayout)
+  const isKnown = offered.payee !== null && known?.includes(normalizePayout(offered.payee))
+  return [
+    ...(known === undefined || isKnown
+      ? []
+      : [text('payee', known.join(' or '), offered.payee ?? 'a payee that cannot be read')]),
+    ...(most === undefined || (offered.usd !== null && offered.usd <= most)
+      ? []
+      : [text('price', `at most $${most}`, toPrice(offered.usd))]),
+  ]
+}
+
+/** The payment a request carries, where it carries one: every word of it must be as expected. */
+export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
+  const credentials = valuesOf(raw, 'authorization').filter((value) => /^payment\s/i.test(value))
+  return [...PAYMENT_HEADERS.flatMap((name) => valuesOf(raw, name)), ...credentials]
+    .map((value) => parseBase64Json(value.replace(/^payment\s+/i, ''), MOST_HEADER))
+    .flatMap((payment) => readPayment(payment).flatMap((each) => judgeOffer(each, expectation)))
+}
+
+/**
+ * The terms of a 402, wherever a client may read them: in the header, in the body, in challenges.
+ * Each of these places must offer one way to pay that is as expected; its payment is judged again.
+ */
+export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectation): Difference[] {
+  const header = valuesOf(raw, 'payment-required').map((value) =>
+    parseBase64Json(value, MOST_HEADER),
+  )
+  const mpp = readMppTerms({
+    ...{ status: 402, body: '', cut: null, ms: 0 },
+    headers: new Map([['www-authenticate', valuesOf(raw, 'www-authenticate')]]),
+  })
+  const places: Offered[][] = [
+    ...[...header, parseJson(body)].map(readOffers),
+    mpp.found ? mpp.terms.map(({ payout, usd }) => ({ payee: payout, usd })) : [],
+  ].filter((offers) => offers.length > 0)
+  const unread = [{ payee: null, usd: null }]
+  return (places.length === 0 ? [unread] : places).flatMap((offers) => {
+    const judged = offers.map((offer) => judgeOffer(offer, expectation))
+    return judged.some((differences) => differences.length === 0) ? [] : (judged[0] ?? [])
+  })
+}
+
+/** One of the `accepts` of x402. A ceiling counts as a price: it may be taken. */
+export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
+  const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
+  const network = toCaip2(String(read('network')))
+  const amount = String(read('amount') ?? read('maxAmountRequired') ?? '')
+  return {
+    payee: toPayout(network, String(read('payTo'))),
+    usd: /^\d{1,30}$/.test(amount) ? toUsd(network, String(read('asset')), amount, rules) : null,
+  }
+}
+
+/** As people read it, one sentence for each. */
+export function toSentences(differences: readonly Difference[]): string {
+  return differences
+    .map(
+      ({ what, expected, found }) =>
+        `The ${what} is not as expected: ${found} instead of ${expected}.`,
+    )
+    .join(' ')
+}
+
+function readOffers(terms: unknown): Offered[] {
+  const { accepts = [] } = isJsonObject(terms) ? terms : {}
+  return Array.isArray(accepts) ? accepts.map((offer) => readOffer(offer)) : []
+}
+
+const AuthorizedSchema = v.object({
+  payload: v.object({ authorization: v.object({ to: v.string(), value: v.string() }) }),
+})
+const ChallengeSchema = v.object({ challenge: v.record(v.string(), v.unknown()) })
+
+/** What was chosen of the offers (version 2), what was signed for, or the challenge of MPP. */
+function readPayment(payment: unknown): Offered[] {
+  if (!isJsonObject(payment)) return [{ payee: null, usd: null }]
+  if (v.is(ChallengeSchema, payment)) {
+    const words = Object.entries(payment.challenge).map(([name, value]) => [name, String(value)])
+    const term = toMppTerm(new Map(words.map(([name = '', value = '']) => [name, value])))
+    return [{ payee: term?.payout ?? null, usd: term?.usd ?? null }]
+  }
+  const { accepted } = payment
+  const { network = payment.network, asset } = isJsonObject(accepted) ? accepted : {}
+  const rules = { allowTestCoins: true }
+  const coin = usdAssetOf(toCaip2(String(network)) ?? '', rules)
+  const signed = v.is(AuthorizedSchema, payment) ? payment.payload.authorization : null
+  const told = [
+    ...(accepted === undefined ? [] : [accepted]),
+    // Version 1 does not say which coin: the network's dollar is the one it can be.
+    ...(signed === null
+      ? []
+      : [{ network, asset: asset ?? coin?.address, payTo: signed.to, amount: signed.value }]),
+  ]
+  return told.length === 0 ? [{ payee: null, usd: null }] : told.map((each) => readOffer(each))
+}
+
+function text(what: Difference['what'], expected: string, found: string): Difference {
+  return { what, expected, found }
+}
+
+function toPrice(usd: number | null): string {
+  return usd === null ? 'a price in no dollar coin we know' : `$${usd}`
+}

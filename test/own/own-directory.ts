@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+/** A directory of somebody's own, made by `npm run new`. */
+export interface OwnDirectory {
+  content: string
+  outDir: string
+  stateDir: string
+  build(): void
+  start(overrides?: Parameters<typeof startService>[0]): Promise<RunningService>
+  remove(): void
+}
+
+export function createOwnDirectory(site = ''): OwnDirectory {
+  const root = mkdtempSync(join(tmpdir(), 'own-directory-'))
+  const [content, outDir, stateDir] = ['acme', 'dist', 'state'].map((name) => join(root, name))
+  if (content === undefined || outDir === undefined || stateDir === undefined) throw new Error()
+  const env = { CONTENT_DIR: content, OUT_DIR: outDir, STATE_DIR: stateDir }
+  run('functions/commands/new.ts', [content, '--name', 'Acme Services'])
+  const table = join(content, 'tables/site.yaml')
+  writeFileSync(
+    table,
+    `${readFileSync(table, 'utf8').replace('made_with: true', 'made_with: false')}${site}`,
+  )
+  // The pages' code is the same for every directory at one address.
+  const cache = resolve(FIXTURE_ENV.OUT_DIR, 'cache')
+  if (existsSync(cache)) cpSync(cache, join(outDir, 'cache'), { recursive: true })
+  return {
+    content,
+    outDir,
+    stateDir,
+    build: () => run('functions/commands/build.ts', [], env),
+    start: (overrides) => startService({ ...env, ...overrides }),
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+function run(command: string, args: readonly string[], env: Record<string, string> = {}): void {
+  execFileSync(process.execPath, [command, ...args], {
+    env: { ...process.env, ...FIXTURE_ENV, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+}
