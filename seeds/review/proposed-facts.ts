@@ -50,7 +50,8 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
   propose: ({ facts }, { payouts = [] }, { tables }) => {
     const known = new Set(tables.independentOperators.map(({ domain }) => domain))
-    const isOwn = (url: string) => known.has(ownerDomainOf(hostOf(url) ?? '', tables.sharedHosts) ?? '')
+    const isOwn = (url: string) =>
+      known.has(ownerDomainOf(hostOf(url) ?? '', tables.sharedHosts) ?? '')
     const isAsked = [facts.url, ...facts.http.map(({ url }) => url)].every(isOwn)
     return isAsked && facts.payout.length === 0 ? payouts.map(({ payout }) => payout) : []
   },

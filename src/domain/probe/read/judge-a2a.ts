@@ -95,17 +95,21 @@ export function judgeCard(
     saw: `a valid card of ${card.name}, protocol ${card.version}, ${items.length} ${items.length === 1 ? 'skill' : 'skills'}`,
     sight: {
       from: 'agent_card',
-      server: {
-        name: toInertLine(card.name, 120),
-        version: toInertLine(card.own, 60),
-        protocol: card.version,
-        url: card.url,
-        binding: toInertLine(card.binding, 60),
-      },
+      server: toServer(card),
       skills: items,
       ...(isCut && { truncated: true }),
     },
   })
+}
+
+function toServer({ name, own, version, url, binding }: Extract<CardReading, { valid: true }>) {
+  return {
+    name: toInertLine(name, 120),
+    version: toInertLine(own, 60),
+    protocol: version,
+    url,
+    binding: toInertLine(binding, 60),
+  }
 }
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
