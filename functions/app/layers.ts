@@ -6,6 +6,7 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
 import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { createAccessGate } from '../access/access-gate.ts'
 import { hasBody } from '../call/upload.ts'
 import type { ListingCards } from '../cards/listing-cards.ts'
 import { findAllowedMethods } from '../http/allowed-methods.ts'
@@ -66,12 +67,12 @@ export function createEntrance(layers: Layers): NodeHandler {
   const { parts, metrics = NO_METRICS } = layers
   const isProxied = parts.config.TRUST_PROXY > 0
   const table = createLayerTable(layers)
-  const enter: NodeHandler = (req, res) => {
+  const enter = createAccessGate(parts, (req, res) => {
     const { path, query } = splitTarget(req.url ?? '/')
     metrics.watch(req.method ?? '', path, res)
     const asked = { req, res, path, query }
     for (const layer of table) if (layer(asked)) return
-  }
+  })
   return (req, res) => {
     const given = isProxied ? req.headers['x-request-id'] : undefined
     return withRequestId(typeof given === 'string' ? given : null, () => enter(req, res))

@@ -1,6 +1,7 @@
 import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { connect as openTls } from 'node:tls'
 import { Agent, type buildConnector } from 'undici'
+import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import type { ResolvedAddress } from '../ports/address-lookup.ts'
 import type { Resolver } from '../ports/resolver.ts'
@@ -14,7 +15,7 @@ import type { Resolver } from '../ports/resolver.ts'
 export interface GuardOptions {
   resolver: Resolver
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
   /** Name resolution, TCP and TLS together, in milliseconds. */
   connectTimeoutMs?: number
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
@@ -125,7 +126,7 @@ function judgeAll(
     // Ourselves first: under the trial setting loopback is allowed, a loop never is.
     if (isOwnAddress?.(address, portOf(target)))
       throw new OwnAddressError('the target is this service')
-    const verdict = judgeAddress(address, { allowPrivate })
+    const verdict = judgeAddress(address, { allowPrivate, hostname: target.hostname })
     if (!verdict.allowed) throw new AddressRefusedError(verdict.reason, verdict.range)
   }
   if (addresses.length === 0) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { parseIpAddress } from '../../src/domain/relay/ip-address.ts'
+import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
 

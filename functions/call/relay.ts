@@ -84,7 +84,7 @@ function createEntrance(
   }
   const guard = {
     resolver: parts.resolver,
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
     connectTimeoutMs: limits.connectMs,
     readInto: Buffer.allocUnsafeSlow(READ_BYTES),
   }

@@ -65,7 +65,7 @@ function parseOptions(): BuildOptions {
 
 async function publish(config: Config, outDir: string, options: BuildOptions): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
-  const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const allowPrivate = config.PRIVATE_TARGETS
   const readOnce = once(() => readRemembered(outDir, contentDir, { allowPrivate }))
   const ledger = await readLedger(config, readOnce)
   const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })

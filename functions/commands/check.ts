@@ -41,7 +41,7 @@ await runMain(() => {
     return
   }
   const start = performance.now()
-  const read = readContent(root, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
+  const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
   report(read, changes, { root, start })
   if (asked?.quality === true && read.content !== null) reportQuality(read.content)
 })

@@ -71,7 +71,7 @@ function compile(): boolean {
   const options = {
     contentDir,
     baseUrl: config.BASE_URL,
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
     ledger: NO_LEDGER_FACTS,
   }
   const { content, faults } = readContent(contentDir, options)

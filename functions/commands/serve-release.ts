@@ -3,6 +3,7 @@ import { createService } from '../app/service.ts'
 import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
+import { followReleases } from '../releases/follow-releases.ts'
 
 /**
  * Serves until SIGTERM.
@@ -18,6 +19,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     )
   await prepare()
   const log = createLog((line) => process.stdout.write(line), Date.now)
+  await followReleases(config, log)
   const service = await createService({ config, log })
   service.server.listen(config.PORT, config.HOST)
   await once(service.server, 'listening')

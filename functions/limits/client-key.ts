@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { parseIpAddress } from '../../src/domain/relay/ip-address.ts'
+import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 
 /**
  * Whom a limit counts: one IPv4 address or one IPv6 /64 (a household or a machine gets a whole /64,

@@ -45,7 +45,7 @@ export function createCheck({ config, limits, clock, runs, plans }: CheckParts):
   const own = new URL(config.BASE_URL)
   return async ({ url, as, caller }) => {
     if (url === '') return { kind: 'empty' }
-    const fault = findUrlFault(url, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
+    const fault = findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS })
     if (fault !== null) return refuse(`${fault}.`)
     if (isOwnHost(new URL(url), own))
       return refuse('expected a service elsewhere: this is our own host.')

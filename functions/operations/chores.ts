@@ -109,7 +109,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const stop = new AbortController()
   const asker = createAsker({
     resolver,
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
     userAgent: toUserAgent(config.BASE_URL),
   })
   let done = 0

@@ -26,7 +26,15 @@ export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 /** Requests a window of seconds, or null where the limit is switched off. */
 export type RateLimit = { requests: number; seconds: number } | null
 
-const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS', 'METRICS_TOKEN'])
+const SECRET_NAMES = new Set([
+  'DATABASE_URL',
+  'SMTP_URL',
+  'RPC_URLS',
+  'METRICS_TOKEN',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'PURGE_URL',
+])
 
 export class ConfigError extends OperatorError {
   override name = 'ConfigError'
@@ -128,6 +136,15 @@ const rpcUrls = v.optional(
   '{}',
 )
 
+/** `s3://bucket/prefix`. */
+export const releaseStore = v.pipe(
+  v.string(),
+  v.regex(
+    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
+    'expected s3://bucket or s3://bucket/prefix',
+  ),
+)
+
 const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
 
 const rateLimits = v.optional(
@@ -153,6 +170,18 @@ const onOff = v.optional(
   'off',
 )
 
+/** Host names, `*.name` and blocks of addresses; a block of everything is a slip. */
+const privateHosts = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((part) => part.trim().toLowerCase())),
+    v.check(
+      (parts) => parts.every(isPrivatePattern),
+      'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
+    ),
+  ),
+)
+
 const VariablesSchema = v.object({
   HOST: v.optional(v.pipe(v.string(), v.minLength(1)), '127.0.0.1'),
   PORT: wholeNumber('4321', 65_535),
@@ -171,11 +200,20 @@ const VariablesSchema = v.object({
     ),
   ),
   DNS_SERVERS: dnsServers,
+  RELEASES: v.optional(releaseStore),
+  PURGE_URL: v.optional(urlWith(['http:', 'https:'], 'https://cdn.example/purge')),
+  AWS_ACCESS_KEY_ID: v.optional(v.string()),
+  AWS_SECRET_ACCESS_KEY: v.optional(v.string()),
+  AWS_SESSION_TOKEN: v.optional(v.string()),
+  AWS_REGION: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)), 'us-east-1'),
+  AWS_ENDPOINT_URL_S3: v.optional(urlWith(['http:', 'https:'], 'https://s3.example')),
   RPC_URLS: rpcUrls,
   MEASURE: onOff,
   PROBE: onOff,
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(false),
+  PRIVATE_HOSTS: privateHosts,
+  READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
     v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
@@ -191,6 +229,11 @@ const ConfigSchema = v.pipe(
     ),
     ['MEASURE'],
   ),
+  v.transform((config) => ({
+    ...config,
+    /** What probes, claims and the relay may reach beside public hosts. */
+    PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
+  })),
 )
 
 function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {
@@ -205,6 +248,14 @@ function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimi
     limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
   }
   return limits
+}
+
+function isPrivatePattern(text: string): boolean {
+  const [address = '', bits] = text.split('/')
+  const family = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0
+  if (bits !== undefined)
+    return family > 0 && /^\d{1,3}$/.test(bits) && Number(bits) >= 8 && Number(bits) <= family
+  return family > 0 || /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text)
 }
 
 function isServerAddress(text: string): boolean {

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
+import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import { createGuardedConnector } from '../call/guard.ts'
 import type { Resolver } from '../ports/resolver.ts'
@@ -46,7 +47,7 @@ export interface Asker {
 export interface AskerOptions {
   resolver: Resolver
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
   /** Sent as User-Agent: who asks, and an address to read about it. */
   userAgent: string
   /** Refuses an address that is this service itself. */

@@ -59,7 +59,7 @@ export function createStrangerRuns({
       if (typeof leave === 'string') return toBusy(leave)
       const asker = createAsker({
         resolver,
-        allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+        allowPrivate: config.PRIVATE_TARGETS,
         userAgent: toUserAgent(config.BASE_URL),
         ...(caller.socket !== undefined && {
           isOwnAddress: createOwnAddress(config.HOST, caller.socket),

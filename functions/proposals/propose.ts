@@ -122,7 +122,7 @@ function refuseFull(added: AddedProposal): Refused {
 }
 
 function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): Refused | null {
-  const fault = findUrlFault(url, { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS })
+  const fault = findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS })
   if (fault !== null) return refuse('url', 'invalid-parameter', `${fault}.`)
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
     return refuse('url', 'invalid-parameter', 'expected a service elsewhere: this is our own host.')

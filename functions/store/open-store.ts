@@ -5,12 +5,16 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
+import { up as access } from './migrations/0002-access.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import type { Store } from './schema/store.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 
 /** A migration once released is never edited: a change is a new number. */
-const MIGRATIONS: Record<string, Migration> = { '0001-baseline': { up: baseline } }
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-baseline': { up: baseline },
+  '0002-access': { up: access },
+}
 
 /**
  * The store the environment asks for, migrated and ready.

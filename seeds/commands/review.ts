@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
     const config = parseConfig(process.env)
     const place: ReviewPlace = {
       contentDir: parsed.options.contentDir ?? config.CONTENT_DIR,
-      allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+      allowPrivate: config.PRIVATE_TARGETS,
     }
     queue = await openQueue(place, config, parsed.options.from, () => new Date().toISOString())
     for (const fault of queue.faults) printFault(fault)

@@ -1,3 +1,4 @@
+import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import {
   lockFileOf,
   promiseFileOf,
@@ -30,7 +31,7 @@ export interface SeedingPorts {
   /** For trials with fictional sellers. */
   allowPlaceholders: boolean
   /** Lets rows name sellers on this machine; for trials. */
-  allowPrivate?: boolean
+  allowPrivate?: PrivateTargets
 }
 
 export interface SeedingResult {

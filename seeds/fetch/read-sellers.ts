@@ -2,14 +2,18 @@ import { type FoundSeller, findSeller } from '../../functions/discovery/find-sel
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { createAsker, toUserAgent } from '../../functions/probe/ask.ts'
-import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { findUrlFault, type PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
 /** Sellers read at once; each host only once at a time. */
 const AT_ONCE = 8
 
 /** @param allowPrivate for trials with sellers on this machine */
-export function createSellerReader({ allowPrivate }: { allowPrivate: boolean }): SellerReader {
+export function createSellerReader({
+  allowPrivate,
+}: {
+  allowPrivate: PrivateTargets
+}): SellerReader {
   const asker = createAsker({
     resolver: createResolver(undefined),
     allowPrivate,

@@ -6,7 +6,7 @@ import { findDuplicates } from '../../src/compile/content/listing-warnings.ts'
 import { createListingParser, readListings } from '../../src/compile/content/read-listings.ts'
 import { readTables } from '../../src/compile/content/read-tables.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
-import type { UrlRules } from '../../src/domain/listing/target-url.ts'
+import type { PrivateTargets, UrlRules } from '../../src/domain/listing/target-url.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readIfThere, readReview } from '../content/content-folder.ts'
 import type { ContentWriter } from '../content/content-writer.ts'
@@ -23,7 +23,7 @@ import {
 export interface ReviewPlace {
   contentDir: string
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
 }
 
 /**

@@ -35,7 +35,7 @@ export async function openProposals(
   })
   const rulesAt = (at: string): MapRules => ({
     ...tables,
-    allowPlaceholders: place.allowPrivate,
+    allowPlaceholders: place.allowPrivate === true,
     now: at,
   })
   return {

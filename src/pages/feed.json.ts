@@ -1,6 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { toJsonFeed } from '../site/feeds/atom-feed.ts'
-import { toListingFeed } from '../site/feeds/listing-feed.ts'
+import { toJsonFeed, toListingFeed } from '../site/feeds/atom-feed.ts'
 
 export function GET(): Response {
   const { site, listings } = readCompiled()

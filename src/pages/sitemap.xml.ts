@@ -1,6 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { toSitePaths } from '../site/feeds/site-paths.ts'
-import { renderSiteSitemaps } from '../site/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps, toSitePaths } from '../site/feeds/site-sitemaps.ts'
 
 export function GET(): Response {
   const compiled = readCompiled()

@@ -94,11 +94,11 @@ test('where no function stands, the index in the browser answers and says so', a
   const first = page.locator('[data-suggest] .hit-name').first()
   await first.waitFor()
   expect(await page.locator('[data-suggest] [data-notes]').textContent()).toContain(
-    'No search function',
+    'has no search server',
   )
   await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
   await page.locator('[data-results] .hit').first().waitFor()
-  expect(await page.locator('[data-notes]').textContent()).toContain('in your browser')
+  expect(await page.locator('[data-notes]').textContent()).toContain('Your browser looks in an index')
   const kinds = page.locator('[data-facets] a', { hasText: 'HTTP API' })
   const count = Number(await kinds.locator('span').textContent())
   await kinds.click()

@@ -12,16 +12,16 @@ import { toScriptJson } from '../../src/domain/wire/script-json.ts'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
 import { toSignalWords } from '../../src/site/evidence/signal-words.ts'
 import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
-import { toTextHtml } from '../../src/site/frame/text-html.ts'
+import { toCopyBlock } from '../../src/site/frame/sentences.ts'
 import { toHomeLists } from '../../src/site/home/home-lists.ts'
-import { toListingStructuredData } from '../../src/site/listing/listing-structured-data.ts'
-import { ROWS_PER_PAGE, toTablePages } from '../../src/site/rows/listing-pages.ts'
+import { toListingStructuredData } from '../../src/site/listing/listing-page.ts'
 import {
   compareListingRows,
   type ListingRow,
   toListingRow,
   toOrderText,
 } from '../../src/site/rows/listing-row.ts'
+import { ROWS_PER_PAGE, toTablePages } from '../../src/site/rows/listing-tables.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/site/rows/price-histogram.ts'
 import { readFirst } from '../../src/site/search/ask-index.ts'
 import {
@@ -141,7 +141,7 @@ test.each([
   ['</code><script>alert(1)</script>', '&lt;/code>&lt;script>alert(1)&lt;/script>'],
   ['&lt;b&gt; "q" \'a\'', '&amp;lt;b&amp;gt; "q" \'a\''],
 ])('%s is text in an element', (text, html) => {
-  expect(toTextHtml(text)).toBe(html)
+  expect(toCopyBlock(text, 'x').text).toContain(`<code>${html}</code>`)
 })
 
 const toText = (row: ListingRow) => `${toOrderText(row)}${row.id}`

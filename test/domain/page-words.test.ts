@@ -1,16 +1,27 @@
 import { expect, test } from 'vitest'
-import { toCodePieces } from '../../src/site/frame/code-pieces.ts'
-import { toSourceLines } from '../../src/site/listing/source-lines.ts'
+import { html } from '../../src/site/frame/html.ts'
+import { toCodeText } from '../../src/site/frame/sentences.ts'
+import { toSourceLines } from '../../src/site/listing/listing-page.ts'
 
 test.each([
-  ['See `detail`.', ['See ', ['detail'], '.']],
-  ['`a` and `b`', [['a'], ' and ', ['b']]],
-  ['one ` alone', ['one ` alone']],
-  ['`` empty', ['`` empty']],
-  ['', []],
-])('%s: code is what stands between backticks', (sentence, pieces) => {
-  const shown = toCodePieces(sentence).map(({ text, isCode }) => (isCode ? [text] : text))
-  expect(shown).toEqual(pieces)
+  ['See `detail`.', 'See <code>detail</code>.'],
+  ['`a` and `<b>`', '<code>a</code> and <code>&lt;b&gt;</code>'],
+  ['one ` alone', 'one ` alone'],
+  ['`` empty', '`` empty'],
+  ['', ''],
+])('%s: code is what stands between backticks', (sentence, markup) => {
+  expect(toCodeText(sentence).text).toBe(markup)
+})
+
+test('markup holds what was put into it as text', () => {
+  const foreign = `"><script>alert('1')</script>`
+  const { text } = html`
+    <b title="${foreign}">${[foreign, null, false, 0]}</b>
+    <i>${html`<br>`}</i>`
+  const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;'
+  expect(text).toBe(`<b title="${escaped}">${escaped}0</b><i><br></i>`)
+  // An answer that says it is markup is none.
+  expect(html`${JSON.parse('{"text":"<script>"}')}`.text).not.toContain('<script>')
 })
 
 test('a source is named once, by the words it asks for, and its licence is not said twice', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
-import { toTextPieces } from '../../src/site/frame/linked-text.ts'
+import { toLinkedText } from '../../src/site/frame/sentences.ts'
 import { toClicksByDay, toSourcesText } from '../../src/site/sellers/claims/clicks-by-day.ts'
 import { toNextSteps } from '../../src/site/sellers/claims/next-steps.ts'
 import { toBadgeEmbeds } from '../../src/site/sellers/claims/owned-listing.ts'
-import { toPayoutWords } from '../../src/site/sellers/payouts/payout-words.ts'
+import { toPayoutFacts, toPayoutState } from '../../src/site/sellers/payouts/payout-list.ts'
 
 describe('the badge to paste', () => {
   const addresses = {
@@ -13,18 +13,21 @@ describe('the badge to paste', () => {
     embed_markdown: '[![Shop](badge)](page)',
   }
   const codeOf = (name: string) =>
-    Object.fromEntries(toBadgeEmbeds(name, addresses).map(({ id, code }) => [id, code]))
+    Object.fromEntries(toBadgeEmbeds(name, addresses).map(({ label, code }) => [label, code]))
 
   test('in three languages', () => {
     expect(codeOf('Shop')).toEqual({
-      markdown: '[![Shop](badge)](page)',
-      html: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on waypost.example" height="20"></a>',
-      rst: '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on waypost.example',
+      Markdown: '[![Shop](badge)](page)',
+      HTML: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on waypost.example" height="20"></a>',
+      reStructuredText:
+        '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on waypost.example',
     })
   })
 
   test('a name closes no attribute and starts no line of its own', () => {
-    const { html = '', rst = '' } = codeOf('"><script>alert(1)</script>\n.. raw:: html')
+    const { HTML: html = '', reStructuredText: rst = '' } = codeOf(
+      '"><script>alert(1)</script>\n.. raw:: html',
+    )
     expect(html).toContain('alt="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(html.match(/</g)).toHaveLength(3)
     expect(rst.split('\n')).toHaveLength(3)
@@ -33,15 +36,15 @@ describe('the badge to paste', () => {
 
 test('addresses in our sentences are links, without the full stop behind them', () => {
   const href = 'https://shop.example/.well-known/x.txt'
-  expect(toTextPieces(`See ${href}, then (https://a.example/b).`)).toEqual([
-    { text: 'See ', href: null },
-    { text: href, href },
-    { text: ', then (', href: null },
-    { text: 'https://a.example/b', href: 'https://a.example/b' },
-    { text: ').', href: null },
-  ])
+  const linked = (text: string) => `<a href="${text}" rel="nofollow noopener">${text}</a>`
+  expect(toLinkedText(`See ${href}, then (https://a.example/b).`).text).toBe(
+    `See ${linked(href)}, then (${linked('https://a.example/b')}).`,
+  )
+  expect(toLinkedText(`See ${href}`, 'https://shop.example').text).toBe(
+    'See <a href="/.well-known/x.txt">/.well-known/x.txt</a>',
+  )
   for (const harmless of ['javascript:alert(1)', 'no address', 'https://', ''])
-    expect(toTextPieces(harmless).every(({ href }) => href === null)).toBe(true)
+    expect(toLinkedText(harmless).text).toBe(harmless)
 })
 
 describe('clicks by day', () => {
@@ -116,14 +119,15 @@ describe('what happens next', () => {
 })
 
 test.each([
-  [{ published: true, counts: true }, 'unproven'],
+  [{ published: true, counts: true }, 'not proven'],
   [{ published: true, counts: false }, 'contested'],
   // As after its proof was withdrawn, or right after it was typed in.
-  [{ published: false, counts: false }, 'unproven'],
-  [{ published: false, counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven'],
-])('a payout %j is %s', (facts, state) => {
-  const words = toPayoutWords({ listing_id: 'x402.shop', payout: 'eip155:8453:0x12', ...facts })
-  expect(words).toMatchObject({ network: 'Base', address: '0x12', way: 'evm', state })
+  [{ published: false, counts: false }, 'not proven'],
+  [{ published: false, counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven 2026-11-01'],
+])('a payout %j is %s', (facts, label) => {
+  const payout = 'eip155:8453:0x12'
+  expect(toPayoutState({ listing_id: 'x402.shop', payout, ...facts }).label).toBe(label)
+  expect(toPayoutFacts(payout)).toEqual({ network: 'Base', address: '0x12', way: 'evm' })
 })
 
 test('where a listing is edited follows from the site table and its id', () => {

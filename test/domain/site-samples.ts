@@ -4,8 +4,9 @@ import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 export const SITE_TEXTS: SiteTexts = {
   name: 'Waypost',
   short_name: 'Waypost',
-  strapline: 'Find services',
+  strapline: 'Find services an agent can call and pay for',
   legal: [],
+  public_badges: [],
   made_with: false,
   showcase: [],
   featured_label: 'Ours, no fee paid.',

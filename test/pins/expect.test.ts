@@ -46,7 +46,9 @@ beforeAll(async () => {
     if (isPaid === undefined) unpaid(res)
     else res.end('paid for')
   })
-  relay = await startRelay({ listings: [aListing(`http://127.0.0.1:${seller.port}/`, { digest: DIGEST })] })
+  relay = await startRelay({
+    listings: [aListing(`http://127.0.0.1:${seller.port}/`, { digest: DIGEST })],
+  })
 })
 beforeEach(() => {
   asked = []

@@ -265,7 +265,7 @@ describe('/propose without JavaScript', () => {
     const sent = await sendForm({ url: `${seller.url}/tides`, kind: '', note: '', email: EMAIL })
     const html = await sent.text()
     expect(sent.status).toBe(200)
-    expect(html).toContain('It waits for a person')
+    expect(html).toContain('A person will look at it')
     expect(html).toContain('Tide API')
     expect(html).not.toContain(EMAIL)
     const [row] = await rows()

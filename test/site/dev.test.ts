@@ -13,6 +13,10 @@ let server: ChildProcess | undefined
 
 beforeAll(async () => {
   cpSync('test/fixtures/content', contentDir, { recursive: true })
+  // There the tables are links to ours, which are not to be written.
+  rmSync(join(contentDir, 'tables'), { recursive: true })
+  cpSync('content/tables', join(contentDir, 'tables'), { recursive: true })
+  cpSync('test/fixtures/content/tables/site.yaml', join(contentDir, 'tables/site.yaml'))
   const port = await findFreePort()
   url = `http://127.0.0.1:${port}`
   // As npm runs a script: it hands a signal to the shell alone.

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type SearchAnswer, toSearchAnswer } from '../../src/site/search/search-answer.ts'
 import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/site/search/search-form.ts'
-import { toSearchRow } from '../../src/site/search/search-row.ts'
 import { toSearchView } from '../../src/site/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
@@ -45,17 +44,15 @@ describe('what the page says of an answer', () => {
     kind: 'results',
     total: 45,
     offset: 20,
-    rows: Array.from({ length: 20 }, (_, index) =>
-      toSearchRow({
-        id: `api.row-${index}`,
-        name: 'Row',
-        kind: 'http_api',
-        summary: '',
-        price: null,
-        rails: [],
-        trust: null,
-      }),
-    ),
+    rows: Array.from({ length: 20 }, (_, index) => ({
+      id: `api.row-${index}`,
+      name: 'Row',
+      kind: 'http_api',
+      summary: '',
+      price: null,
+      rails: [],
+      trust: null,
+    })),
     own: [],
     notes: [],
     facets: { kind: [{ id: 'http_api', count: 40 }], category: [{ id: 'travel', count: 3 }] },

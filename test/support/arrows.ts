@@ -94,6 +94,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...LIVE, 'src/compile'],
     packages: ['node:*', 'astro', 'valibot'],
   },
+  'functions/access': { ours: LIVE, packages: ['node:*'] },
   'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
@@ -134,6 +135,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
   'functions/release': { ours: [...LIVE, ...PAGE_WORDS], packages: ['node:*', 'valibot'] },
+  // A release from a store is put in place as a build puts its own.
+  'functions/releases': {
+    ours: [...LIVE, 'src/compile/release', 'src/compile/files'],
+    packages: ['node:*', 'valibot', 'aws4fetch', 'undici'],
+  },
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {
     ours: [...LIVE, ...PAGE_WORDS],

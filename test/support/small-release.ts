@@ -38,6 +38,7 @@ export function writeSmallRelease(dir: string, name: string): void {
       short_name: 'Waypost',
       strapline: 'Find services',
       legal: [],
+      public_badges: [],
       made_with: false,
       showcase: [],
       featured_label: 'Shown',

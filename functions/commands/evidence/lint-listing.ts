@@ -15,7 +15,11 @@ import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../../src/domain/listing/listing-facts.ts'
-import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'
+import {
+  findUrlFault,
+  type PrivateTargets,
+  type UrlRules,
+} from '../../../src/domain/listing/target-url.ts'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { lintPlan } from '../../lint/lint-listed.ts'
@@ -44,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   const config = parseConfig(process.env)
   const asker = createAsker({
     resolver: createResolver(config.DNS_SERVERS),
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
     userAgent: toUserAgent(config.BASE_URL),
   })
   try {
@@ -90,7 +94,7 @@ async function lint(
   config: Config,
   asker: Asker,
 ): Promise<LintReport | string> {
-  const rules = { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS }
+  const rules = { allowPrivate: config.PRIVATE_TARGETS }
   if (/^https?:/i.test(target)) {
     const fault = findUrlFault(target, rules)
     return fault === null ? lintUrl(target, as, asker, Date.now) : `${target}: ${fault}`
@@ -103,7 +107,7 @@ async function lint(
 async function lintListing(
   file: string,
   text: string,
-  rules: { allowPrivate: boolean },
+  rules: { allowPrivate: PrivateTargets },
   asker: Asker,
 ): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`

@@ -86,7 +86,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
 /** Payouts that the content publishes for operators that are surely independent. */
 async function readSeeds(store: Store, config: Config): Promise<SeedPayout[]> {
   const { content } = readContent(config.CONTENT_DIR, {
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
   })
   if (content === null)
     throw new OperatorError('The content has errors, so nothing was measured: see npm run check.')

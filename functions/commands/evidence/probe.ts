@@ -47,7 +47,7 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
   const resolver = createResolver(config.DNS_SERVERS)
   const asker = createAsker({
     resolver,
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
     userAgent: toUserAgent(config.BASE_URL),
   })
   const stop = new AbortController()
@@ -78,7 +78,7 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
 
 function readPlans({ ids }: ProbeOptions, config: Config, engine: Engine | null): ProbePlan[] {
   const { content } = readContent(config.CONTENT_DIR, {
-    allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS,
+    allowPrivate: config.PRIVATE_TARGETS,
   })
   if (content === null)
     throw new OperatorError('The content has errors, so nothing was probed: see npm run check.')

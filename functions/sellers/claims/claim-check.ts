@@ -71,7 +71,7 @@ function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
 
 export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'release'>): ClaimRules {
   const { sharedHosts } = release()
-  return { allowPrivate: config.UNSAFE_ALLOW_PRIVATE_TARGETS, sharedHosts }
+  return { allowPrivate: config.PRIVATE_TARGETS, sharedHosts }
 }
 
 function proveAgain(

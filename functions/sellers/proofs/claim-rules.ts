@@ -1,3 +1,4 @@
+import { isPrivateTarget, type PrivateTargets } from '../../../src/domain/listing/target-url.ts'
 import {
   findHostOwner,
   type HostOwner,
@@ -22,7 +23,7 @@ export interface ClaimHost {
 
 export interface ClaimRules {
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS` */
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
   sharedHosts: SharedHosts
 }
 
@@ -59,7 +60,7 @@ function findRefusal(
   if (owner.kind === 'nobody') {
     if (!owner.isLocal)
       return `The listing's host ${host} is a public suffix that many share, so control of it proves nothing about this listing.`
-    return allowPrivate && method === 'well_known'
+    return isPrivateTarget(allowPrivate, host) && method === 'well_known'
       ? null
       : `The listing's host ${host} is an address or a local name, which nobody can prove to own.`
   }

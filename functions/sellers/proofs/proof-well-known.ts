@@ -20,7 +20,7 @@ export function proveByWellKnown({
   resolver,
   release,
 }: Pick<Parts, 'config' | 'resolver' | 'release'>) {
-  const allowPrivate = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const allowPrivate = config.PRIVATE_TARGETS
   return async function byWellKnown({ host, token }: ProofRequest): Promise<Proof> {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`

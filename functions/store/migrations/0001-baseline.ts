@@ -1,12 +1,24 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 import { BASELINE } from './0001-tables.ts'
+import type { Column, Table } from './columns.ts'
 
 /** Every table and index of the first ledger. */
 export async function up(db: Kysely<unknown>): Promise<void> {
+  await createTables(db, BASELINE)
+  for (const [index, columns] of Object.entries(INDEXES))
+    await sql.raw(`create index ${index} on ${columns}`).execute(db)
+  await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
+}
+
+/** Creates tables in the words of the database. */
+export async function createTables(
+  db: Kysely<unknown>,
+  tables: Record<string, Table<Record<string, Column<unknown>>>>,
+): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
   // STRICT makes SQLite keep the types it is told.
   const [wide, end] = isPostgres ? ['bigint', ''] : ['integer', ' strict']
-  for (const [name, { columns, constraint }] of Object.entries(BASELINE)) {
+  for (const [name, { columns, constraint }] of Object.entries(tables)) {
     const create = isPostgres && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
     const rows = Object.entries(columns).map(
       ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
@@ -14,9 +26,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     const body = constraint === undefined ? rows : [...rows, `constraint ${constraint}`]
     await sql.raw(`${create} ${name} (${body.join(', ')})${end}`).execute(db)
   }
-  for (const [index, columns] of Object.entries(INDEXES))
-    await sql.raw(`create index ${index} on ${columns}`).execute(db)
-  await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
 }
 
 /** Counters of limits are written with every request and may be lost in a crash: no log for them. */

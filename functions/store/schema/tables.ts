@@ -1,8 +1,9 @@
 import type { BASELINE } from '../migrations/0001-tables.ts'
+import type { ACCESS } from '../migrations/0002-access.ts'
 import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
-export type Tables = RowsOf<typeof BASELINE>
+export type Tables = RowsOf<typeof BASELINE & typeof ACCESS>
 
 export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']

@@ -173,6 +173,7 @@ function toIndexMeta(
     ...(pricing.model === 'per_call' && { price: `${pricing.min_usd} ${pricing.max_usd}` }),
     ...(rails.length > 0 && { rails: rails.join(' ') }),
     ...(trust.score !== null && { trust: String(trust.score) }),
+    ...(trust.score !== null && trust.unknown_buyers_30d === undefined && { unvouched: 'yes' }),
   }
 }
 

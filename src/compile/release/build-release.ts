@@ -21,6 +21,7 @@ import { createWorkDir, findOutlived, publishRelease, readCurrent } from './publ
 import { writeManifest, writeRows } from './release-data.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
+import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 
 export interface BuildOptions {
   /** Name of the release, by its inputs (`nameRelease`). */
@@ -28,7 +29,7 @@ export interface BuildOptions {
   content: Content
   outDir: string
   baseUrl: string
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
   ledger: LedgerFacts
 }
 

@@ -53,17 +53,23 @@ const colour = v.pipe(
 
 /** What a directory is called and how it looks; every page, mail, card and door reads it from here. */
 const SiteNamesSchema = v.strictObject({
-  name: v.pipe(line, v.maxLength(60)),
+  name: v.optional(v.pipe(line, v.maxLength(60)), 'Directory'),
   /** In User-Agent, names of servers and badges: letters, digits and hyphens alone. */
-  short_name: v.pipe(
-    v.string(),
-    v.regex(
-      /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
-      'expected up to 20 letters, digits and hyphens, such as Acme',
+  short_name: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
+        'expected up to 20 letters, digits and hyphens, such as Acme',
+      ),
     ),
+    'Directory',
   ),
   /** What it is for, without a full stop at the end. */
-  strapline: v.pipe(line, v.maxLength(90)),
+  strapline: v.optional(
+    v.pipe(line, v.maxLength(90)),
+    'Find services an agent can call and pay for',
+  ),
   /** Links and the sign on the home page, on light and on dark paper. */
   colours: v.optional(v.strictObject({ light: colour, dark: colour })),
   /** An SVG file of the content folder, drawn instead of the signpost. */
@@ -74,6 +80,8 @@ const SiteNamesSchema = v.strictObject({
   contact: v.optional(line),
   /** Imprint, terms, whatever the operator must say; on the privacy page. */
   legal: v.optional(v.array(v.strictObject({ title: line, text: line })), []),
+  /** Ids of listings whose badges can be seen although `READ_ACCESS=token` closes everything else. */
+  public_badges: v.optional(v.array(v.string()), []),
   /** Whether the footer names the software. */
   made_with: v.optional(v.boolean(), true),
 })

@@ -12,7 +12,11 @@ export const TIER_REASONS = {
   tooFewSales: `needs ${MIN_BUYERS}+ independent buyers and ${MIN_SETTLEMENTS}+ settlements in 30 days`,
 } as const
 
-export const TIER_LABELS: Record<TierId, string> = { verified: 'Verified', trusted: 'Trusted' }
+export const TIER_LABELS: Record<EarnedId, string> = {
+  live_tested: 'Live-Tested',
+  verified: 'Verified',
+  trusted: 'Trusted',
+}
 
 export const EarnedTiersSchema = v.object({
   tier: v.nullable(v.picklist(TIERS)),

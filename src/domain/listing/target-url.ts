@@ -1,3 +1,5 @@
+import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
+
 /**
  * What a listing's URL may look like. Judged on the text as well as on the parsed URL: WHATWG
  * parsing repairs tabs, backslashes, odd hosts and dot segments silently, and a repaired URL is not
@@ -7,8 +9,26 @@
  * they dial.
  */
 export interface UrlRules {
-  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`: loopback, private hosts, ports and plain http are let in. */
-  allowPrivate: boolean
+  allowPrivate: PrivateTargets
+}
+
+/**
+ * What may be reached beside public hosts. True is `UNSAFE_ALLOW_PRIVATE_TARGETS`: loopback, private
+ * hosts, ports and plain http. A list is `PRIVATE_HOSTS`: names, `*.corp.example` for all below one, and
+ * blocks of addresses such as 10.0.0.0/8.
+ */
+export type PrivateTargets = boolean | readonly string[]
+
+/** True for a host that `PRIVATE_HOSTS` names, or an address in one of its blocks. */
+export function isPrivateTarget(targets: PrivateTargets, hostname: string): boolean {
+  if (typeof targets === 'boolean') return targets
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const address = parseIpAddress(host)
+  return targets.some((target) => {
+    if (target.startsWith('*.')) return host.endsWith(target.slice(1))
+    if (!target.includes('/')) return host === target
+    return address !== null && isInRange(address, parseIpRange(target))
+  })
 }
 
 /** In a first-party listing's URLs: the address this directory itself is served at. */
@@ -98,8 +118,8 @@ function isTemplate(text: string): boolean {
   )
 }
 
-function findHostFault(url: URL, allowPrivate: boolean): string | null {
-  if (allowPrivate) return null
+function findHostFault(url: URL, allowPrivate: PrivateTargets): string | null {
+  if (isPrivateTarget(allowPrivate, url.hostname)) return null
   if (url.protocol !== 'https:') return `expected an https URL, got ${url.protocol.slice(0, -1)}`
   if (url.port !== '') return `expected no port, got ${url.port}`
   const host = url.hostname

@@ -1,4 +1,5 @@
-import { type IpRange, isInRange, parseIpAddress, parseIpRange } from './ip-address.ts'
+import { isPrivateTarget, type PrivateTargets } from '../listing/target-url.ts'
+import { type IpRange, isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
 
 /**
  * May the service open a connection to this address? Judged against the IANA special-purpose
@@ -69,23 +70,30 @@ const RANGES = BLOCKS.map(([block, reason]) => ({ block, reason, range: parseIpR
 /** Everything else in IPv6 is unassigned, so what a new registry row adds is refused until judged. */
 const GLOBAL_UNICAST: IpRange = parseIpRange('2000::/3')
 
-/** What `UNSAFE_ALLOW_PRIVATE_TARGETS` lets in; metadata, link-local and the rest stay refused. */
+/** What a setting can let in; metadata, link-local and the rest stay refused. */
 const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'unique_local'])
 
 /**
+ * @param rules `hostname` is the name that resolved to the address
  * @param text one canonical IPv4 or IPv6 address; anything else is refused as `not_an_address`.
  * @example judgeAddress('169.254.169.254', { allowPrivate: false })
  *   → { allowed: false, reason: 'link_local', range: '169.254.0.0/16' }
  */
-export function judgeAddress(text: string, rules: { allowPrivate: boolean }): AddressVerdict {
+export function judgeAddress(
+  text: string,
+  rules: { allowPrivate: PrivateTargets; hostname?: string },
+): AddressVerdict {
   const known = verdicts.get(text)
   const verdict = known ?? judge(text)
   if (known === undefined) {
     if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
     verdicts.set(text, verdict)
   }
-  if (rules.allowPrivate && !verdict.allowed && PRIVATE_REASONS.has(verdict.reason)) return ALLOWED
-  return verdict
+  if (verdict.allowed || !PRIVATE_REASONS.has(verdict.reason)) return verdict
+  const isLetIn = [text, rules.hostname ?? text].some((each) =>
+    isPrivateTarget(rules.allowPrivate, each),
+  )
+  return isLetIn ? ALLOWED : verdict
 }
 
 const ALLOWED: AddressVerdict = { allowed: true }

@@ -1,5 +1,5 @@
 import { lowestPriceOf } from '../listing/pricing.ts'
-import { toUsd } from '../operation/price-text.ts'
+import { toCountText, toUsd } from '../operation/price-text.ts'
 import type { ListingView } from './listing-view.ts'
 
 /** What the embeddable badge of a listing says; `tone` is a colour by meaning. */
@@ -59,8 +59,7 @@ type Scored = Extract<BadgeSubject['trust'], { evidence: 'verified_non_wash_paym
 
 function toTrustWords({ score, sample, verified_buyers_30d, unknown_buyers_30d }: Scored) {
   const isVouched = unknown_buyers_30d !== undefined
-  const buyers = verified_buyers_30d === 1 ? 'buyer' : 'buyers'
-  const who = `${verified_buyers_30d} ${isVouched ? 'vouched' : 'unvouched'} ${buyers}`
+  const who = toCountText(verified_buyers_30d, isVouched ? 'vouched buyer' : 'unvouched buyer')
   return { text: `trust ${score}, ${who}`, isWeak: sample === 'low' || !isVouched }
 }
 

@@ -135,11 +135,11 @@ function toInShort(measured: number, table: CostOfCheating): string[] {
   const holds = measured >= measuredSeeds
   return [
     `A payment counts when a blockchain shows it and its buyer gave at least ${share} of other money to sellers who have nothing to do with this one.`,
-    'Calls, clicks, ratings and card payments never count; payments a seller seems to have made to itself are left out, and so are buyers nobody vouches for.',
-    'A score says that people paid this seller lately, not that the service is good; no score says nothing against it.',
+    'Calls, clicks, ratings and card payments never count. We leave out payments a seller seems to have made to itself, and buyers nobody vouches for.',
+    'A score says that people paid this seller lately, not that the service is good. Having no score says nothing against a seller.',
     holds
       ? `Inventing the buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing, as far as we could find out.`
-      : `Knowing that takes ${measuredSeeds} sellers we know to be independent, and ${measured} of them ${measured === 1 ? 'is' : 'are'} measured here today: until then every buyer counts, and invented buyers cost under a cent.`,
+      : `To know that, we must measure ${measuredSeeds} sellers we know to be independent. We measure ${measured} today. Until then every buyer counts, and invented buyers cost under a cent.`,
   ]
 }
 

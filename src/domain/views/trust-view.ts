@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { costOfBuyers, VOUCHING } from '../independence/vouching.ts'
-import { toUsd } from '../operation/price-text.ts'
+import { toCountText, toUsd } from '../operation/price-text.ts'
 import {
   type Measured,
   OWN_EVIDENCE,
@@ -132,7 +132,6 @@ export function toWorth(
     return 'Nobody could vouch for these buyers: invented buyers cost under a cent here.'
   const share = toUsd(VOUCHING.usdAListing)
   const who = buyers === 1 ? 'This buyer' : `Each of these ${buyers} buyers`
-  const rest =
-    unknown === 0 ? '' : ` We know nothing about ${unknown} more buyer${unknown === 1 ? '' : 's'}.`
+  const rest = unknown === 0 ? '' : ` We know nothing about ${toCountText(unknown, 'more buyer')}.`
   return `${who} also gave other sellers ${share} or more.${rest} Inventing ${buyers === 1 ? 'it' : `the ${buyers}`} would have cost ${toUsd(cost_to_fake_usd)}.`
 }

@@ -36,6 +36,11 @@ export const PROBLEMS = {
     title: 'You are not signed in',
     help: 'Seller endpoints need the session cookie of a signed-in seller. Sign in with your email address first.',
   },
+  'token-required': {
+    status: 401,
+    title: 'This directory is closed',
+    help: "Its operator gives tokens to those who may read it. Send one as a bearer token in Authorization, or in Proxy-Authorization where the other is a seller's; a browser asks for it as a password.",
+  },
   'cross-site': {
     status: 403,
     title: 'The request came from another site',

@@ -1,7 +1,6 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
-import { toSitePaths } from '../../site/feeds/site-paths.ts'
-import { renderSiteSitemaps } from '../../site/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps, toSitePaths } from '../../site/feeds/site-sitemaps.ts'
 
 export function getStaticPaths() {
   const compiled = readCompiled()

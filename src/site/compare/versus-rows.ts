@@ -3,7 +3,7 @@ import { toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/extremes.ts'
 import { DISCOVERY_NAMES } from '../../domain/wire/vocabulary.ts'
-import { NOTICE_TITLES } from '../evidence/notice-titles.ts'
+import { NOTICE_TITLES } from '../evidence/listing-notices.ts'
 import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
 import { toTrustNote } from '../rows/listing-row.ts'
 

@@ -1,24 +1,11 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/extremes.ts'
-import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
-import { toHue, toMonogram } from '../rows/tile.ts'
 import { type CellSubject, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
 
 /** Listings side by side: a column each, what they are decided by as rows. */
 export interface Versus {
-  columns: VersusColumn[]
+  columns: ListingView[]
   groups: { title: string; rows: VersusRow[] }[]
-}
-
-export interface VersusColumn {
-  id: string
-  name: string
-  summary: string
-  page: string
-  kindLabel: string
-  /** Classes of its tile. */
-  tile: string
-  monogram: string
 }
 
 export interface VersusRow {
@@ -37,25 +24,13 @@ export type TaskNames = readonly { id: string; name: string }[]
  */
 export function toVersus(subjects: readonly CellSubject[], tasks: TaskNames): Versus {
   return {
-    columns: subjects.map(({ view }) => toColumn(view)),
+    columns: subjects.map(({ view }) => view),
     groups: VERSUS_GROUPS.map(({ title, toRows }) => ({
       title,
       rows: toRows(subjects, tasks)
         .filter(({ cells }) => cells.some(({ isMissing }) => !isMissing))
         .map(({ label, cells }) => toRow(label, cells)),
     })).filter(({ rows }) => rows.length > 0),
-  }
-}
-
-function toColumn({ id, name, summary, page, kind, first_party }: ListingView): VersusColumn {
-  return {
-    id,
-    name,
-    summary,
-    page,
-    kindLabel: `${KIND_LABELS[kind]}${first_party ? ', made by us' : ''}`,
-    tile: `tile ${kind === 'kit' ? 'is-kit' : kind} hue-${toHue(id)}`,
-    monogram: toMonogram(name),
   }
 }
 

@@ -41,11 +41,11 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
       }),
   },
   'MCP registry API': {
-    note: 'The read API of the MCP registry over our MCP listings, for clients that look there; trust stands under our own _meta key. With updated_since, servers that left are listed as deleted.',
+    note: 'The read API of the MCP registry over our MCP listings, for clients that look there. Trust is under our own _meta key. With updated_since, servers that left are listed as deleted.',
     example: (base) => `curl -s '${base}/v0.1/servers?search=postgres&limit=5'`,
   },
   'x402 discovery': {
-    note: 'The x402 discovery shape over our paid operations. accepts is empty: what a wallet signs is the seller’s own 402 to say.',
+    note: 'The x402 discovery shape over our paid operations. accepts is empty, because only the seller’s own 402 says what a wallet signs.',
     example: (base) => `curl -s '${base}/discovery/search?query=web+search&limit=5'`,
   },
   ARD: {
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
     example: (base) => `curl -s '${base}/.well-known/ai-catalog.json'`,
   },
   'RFC 9727': {
-    note: 'Where the descriptions of our APIs stand, as a linkset.',
+    note: 'Where our APIs are described, as a linkset.',
     example: (base) => `curl -s '${base}/.well-known/api-catalog'`,
   },
   'llms.txt': {

@@ -1,12 +1,13 @@
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
+import { html, type Markup } from '../frame/html.ts'
 
 /** Days drawn, and the room one takes, in units of the drawing. */
 const SHOWN_DAYS = 30
 const STEP = 10
 /** Width of a bar: the stroke of its line, in `listing.css` too. */
 const BAR = 8
-export const BARS_WIDTH = SHOWN_DAYS * STEP - 2
-export const BARS_HEIGHT = 48
+const BARS_WIDTH = SHOWN_DAYS * STEP - 2
+const BARS_HEIGHT = 48
 const DAY_MS = 86_400_000
 
 /** One path for each colour, and a sentence that says what it shows. */
@@ -15,6 +16,23 @@ export interface Bars<Colour extends string> {
   text: string
   first: string
   last: string
+}
+
+/** The drawing, under its title and what it comes to. */
+export function toFigure(
+  { paths, text, first, last }: Bars<string>,
+  title: string,
+  side: string,
+): Markup {
+  const drawn = Object.entries(paths).map(
+    ([colour, path]) => html`<path class="bar-${colour}" d="${path}"></path>`,
+  )
+  return html`
+    <figure>
+      <figcaption><b>${title}</b><span>${side}</span></figcaption>
+      <svg viewBox="0 0 ${BARS_WIDTH} ${BARS_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${text}">
+        ${drawn}</svg>
+      <p class="axis"><span>${first}</span><span>${last}</span></p></figure>`
 }
 
 /** Settlements a day, the last thirty days of what was measured; null without days. */

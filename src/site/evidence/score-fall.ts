@@ -1,5 +1,5 @@
 import type { ScorePart } from '../../compiled.ts'
-import { toSumText } from '../../domain/operation/price-text.ts'
+import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
 import {
   recencyOf,
   scoreTrust,
@@ -28,10 +28,10 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   const days = Math.floor(input.daysSinceLast)
   const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
   return toSum(trust.score, [
-    { rule: 'buyers', label: countOf(input.buyers, 'buyer'), points: buyers },
+    { rule: 'buyers', label: toCountText(input.buyers, 'buyer'), points: buyers },
     {
       rule: 'settlements',
-      label: `${countOf(input.settlements, 'settlement')}${among}`,
+      label: `${toCountText(input.settlements, 'settlement')}${among}`,
       points: settlements,
     },
     { rule: 'volume', label: `${toSumText(input.volumeUsd)} volume${among}`, points: volume },
@@ -42,12 +42,12 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
     },
     {
       rule: 'recency',
-      label: days === 0 ? 'Paid within a day' : `Last paid ${countOf(days, 'day')} before`,
+      label: days === 0 ? 'Paid within a day' : `Last paid ${toCountText(days, 'day')} before`,
       points: afterRecency - afterShare,
     },
     {
       rule: 'sample',
-      label: `Sample of ${countOf(input.buyers, 'buyer')}`,
+      label: `Sample of ${toCountText(input.buyers, 'buyer')}`,
       points: afterRecency * shrink - afterRecency,
     },
   ])
@@ -81,8 +81,4 @@ function toInput({ measured, score }: Scored): TrustInput {
 
 function roundTo(points: number): number {
   return Math.round(points * 10) / 10
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,4 +1,4 @@
-import { toSumText } from '../../domain/operation/price-text.ts'
+import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 
@@ -35,7 +35,7 @@ export function toTrustWords(trust: Trust): TrustWords {
       explanation:
         trust.unknown_buyers_30d === undefined || trust.unknown_buyers_30d === 0
           ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.'
-          : `We know nothing about the ${toCount(trust.unknown_buyers_30d, 'buyer')} who paid this seller in the last 30 days, so there is no score. They may well be real.`,
+          : `We know nothing about the ${toCountText(trust.unknown_buyers_30d, 'buyer')} who paid this seller in the last 30 days, so there is no score. They may well be real.`,
       numbers: toNumbers(trust),
       volume: toSumText(trust.volume_usd_30d),
       worth: '',
@@ -44,10 +44,12 @@ export function toTrustWords(trust: Trust): TrustWords {
   return {
     headline:
       trust.unknown_buyers_30d === undefined
-        ? `${toCount(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
+        ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
         : 'Paid by independent buyers',
     explanation: [
-      toWorth(trust),
+      trust.unknown_buyers_30d === undefined
+        ? 'Invented buyers cost under a cent here.'
+        : toWorth(trust),
       ...(trust.sample === 'low' ? ['They are few: read the score as a first sign.'] : []),
     ].join(' '),
     numbers: toNumbers(trust),
@@ -63,7 +65,10 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   // Counted and before exclusions, side by side, where both are known.
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
-    ['Verified buyers', `${trust.verified_buyers_30d}${of(raw && toCount(raw.payers, 'payer'))}`],
+    [
+      'Verified buyers',
+      `${trust.verified_buyers_30d}${of(raw && toCountText(raw.payers, 'payer'))}`,
+    ],
     ...(trust.unknown_buyers_30d === undefined
       ? []
       : [['Buyers we know nothing about', String(trust.unknown_buyers_30d)] as const]),
@@ -87,17 +92,13 @@ function toNotes(
   return [
     ...washFlags.map(
       ({ flag, settlements, note }) =>
-        `${settlements} settlement${settlements === 1 ? '' : 's'} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
+        `${toCountText(settlements, 'settlement')} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
     // What that one says stands in the first sentence already.
     ...watch
       .filter(({ id }) => id !== 'independence_unmeasured')
       .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
   ]
-}
-
-function toCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function toWords(id: string): string {

@@ -1,3 +1,4 @@
+import { keep, readKept } from './kept.ts'
 import { GO_KEYS } from './keys.ts'
 
 /** On every page: copy buttons, and keys for who has no hand at a mouse. */
@@ -22,7 +23,7 @@ document.addEventListener('keydown', (event) => {
 })
 document.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLInputElement && target.matches('[data-keys]'))
-    switchKeys(target.checked)
+    keep(KEYS_OFF, target.checked ? null : 'yes')
 })
 showSwitch(document)
 
@@ -56,20 +57,9 @@ function showSwitch(place: ParentNode): void {
   if (box !== null) box.checked = areKeysOn()
 }
 
-/** A browser may keep nothing for us: then the keys are on. */
+/** They are on until somebody turns them off. */
 function areKeysOn(): boolean {
-  try {
-    return localStorage.getItem(KEYS_OFF) === null
-  } catch {
-    return true
-  }
-}
-
-function switchKeys(areOn: boolean): void {
-  try {
-    if (areOn) localStorage.removeItem(KEYS_OFF)
-    else localStorage.setItem(KEYS_OFF, 'yes')
-  } catch {}
+  return readKept(KEYS_OFF) === null
 }
 
 async function copyFrom(button: HTMLButtonElement): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, type ListingRow, toListingRow } from '../rows/listing-row.ts'
+import { digestOf } from '../rows/tile.ts'
 
 interface Added {
   view: ListingView
@@ -38,12 +39,4 @@ export function toHomeLists(listings: readonly Added[], length: number): HomeLis
 function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
-}
-
-/** FNV-1a, 32 bits. */
-function digestOf(text: string): number {
-  let digest = 0x811c9dc5
-  for (let index = 0; index < text.length; index++)
-    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
-  return digest >>> 0
 }

@@ -1,11 +1,22 @@
+import { toCountText } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { html, type Markup } from '../frame/html.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 /** A line of the ledger of what is known of a listing, and what is not yet. */
 export interface KnownFact {
   isKnown: boolean
   text: string
+}
+
+/** Facts as a list, a filled dot before what is known. */
+export function toKnownList(facts: readonly { isKnown: boolean; text: string | Markup }[]): Markup {
+  const items = facts.map(
+    ({ isKnown, text }) => html`
+      <li><span class="dot${!isKnown && ' missing'}"></span> <span>${text}</span></li>`,
+  )
+  return html`<ul class="known">${items}</ul>`
 }
 
 interface Seen {
@@ -24,7 +35,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     toHeard(probes),
     known(
       calls !== null,
-      `${toCount(calls?.total ?? 0, (calls?.title ?? '').toLowerCase())} described`,
+      `${toCountText(calls?.total ?? 0, (calls?.title ?? '').toLowerCase().replace(/s$/, ''))} described`,
       'Operations, tools or skills: not described yet',
     ),
     known(
@@ -63,19 +74,14 @@ export function toHeard(probes: Seen['probes']): KnownFact {
     isKnown: false,
     text:
       spoke === undefined
-        ? `Not heard: asked ${toCount(judged.length, 'times')}, it has not spoken its protocol`
+        ? `Not heard: asked ${toCountText(judged.length, 'time')}, it has not spoken its protocol`
         : `Last spoke ${PROTOCOL_NAMES[spoke.protocol]} on ${spoke.at.slice(0, 10)}, not since`,
   }
 }
 
-/** @example toCount(1, 'tools') → '1 tool' */
-function toCount(count: number, plural: string): string {
-  return `${count} ${count === 1 ? plural.replace(/s$/, '') : plural}`
-}
-
 const COST_TEXTS = {
   free: 'Free: nothing is paid',
-  freemium: 'Free to start, more is paid',
+  freemium: 'Free to start, more costs money',
   paid: 'Price: paid, and not published',
   unknown: 'Price: not published, ask the seller',
 } as const

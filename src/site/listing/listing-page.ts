@@ -1,7 +1,6 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
-import { type SourceLine, toSourceLines } from './source-lines.ts'
 
 /** Everything that a listing's page prints: what is not in here cannot change it. */
 export interface ListingPage<Listing> {
@@ -37,5 +36,63 @@ export function toListingPage<Listing extends { view: ListingView; similar: read
       .filter(({ id }) => view.categories.includes(id))
       .map(({ id, name }) => ({ id, name })),
     sources: toSourceLines(view, site.sources.sources),
+  }
+}
+
+/** Where facts of a listing come from, as one line of its page. */
+export interface SourceLine {
+  text: string
+  href: string
+  /** Empty where the text says it already. */
+  license: string
+}
+
+/**
+ * Each source of a listing's facts once, by the words it asks to be named with. Who measured its
+ * payments is named where the numbers stand.
+ */
+export function toSourceLines(
+  { sources }: Pick<ListingView, 'sources'>,
+  table: Pick<SourcesView, 'sources'>['sources'],
+): SourceLine[] {
+  const known = new Map(table.map((row) => [row.id, row]))
+  const first = new Map(sources.toReversed().map((row) => [row.source, row.ref]))
+  const ids = [...new Set(sources.map(({ source }) => source))]
+  return ids.map((id) => {
+    const row = known.get(id)
+    const text = row === undefined ? id : row.attribution || row.name
+    const license = row?.license ?? ''
+    const [short = ''] = license.split(' (')
+    return {
+      text,
+      href: first.get(id) ?? '',
+      license: short !== '' && text.includes(short) ? '' : license,
+    }
+  })
+}
+
+/** JSON-LD of a listing's page (schema.org). Foreign text: print it with `toScriptJson` only. */
+export function toListingStructuredData(view: ListingView, baseUrl: string) {
+  const page = `${baseUrl}${view.page}`
+  const { pricing } = view
+  return {
+    '@context': 'https://schema.org',
+    '@type': view.kind === 'http_api' ? 'WebAPI' : 'SoftwareApplication',
+    '@id': page,
+    name: view.name,
+    description: view.summary,
+    url: page,
+    sameAs: view.url,
+    ...(view.tags.length > 0 && { keywords: view.tags.join(', ') }),
+    ...(view.kind !== 'http_api' && { applicationCategory: 'DeveloperApplication' }),
+    ...(view.discovery?.openapi !== undefined && { documentation: view.discovery.openapi }),
+    ...(pricing.model === 'per_call' && {
+      offers: {
+        '@type': 'AggregateOffer',
+        priceCurrency: 'USD',
+        lowPrice: pricing.min_usd,
+        highPrice: pricing.max_usd,
+      },
+    }),
   }
 }

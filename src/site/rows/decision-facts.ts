@@ -1,8 +1,9 @@
 import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/network-names.ts'
-import { toUsd } from '../../domain/operation/price-text.ts'
+import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { html, type Markup } from '../frame/html.ts'
 
 /** One cell of the strip under a listing's name: what somebody decides by. */
 export interface DecisionFact {
@@ -41,9 +42,9 @@ function toPrice({ pricing, cost }: ListingView): DecisionFact {
   }
   const COST_TEXTS = {
     free: ['Free', 'nothing is paid'],
-    freemium: ['Free to start', 'more is paid'],
+    freemium: ['Free to start', 'more costs money'],
     paid: ['Paid', 'price not published'],
-    unknown: ['Not published', 'the seller tells'],
+    unknown: ['Not published', 'ask the seller'],
   } as const
   const [value, note] = COST_TEXTS[cost]
   return { label: 'Price', value, note, tone: 'plain' }
@@ -57,6 +58,17 @@ function toRails({ pricing }: ListingView): DecisionFact {
   const note =
     names.length > 2 ? `${names.length} networks` : [first, second].filter(Boolean).join(', ')
   return { label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }
+}
+
+/** The strip under a listing's name. */
+export function toStrip(view: ListingView, probes: readonly Probe[]): Markup {
+  const cells = toDecisionFacts(view, probes).map(
+    ({ label, value, note, tone }) => html`
+      <div><dt>${label}</dt>
+        <dd class="${tone === 'money' && 'money'}">${tone === 'missing' && html`<span class="dot missing"></span> `}${value}</dd>
+        ${note !== '' && html`<dd class="strip-note">${note}</dd>`}</div>`,
+  )
+  return html`<dl class="strip">${cells}</dl>`
 }
 
 /** Where it runs, in words. */
@@ -119,9 +131,7 @@ function toTrust({ trust, notices }: ListingView): DecisionFact {
     return {
       label: 'Trust',
       value: `${trust.score} of 100`,
-      note: `${trust.verified_buyers_30d} buyer${trust.verified_buyers_30d === 1 ? '' : 's'}, `.concat(
-        trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for',
-      ),
+      note: `${toCountText(trust.verified_buyers_30d, 'buyer')}, ${trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'}`,
       tone: 'plain',
     }
   const isWashed = trust.evidence !== 'no_payment_data'
@@ -154,7 +164,7 @@ export const OUTCOME_WORDS = {
 
 function toProbe(probe: Parameters<typeof toDecisionFacts>[1][number] | undefined): DecisionFact {
   if (probe === undefined)
-    return { label: 'Last probed', value: 'Not yet', note: 'nobody has asked', tone: 'missing' }
+    return { label: 'Last probed', value: 'Not yet', note: 'no probe so far', tone: 'missing' }
   const spoke = probe.outcome === 'spoke'
   return {
     label: 'Last probed',

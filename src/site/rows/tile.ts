@@ -1,3 +1,6 @@
+import type { Kind } from '../../domain/wire/vocabulary.ts'
+import { html, type Markup } from '../frame/html.ts'
+
 /** Hues a tile's tint is chosen from; they carry no meaning. */
 const HUES = 6
 
@@ -18,10 +21,25 @@ export function toMonogram(name: string): string {
   return `${initial.toUpperCase()}${letters[1]?.toLowerCase() ?? ''}`
 }
 
-/** 1 to 6, from the id, so that a listing keeps its tint. FNV-1a. */
-export function toHue(id: string): number {
+/** A listing's face: its letters on the arm of its kind. */
+export function toTile(
+  { id, name, kind }: { id: string; name: string; kind: Kind },
+  isLarge = false,
+): Markup {
+  const size = isLarge ? ' large' : ''
+  return html`<span class="tile ${toShape(kind)} hue-${toHue(id)}${size}" aria-hidden="true">${toMonogram(name)}</span>`
+}
+
+/** Class that gives an element the arm of a kind. */
+export const toShape = (kind: Kind) => (kind === 'kit' ? 'is-kit' : kind)
+
+/** 1 to 6, from the id, so that a listing keeps its tint. */
+export const toHue = (id: string) => (digestOf(id) % HUES) + 1
+
+/** FNV-1a, 32 bits. */
+export function digestOf(text: string): number {
   let digest = 0x811c9dc5
-  for (let index = 0; index < id.length; index++)
-    digest = Math.imul(digest ^ id.charCodeAt(index), 0x01000193)
-  return ((digest >>> 0) % HUES) + 1
+  for (let index = 0; index < text.length; index++)
+    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
+  return digest >>> 0
 }

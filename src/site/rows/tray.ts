@@ -1,4 +1,5 @@
 import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
+import { keep, readKept } from '../frame/kept.ts'
 
 /**
  * What was ticked stays ticked from list to list, while this tab is open: results change as
@@ -11,13 +12,13 @@ let chosen = readChosen()
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
 const added = document.querySelector<HTMLElement>('[data-add-compared]')?.dataset.addCompared
 // A comparison that is open is where the choice starts.
-if (added !== undefined) keep(added.split(',').filter((id) => id !== ''))
+if (added !== undefined) choose(added.split(',').filter((id) => id !== ''))
 if (tray) start(tray)
 
 function start(tray: HTMLFormElement): void {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name !== 'ids') return
-    keep(target.checked ? [...chosen, target.value] : chosen.filter((id) => id !== target.value))
+    choose(target.checked ? [...chosen, target.value] : chosen.filter((id) => id !== target.value))
     show(tray)
   })
   tray.addEventListener('submit', (event) => {
@@ -25,7 +26,7 @@ function start(tray: HTMLFormElement): void {
     location.assign(toComparisonPath(chosen))
   })
   tray.querySelector('[data-tray-clear]')?.addEventListener('click', () => {
-    keep([])
+    choose([])
     show(tray)
   })
   // Rows that a search brings in while somebody types.
@@ -56,18 +57,15 @@ function toWords(count: number): string {
   return count >= MOST_COMPARED ? `${MOST_COMPARED} at most` : 'Chosen'
 }
 
-function keep(ids: readonly string[]): void {
+function choose(ids: readonly string[]): void {
   chosen = [...new Set(ids)].slice(0, MOST_COMPARED)
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify(chosen))
-  } catch {
-    // A browser that keeps nothing still compares what is on this page.
-  }
+  // A browser that keeps nothing still compares what is on this page.
+  keep(KEY, JSON.stringify(chosen), 'session')
 }
 
 function readChosen(): string[] {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
+    const kept: unknown = JSON.parse(readKept(KEY, 'session') ?? '[]')
     if (!Array.isArray(kept)) return []
     return kept.filter((id) => typeof id === 'string').slice(0, MOST_COMPARED)
   } catch {

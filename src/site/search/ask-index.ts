@@ -58,7 +58,7 @@ export async function askIndex(form: SearchForm, limit: number): Promise<SearchR
     own: [],
     notes: [
       NOT_IN_INDEX,
-      ...[...left, ...sort].map((name) => `Not known to it, and left out: ${name}.`),
+      ...[...left, ...sort].map((name) => `This index does not know ${name}, so it was left out.`),
     ],
     facets: toIndexFacets(counts),
   }

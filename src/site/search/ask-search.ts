@@ -1,7 +1,5 @@
-import type { Kind } from '../../domain/wire/vocabulary.ts'
-import type { SearchResults } from './search-answer.ts'
+import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
 import { type SearchForm, toApiQuery } from './search-form.ts'
-import { toOwnRow, toSearchRow } from './search-row.ts'
 
 /** Results, or why there are none: a sentence of the function's own. */
 export type Asked = SearchResults | { kind: 'refused'; reason: string }
@@ -49,17 +47,9 @@ interface CompactAnswer {
   total: number
   notes: string[]
   facets?: SearchResults['facets']
-  results: {
-    id: string
-    name: string
-    kind: Kind
-    summary: string
-    price: { min_usd: number; max_usd: number } | null
-    rails: string[]
-    trust: number | null
-  }[]
+  results: SearchRow[]
   /** Only where some match. */
-  featured_first_party?: { id: string; name: string; kind: Kind; summary: string }[]
+  featured_first_party?: OwnRow[]
 }
 
 /** Of our own API, and of the same release as this script. */
@@ -70,9 +60,8 @@ function toResults({
   results,
   featured_first_party = [],
 }: CompactAnswer): SearchResults {
-  const rows = results.map(toSearchRow)
-  const own = featured_first_party.map(toOwnRow)
-  return { kind: 'results', total, offset: 0, rows, own, notes, facets }
+  const answer = { rows: results, own: featured_first_party, notes, facets }
+  return { kind: 'results', total, offset: 0, ...answer }
 }
 
 function toReason(problem: {

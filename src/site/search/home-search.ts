@@ -1,9 +1,7 @@
-import { addArrowKeys } from './arrow-keys.ts'
 import { askSearch } from './ask-search.ts'
 import { parseSearchForm, toSearchPath } from './search-form.ts'
 import { toSearchView } from './search-view.ts'
-import { showAnswer, showReason } from './show-answer.ts'
-import { whileTyping } from './typing.ts'
+import { addArrowKeys, showAnswer, showReason, whileTyping } from './show-answer.ts'
 
 /** The box of the home page: the first results under it while somebody types; Enter shows them all. */
 const ROWS = 6

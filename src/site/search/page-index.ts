@@ -1,14 +1,13 @@
 import { FACET_STEPS, KINDS } from '../../domain/wire/vocabulary.ts'
-import type { SearchAnswer } from './search-answer.ts'
+import type { SearchResults, SearchRow } from './search-answer.ts'
 import type { SearchField, SearchForm } from './search-form.ts'
-import { type SearchRow, toSearchRow } from './search-row.ts'
 
 /** What the index beside the pages knows of a listing, as its page says it. */
 export type PageMeta = Readonly<Record<string, string | undefined>>
 
 /** What its answers say of themselves. */
 export const NOT_IN_INDEX =
-  'No search function answers on this copy of the site: the index in your browser looks for all of the words, as they are typed.'
+  'This copy of the site has no search server. Your browser looks in an index for all of the words, exactly as typed.'
 
 /**
  * The one filter of the index: its values are `kind:http_api` and the like. Each filter would be a
@@ -17,53 +16,41 @@ export const NOT_IN_INDEX =
 export const INDEX_FACET = 'facet'
 
 /** Name of each filter in the index; the others are not in it. */
-const FILTERS = {
-  kind: 'kind',
-  category: 'category',
-  rail: 'rail',
-  source: 'source',
-  runs: 'runs',
-  auth: 'auth',
-  max_price_usd: 'price',
-  min_trust: 'trust',
-} as const satisfies Partial<Record<SearchField, string>>
-const FILTER_FIELDS = [
-  'kind',
-  'category',
-  'rail',
-  'source',
-  'runs',
-  'auth',
-  'max_price_usd',
-  'min_trust',
-] as const
+const FILTERS = [
+  ['kind', 'kind'],
+  ['category', 'category'],
+  ['rail', 'rail'],
+  ['source', 'source'],
+  ['runs', 'runs'],
+  ['auth', 'auth'],
+  ['max_price_usd', 'price'],
+  ['min_trust', 'trust'],
+] as const satisfies [SearchField, string][]
 const OTHER_FIELDS = ['paid_only', 'has'] as const
 
 /** Values of the index's filter that a form asks for, and its fields that the index cannot answer. */
 export function toIndexFilters(form: SearchForm): { filters: string[]; left: SearchField[] } {
   const filters: string[] = []
   const left: SearchField[] = OTHER_FIELDS.filter((field) => form[field] !== undefined)
-  for (const field of FILTER_FIELDS) {
+  for (const [field, name] of FILTERS) {
     const value = form[field]
     if (value === undefined) continue
-    if (isStep(field, value)) filters.push(`${FILTERS[field]}:${value}`)
+    if (isStep(field, value)) filters.push(`${name}:${value}`)
     else left.push(field)
   }
   return { filters, left }
 }
 
 /** Numbers are in the index as the steps that are offered. */
-function isStep(field: (typeof FILTER_FIELDS)[number], value: string): boolean {
+function isStep(field: SearchField, value: string): boolean {
   if (field !== 'max_price_usd' && field !== 'min_trust') return true
   return FACET_STEPS[field].some((step) => String(step) === value)
 }
 
 /** Counts by value of the index's filter (`kind:http_api`), as a search answers facets. */
-export function toIndexFacets(
-  counts: Readonly<Record<string, number>>,
-): Extract<SearchAnswer, { kind: 'results' }>['facets'] {
-  const facets = FILTER_FIELDS.map((field) => {
-    const start = `${FILTERS[field]}:`
+export function toIndexFacets(counts: Readonly<Record<string, number>>): SearchResults['facets'] {
+  const facets = FILTERS.map(([field, name]) => {
+    const start = `${name}:`
     const values = Object.entries(counts)
       .filter(([value, count]) => value.startsWith(start) && count > 0)
       .map(([value, count]) => ({ id: value.slice(start.length), count }))
@@ -81,8 +68,8 @@ export function toIndexFacets(
 /** A result from what its page says of it. */
 export function toIndexRow(meta: PageMeta): SearchRow {
   const [min, max] = (meta.price ?? '').split(' ').map(Number)
-  const { id = '', title = '', summary = '', rails = '', trust } = meta
-  return toSearchRow({
+  const { id = '', title = '', summary = '', rails = '', trust, unvouched } = meta
+  return {
     id,
     name: title,
     summary,
@@ -90,5 +77,6 @@ export function toIndexRow(meta: PageMeta): SearchRow {
     price: min === undefined || max === undefined ? null : { min_usd: min, max_usd: max },
     rails: rails === '' ? [] : rails.split(' '),
     trust: trust === undefined || trust === '' ? null : Number(trust),
-  })
+    vouched: unvouched === undefined,
+  }
 }

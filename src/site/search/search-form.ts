@@ -38,22 +38,18 @@ export function toApiQuery(
   const params = new URLSearchParams({ limit: String(limit) })
   if (hasFacets) params.set('facets', FACETS)
   if (view === 'compact') params.set('view', view)
-  for (const field of FIELDS) {
-    const value = form[field]
-    if (value !== undefined) params.set(field, value)
-  }
-  return params.toString()
+  return toParams(form, params).toString()
 }
 
 /** The page's own address for this form. */
 export function toSearchPath(form: SearchForm): string {
-  const params = new URLSearchParams()
-  for (const field of FIELDS) {
-    const value = form[field]
-    if (value !== undefined && value !== '') params.set(field, value)
-  }
-  const query = params.toString()
-  return query === '' ? '/search' : `/search?${query}`
+  const params = toParams(form)
+  return params.size === 0 ? '/search' : `/search?${params}`
+}
+
+function toParams(form: SearchForm, params = new URLSearchParams()): URLSearchParams {
+  for (const field of FIELDS) if (form[field]) params.set(field, form[field])
+  return params
 }
 
 /** The same search with one field changed, from its first page; `null` takes the field away. */

@@ -1,12 +1,10 @@
-import { addArrowKeys } from './arrow-keys.ts'
 import { askSearch } from './ask-search.ts'
 import { parseSearchForm, RESULTS_PER_PAGE, type SearchForm, toSearchPath } from './search-form.ts'
 import { toSearchView } from './search-view.ts'
-import { showAnswer, showReason } from './show-answer.ts'
-import { whileTyping } from './typing.ts'
+import { addArrowKeys, showAnswer, showReason, whileTyping } from './show-answer.ts'
 
 /** The search page while somebody types: what a submitted search would show, row for row. */
-const box = document.querySelector<HTMLInputElement>('[data-search-page] [data-search]')
+const box = document.querySelector<HTMLInputElement>('[data-search]')
 const lookup = document.querySelector<HTMLElement>('[data-lookup]')
 if (box && lookup) start(box, lookup)
 

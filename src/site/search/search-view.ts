@@ -1,10 +1,11 @@
+import { toCountText } from '../../domain/operation/price-text.ts'
 import {
   FILTER_ROWS,
   type FilterName,
   LISTED_FILTERS,
   toFilterWords,
 } from '../../domain/search/search-filters.ts'
-import type { SearchAnswer } from './search-answer.ts'
+import type { SearchResults } from './search-answer.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** Everything the search page says of an answer; printed alike by the server and in the browser. */
@@ -36,9 +37,7 @@ export interface SearchOption {
 /** Names of what has an id: of categories and sources. */
 export type Names = ReadonlyMap<string, string>
 
-type Results = Extract<SearchAnswer, { kind: 'results' }>
-
-export function toSearchView(form: SearchForm, answer: Results, names: Names): SearchView {
+export function toSearchView(form: SearchForm, answer: SearchResults, names: Names): SearchView {
   const { total, offset, rows } = answer
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
@@ -65,7 +64,7 @@ const SORTS = [
 ] as const
 
 function toStatus(total: number, offset: number, shown: number): string {
-  const count = `${total} ${total === 1 ? 'service' : 'services'}`
+  const count = toCountText(total, 'service')
   if (offset === 0) return count
   if (shown === 0) return `${count}, and none from ${offset + 1} on`
   return `${offset + 1} to ${offset + shown} of ${count}`
@@ -74,7 +73,7 @@ function toStatus(total: number, offset: number, shown: number): string {
 function toNothing(total: number): string {
   return total === 0
     ? 'Nothing matches. Try fewer words or fewer filters.'
-    : 'This page is past the last result. The page before it has the last ones.'
+    : 'This page is past the last result. Go back to see the last ones.'
 }
 
 /** Words for a value of a filter; an id that has a name is told by it. */
@@ -100,7 +99,7 @@ const MOST_OPEN = 8
 /** Lists of what can be chosen, with what each choice would give. */
 function toFacetViews(
   form: SearchForm,
-  facets: Results['facets'],
+  facets: SearchResults['facets'],
   names: Names,
 ): SearchFacetView[] {
   return LISTED_FILTERS.map(({ name: field, label }) => {

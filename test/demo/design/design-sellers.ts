@@ -5,9 +5,10 @@ import type {
   KnownPayout,
 } from '../../../src/domain/views/seller-views.ts'
 import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
+import { html } from '../../../src/site/frame/html.ts'
 import { createOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
 import { createClaimCard, showInstructions } from '../../../src/site/sellers/claims/show-claim.ts'
-import { make, partOf } from '../../../src/site/sellers/controls/elements.ts'
+import { partOf, toElement } from '../../../src/site/sellers/controls/elements.ts'
 
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */
 const AT = '2026-01-02T03:04:05.000Z'
@@ -18,7 +19,7 @@ const view = await readListing(place.dataset.designSellers ?? '')
 for (const state of CLAIM_STATES.filter((each) => each !== 'verified')) {
   const claim = toClaim({ state })
   const card = createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} })
-  place.append(make('ul', 'claim-list', card))
+  place.append(toList(card))
 }
 for (const method of CLAIM_METHODS) place.append(createStarted(method))
 for (const payouts of [[], toPayouts()])
@@ -29,12 +30,19 @@ for (const payouts of [[], toPayouts()])
         view: payouts.length === 0 && !verified ? null : view,
         payouts,
         numbers: toNumbers(verified ? 7 : 0),
+        edit: 'https://code.example/waypost/edit/main/{file}',
       }),
     )
 
 async function readListing(id: string): Promise<ListingView> {
   const listing: ListingView = await (await fetch(`/api/v1/listings/${id}`)).json()
   return listing
+}
+
+function toList(card: HTMLElement): HTMLElement {
+  const list = toElement(html`<ul class="claim-list"></ul>`)
+  list.append(card)
+  return list
 }
 
 function createStarted(method: ClaimView['method']): HTMLElement {
@@ -50,7 +58,7 @@ function createStarted(method: ClaimView['method']): HTMLElement {
     token: 'token',
     instructions: { method, value: 'token', steps: [], guide },
   })
-  return make('ul', 'claim-list', card)
+  return toList(card)
 }
 
 function toClaim(change: Partial<ClaimView>): ClaimView {

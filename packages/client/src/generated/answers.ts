@@ -209,7 +209,7 @@ export interface Problem {
   title: string
   status: number
   detail: string
-  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
+  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
   errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
 }
 

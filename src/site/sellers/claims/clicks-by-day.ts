@@ -1,3 +1,4 @@
+import { toCountText } from '../../../domain/operation/price-text.ts'
 import type { Analytics } from '../../../domain/views/seller-views.ts'
 
 const DAY = 86_400_000
@@ -48,7 +49,7 @@ export function toClicksByDay(
     sentence:
       total === 0
         ? `No clicks in ${length} days.`
-        : `${plural(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
+        : `${toCountText(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
     change: before === 0 ? '' : `${toPercent(total / before - 1)} on the ${length} days before`,
   }
 }
@@ -76,10 +77,6 @@ function sumOf(days: readonly DayOfClicks[]): number {
 
 function toDate(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10)
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** With a sign that is a minus and no hyphen. */

@@ -1,9 +1,7 @@
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics } from '../../../domain/views/seller-views.ts'
-import { make, partOf } from '../controls/elements.ts'
+import { html, type Markup } from '../../frame/html.ts'
 import { type ClicksByDay, toClicksByDay, toSourcesText } from './clicks-by-day.ts'
-
-const SVG = 'http://www.w3.org/2000/svg'
 
 const HEIGHT = 100
 
@@ -14,113 +12,71 @@ const LOWEST_BAR = 3
 
 const PLOT_DAYS = 30
 
-type Numbers = Analytics['basic']['listings'][number]
+export type Numbers = Analytics['basic']['listings'][number]
 
 /** Clicks, searches, calls and the score of an owned listing. Nothing is shown as zero that nobody counted. */
-export function showNumbers(
-  card: HTMLElement,
+export function toNumbers(
   numbers: Numbers | null,
   view: Pick<ListingView, 'page' | 'trust'> | null,
-): void {
-  const tiles = partOf(card, 'numbers')
-  if (numbers !== null) {
-    const clicks = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, Date.now())
-    tiles.append(
-      makeNumber(`Clicks, ${PLOT_DAYS} days`, String(clicks.total), clicks.change),
-      makeNumber('Shown in searches, 90 days', String(numbers.search_impressions ?? 0), ''),
-      makeNumber('Calls relayed, 90 days', String(numbers.calls), ''),
-    )
-    const panel = partOf(card, 'clicks')
-    const [first, last] = [clicks.days[0], clicks.days.at(-1)]
-    if (clicks.total > 0)
-      panel.append(
-        createClicksPlot(clicks),
-        make('p', 'axis', make('span', '', first?.date ?? ''), make('span', '', last?.date ?? '')),
-      )
-    panel.append(make('p', 'small', `${clicks.sentence} ${toSourcesText(numbers.clicks.by_src)}`))
-    if (numbers.clicks.total > 0)
-      panel.append(
-        make(
-          'details',
-          '',
-          make('summary', '', 'By day, 90 days'),
-          createClicksTable(numbers.clicks.by_day),
-        ),
-      )
-    panel.hidden = false
-  }
-  if (view === null) return
-  const why = make('a', '', 'why')
-  why.href = view.page
-  const { score } = view.trust
-  tiles.append(makeNumber('Trust', score === null ? 'unmeasured' : String(score), why))
+): Markup {
+  const clicks = numbers && toClicks(numbers)
+  const counted = clicks && [
+    toNumber(`Clicks, ${PLOT_DAYS} days`, clicks.total, clicks.change),
+    toNumber('Shown in searches, 90 days', numbers.search_impressions ?? 0),
+    toNumber('Calls relayed, 90 days', numbers.calls),
+  ]
+  const why = view && html`<a href="${view.page}">why</a>`
+  const trust = view && toNumber('Trust', view.trust.score ?? 'unmeasured', why)
+  return html`<dl class="numbers">${counted}${trust}</dl>`
 }
 
-function makeNumber(label: string, value: string, note: string | Node): HTMLElement {
-  return make(
-    'div',
-    '',
-    make('dt', '', label),
-    make('dd', 'number', value),
-    note === '' ? [] : make('dd', 'number-note', note),
+function toNumber(
+  label: string,
+  value: string | number,
+  note: Markup | string | null = '',
+): Markup {
+  const small = note !== '' && html`<dd class="number-note">${note}</dd>`
+  return html`<div><dt>${label}</dt><dd class="number">${value}</dd>${small}</div>`
+}
+
+/** Clicks by day as bars, with the sentence that says the same, and each day's number behind it. */
+export function toClicksPanel(numbers: Numbers): Markup {
+  const { by_day, by_src, total } = numbers.clicks
+  const clicks = toClicks(numbers)
+  const [first, last] = [clicks.days[0], clicks.days.at(-1)]
+  const axis = html`<p class="axis"><span>${first?.date}</span><span>${last?.date}</span></p>`
+  const days = by_day.filter(({ clicks }) => clicks > 0).reverse()
+  const rows = days.map(
+    ({ date, clicks }) => html`<tr><th scope="row">${date}</th><td>${clicks}</td></tr>`,
   )
+  const table = html`
+    <details><summary>By day, 90 days</summary>
+      <table class="day-table">
+        <thead><tr><th scope="col">Day</th><th scope="col">Clicks</th></tr></thead>
+        <tbody>${rows}</tbody></table></details>`
+  return html`
+    <section class="panel"><h3>Clicks by day</h3>
+      ${clicks.total > 0 && [toPlot(clicks), axis]}
+      <p class="small">${clicks.sentence} ${toSourcesText(by_src)}</p>
+      ${total > 0 && table}</section>`
 }
 
-/** Clicks by day as bars, with the sentence that says the same. */
-function createClicksPlot({ days, highest, sentence }: ClicksByDay): SVGElement {
-  const svg = document.createElementNS(SVG, 'svg')
-  svg.setAttribute('class', 'plot')
-  svg.setAttribute('viewBox', `0 0 ${days.length * STEP} ${HEIGHT}`)
-  svg.setAttribute('preserveAspectRatio', 'none')
-  svg.setAttribute('role', 'img')
-  svg.setAttribute('aria-label', sentence)
-  for (const y of [0.5, HEIGHT / 2, HEIGHT - 0.5]) svg.append(createLine(days.length * STEP, y))
-  for (const [index, { date, clicks }] of days.entries()) {
-    if (clicks === 0) continue
+function toClicks({ clicks }: Numbers): ClicksByDay {
+  return toClicksByDay(clicks.by_day, PLOT_DAYS, Date.now())
+}
+
+function toPlot({ days, highest, sentence }: ClicksByDay): Markup {
+  const width = days.length * STEP
+  const lines = [0.5, HEIGHT / 2, HEIGHT - 0.5].map(
+    (y) => html`<line x1="0" x2="${width}" y1="${y}" y2="${y}"/>`,
+  )
+  const bars = days.map(({ date, clicks }, index) => {
     const height = Math.max(LOWEST_BAR, (clicks / highest) * HEIGHT)
-    const bar = createShape('rect', {
-      x: index * STEP + 1,
-      y: HEIGHT - height,
-      width: STEP - 2,
-      height,
-    })
-    const title = document.createElementNS(SVG, 'title')
-    title.textContent = `${date}: ${clicks}`
-    bar.append(title)
-    svg.append(bar)
-  }
-  return svg
-}
-
-/** Every day with a click, newest first. */
-function createClicksTable(by_day: readonly { date: string; clicks: number }[]) {
-  const rows = [...by_day]
-    .filter(({ clicks }) => clicks > 0)
-    .reverse()
-    .map(({ date, clicks }) => {
-      const heading = make('th', '', date)
-      heading.scope = 'row'
-      return make('tr', '', heading, make('td', '', String(clicks)))
-    })
-  const headings = ['Day', 'Clicks'].map((text) => {
-    const heading = make('th', '', text)
-    heading.scope = 'col'
-    return heading
+    const place = html`x="${index * STEP + 1}" y="${HEIGHT - height}"`
+    const size = html`width="${STEP - 2}" height="${height}"`
+    return clicks > 0 && html`<rect ${place} ${size}><title>${date}: ${clicks}</title></rect>`
   })
-  return make(
-    'table',
-    'day-table',
-    make('thead', '', make('tr', '', headings)),
-    make('tbody', '', rows),
-  )
-}
-
-function createLine(width: number, y: number): SVGElement {
-  return createShape('line', { x1: 0, x2: width, y1: y, y2: y })
-}
-
-function createShape(name: 'rect' | 'line', attributes: Record<string, number>): SVGElement {
-  const shape = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, String(value))
-  return shape
+  return html`
+    <svg class="plot" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${sentence}">
+      ${lines}${bars}</svg>`
 }

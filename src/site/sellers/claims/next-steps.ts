@@ -47,7 +47,7 @@ function toStatus({ status }: Standing): NextStep {
 function toTiers({ status, tiers }: Standing): NextStep[] {
   const earned = tiers.earned.map((id) => ({
     isDone: true,
-    text: `${id === 'live_tested' ? 'Live-Tested' : TIER_LABELS[id]} is earned.`,
+    text: `${TIER_LABELS[id]} is earned.`,
   }))
   const missing = tiers.not_yet
     // Its reason is that nobody claimed the listing, which the next build knows better.

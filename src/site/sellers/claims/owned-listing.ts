@@ -1,33 +1,20 @@
 import { BADGE_TEXTS } from '../../../domain/derived/badges.ts'
 import { correctionPath } from '../../../domain/proposals/proposal-answer.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
-import type { Analytics, ClaimView, KnownPayout } from '../../../domain/views/seller-views.ts'
+import type { ClaimView, KnownPayout } from '../../../domain/views/seller-views.ts'
 import type { TiersView } from '../../../domain/views/tiers-view.ts'
 import { badgePath, pagePath, toEditUrl } from '../../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../../domain/wire/vocabulary.ts'
-import { toHue, toMonogram } from '../../rows/tile.ts'
+import { escapeHtml, html, type Markup } from '../../frame/html.ts'
+import { toCopyBlock, toLinkedText } from '../../frame/sentences.ts'
+import { toKnownList } from '../../listing/known-facts.ts'
+import { toShape, toTile } from '../../rows/tile.ts'
 import { showClaimSight } from '../controls/check-box.ts'
-import {
-  cloneTemplate,
-  fill,
-  make,
-  makeCopyBlock,
-  makeSentence,
-  partOf,
-} from '../controls/elements.ts'
+import { onClick, partOf, toElement } from '../controls/elements.ts'
 import { callSellers } from '../controls/seller-api.ts'
-import { showPayouts } from '../payouts/payout-list.ts'
-import { showNumbers } from './listing-numbers.ts'
+import { PAYOUTS_PANEL, showPayouts } from '../payouts/payout-list.ts'
+import { type Numbers, toClicksPanel, toNumbers } from './listing-numbers.ts'
 import { toNextSteps } from './next-steps.ts'
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-}
-
-type Numbers = Analytics['basic']['listings'][number]
 
 export interface OwnedListing {
   claim: ClaimView
@@ -35,101 +22,104 @@ export interface OwnedListing {
   view: ListingView | null
   payouts: readonly KnownPayout[]
   numbers: Numbers | null
+  /** Where the file of a listing is edited; empty without a repository. */
+  edit: string
 }
 
 /** A listing that is the seller's own: what it is doing, what it lacks, and what can be done with it. */
-export function createOwnedListing({ claim, view, payouts, numbers }: OwnedListing): HTMLElement {
-  const card = cloneTemplate('owned')
-  const id = claim.listing_id
-  const name = view?.name ?? id
-  card.ariaLabel = name
-  const link = partOf<HTMLAnchorElement>(card, 'listing')
-  link.href = pagePath(id)
-  link.textContent = name
-  partOf(card, 'head-buttons').hidden = view === null
-  if (view !== null) {
-    showHead(card, view)
-    showBadge(card, view)
-  }
-  showNumbers(card, numbers, view)
-  fill(
-    partOf(card, 'next'),
-    toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(({ isDone, text }) =>
-      make(
-        'li',
-        '',
-        make('span', isDone ? 'dot' : 'dot missing'),
-        make('span', '', makeSentence(text)),
-      ),
-    ),
-  )
+export function createOwnedListing(owned: OwnedListing): HTMLElement {
+  const { claim, view, payouts } = owned
+  const card = toElement(toCard(owned))
   showClaimSight(partOf(card, 'result'), claim)
-  const panel = partOf(card, 'payouts')
-  if (view === null) panel.hidden = true
-  else showPayouts(panel, id, payouts)
-  showRemoval(card, id, view === null)
+  if (view !== null) showPayouts(partOf(card, 'payouts'), claim.listing_id, payouts)
+  showRemoval(card, claim.listing_id, view === null)
   return card
 }
 
-function showHead(card: HTMLElement, { id, name, kind, url, badges }: ListingView): void {
-  const shape = kind === 'kit' ? 'is-kit' : kind
-  const tile = partOf(card, 'tile')
-  tile.className = `tile ${shape} hue-${toHue(id)}`
-  tile.textContent = toMonogram(name)
+function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
+  const id = claim.listing_id
+  const name = view?.name ?? id
+  const steps = toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(
+    ({ isDone, text }) => ({ isKnown: isDone, text: toLinkedText(text) }),
+  )
+  return html`
+    <section class="owned" aria-label="${name}">
+      <header class="owned-head">
+        ${view === null ? html`<span aria-hidden="true"></span>` : toTile(view)}
+        <div>
+          <p class="listing-meta">${view && toMeta(view)}</p>
+          <h2><a href="${pagePath(id)}">${name}</a></h2>
+        </div>
+        ${view && toHeadButtons(view, edit)}
+      </header>
+      ${toNumbers(numbers, view)}
+      <div class="owned-columns">
+        <div>${numbers && toClicksPanel(numbers)}${view && PAYOUTS_PANEL}${view && toBadge(view)}</div>
+        <div>
+          <section class="panel"><h3>What happens next</h3>${toKnownList(steps)}</section>
+          <section class="panel">
+            <h3>Proof of the domain</h3>
+            <div class="saw" data-result><p class="small">Not looked at again yet.</p></div>
+          </section>
+          <section class="panel">
+            <h3>In the directory</h3>
+            <p class="buttons">
+              <button type="button" data-remove>Remove this listing</button>
+              <button type="button" data-restore hidden>Bring it back</button>
+            </p>
+            <p class="small soft" role="status" data-removal></p>
+          </section>
+        </div>
+      </div>
+    </section>`
+}
+
+function toMeta({ kind, badges }: ListingView): Markup {
   const earned = badges.filter((badge) => badge !== 'unclaimed')
-  const meta = partOf(card, 'meta')
-  meta.append(make('span', `kind ${shape}`, KIND_LABELS[kind]))
-  for (const badge of earned) meta.append(make('span', 'tag earned', BADGE_TEXTS[badge].label))
-  const edit = partOf<HTMLAnchorElement>(card, 'edit')
-  const file = edit.dataset.edit ?? ''
-  // Without a repository's address the words go to the person who keeps the listing.
-  edit.href = file === '' ? correctionPath(id) : toEditUrl(file, id)
-  const check = partOf<HTMLAnchorElement>(card, 'probe')
-  check.href = `/sellers/check?${new URLSearchParams({ url })}`
+  const tags = earned.map(
+    (badge) => html`<span class="tag earned">${BADGE_TEXTS[badge].label}</span>`,
+  )
+  return html`<span class="kind ${toShape(kind)}">${KIND_LABELS[kind]}</span>${tags}`
+}
+
+/** Without a repository's address the words go to the person who keeps the listing. */
+function toHeadButtons({ id, url }: ListingView, edit: string): Markup {
+  const file = edit === '' ? correctionPath(id) : toEditUrl(edit, id)
+  return html`
+    <p class="buttons">
+      <a class="button" href="${file}" rel="nofollow noopener">Correct this listing</a>
+      <a class="button" href="/sellers/check?${String(new URLSearchParams({ url }))}">Check the address</a>
+    </p>`
 }
 
 /** The badge as it is drawn now, and how to show it elsewhere. */
-function showBadge(card: HTMLElement, { id, name, tiers }: ListingView): void {
-  const badge = partOf(card, 'badge')
-  const image = make('img', '')
-  image.src = badgePath(id)
-  image.alt = `Badge of ${name}`
-  image.height = 20
-  badge.append(make('p', '', image))
-  toBadgeEmbeds(name, tiers).forEach(({ label, code }, index) => {
-    const form = make('details', '', make('summary', '', label))
-    form.open = index === 0
-    form.append(makeCopyBlock(code, `badge of ${id} as ${label}`))
-    badge.append(form)
-  })
-  badge.hidden = false
-}
-
-/** A badge, ready to paste into a page of one's own. */
-interface BadgeEmbed {
-  id: 'markdown' | 'html' | 'rst'
-  label: string
-  code: string
+function toBadge({ id, name, tiers }: ListingView): Markup {
+  const forms = toBadgeEmbeds(name, tiers).map(
+    ({ label, code }, index) => html`
+      <details ${index === 0 && 'open'}><summary>${label}</summary>
+        ${toCopyBlock(code, `badge of ${id} as ${label}`)}</details>`,
+  )
+  return html`
+    <section class="panel badge-panel" data-badge><h3>Badge</h3>
+      <p><img src="${badgePath(id)}" alt="Badge of ${name}" height="20"></p>${forms}</section>`
 }
 
 /**
- * The badge of a listing in the three languages that READMEs are written in. A name is foreign text:
- * in none of them may it become markup.
+ * The badge of a listing, ready to paste, in the three languages that READMEs are written in. A name
+ * is foreign text: in none of them may it become markup.
  */
 export function toBadgeEmbeds(
   name: string,
   { badge_svg, page, embed_markdown }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>,
-): BadgeEmbed[] {
+): { label: string; code: string }[] {
   const alt = `${name} on ${new URL(page).hostname}`
   return [
-    { id: 'markdown', label: 'Markdown', code: embed_markdown },
+    { label: 'Markdown', code: embed_markdown },
     {
-      id: 'html',
       label: 'HTML',
       code: `<a href="${page}"><img src="${badge_svg}" alt="${escapeHtml(alt)}" height="20"></a>`,
     },
     {
-      id: 'rst',
       label: 'reStructuredText',
       // An option's value is plain text to docutils as long as it stays on its line.
       code: `.. image:: ${badge_svg}\n   :target: ${page}\n   :alt: ${alt.replace(/\s+/g, ' ')}`,
@@ -137,14 +127,9 @@ export function toBadgeEmbeds(
   ]
 }
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
-}
-
 /** A removal is asked for twice; it can be taken back at any time. */
 function showRemoval(card: HTMLElement, id: string, isRemoved: boolean): void {
-  const remove = partOf<HTMLButtonElement>(card, 'remove')
-  const restore = partOf<HTMLButtonElement>(card, 'restore')
+  const [remove, restore] = [partOf(card, 'remove'), partOf(card, 'restore')]
   const note = partOf(card, 'removal')
   const show = (removed: boolean) => {
     remove.hidden = removed
@@ -159,12 +144,12 @@ function showRemoval(card: HTMLElement, id: string, isRemoved: boolean): void {
   show(isRemoved)
   if (isRemoved) note.textContent = 'This listing is not in the directory.'
   let isAsked = false
-  remove.addEventListener('click', () => {
-    if (isAsked) void send(true)
-    else remove.textContent = 'Yes, remove it'
+  onClick(card, 'remove', async () => {
     isAsked = !isAsked
+    if (isAsked) remove.textContent = 'Yes, remove it'
+    else await send(true)
   })
-  restore.addEventListener('click', () => void send(false))
+  onClick(card, 'restore', () => send(false))
 }
 
 function toNote(removed: boolean): string {

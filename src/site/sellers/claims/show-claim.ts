@@ -1,17 +1,10 @@
 import type { ClaimChecked, ClaimStarted, ClaimView } from '../../../domain/views/seller-views.ts'
+import { pagePath } from '../../../domain/wire/links.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../../domain/wire/vocabulary.ts'
+import { html, type Markup } from '../../frame/html.ts'
+import { toCopyBlock, toLinkedText } from '../../frame/sentences.ts'
 import { showClaimSight, showLine } from '../controls/check-box.ts'
-import {
-  cloneTemplate,
-  fill,
-  make,
-  makeButton,
-  makeCopyBlock,
-  makeSentence,
-  makeTime,
-  partOf,
-  whileBusy,
-} from '../controls/elements.ts'
+import { onClick, partOf, toElement, toTime } from '../controls/elements.ts'
 import { callSellers } from '../controls/seller-api.ts'
 import { CLAIM_METHOD_TEXTS, CLAIM_STATE_TEXTS } from './claim-texts.ts'
 
@@ -23,59 +16,62 @@ export interface ClaimActions {
 
 /** One claim that waits for its proof, or has ended, on the dashboard. */
 export function createClaimCard(claim: ClaimView, actions: ClaimActions): HTMLElement {
-  const card = cloneTemplate('claim')
-  const { listing_id, method, state } = claim
-  card.dataset.claimId = claim.id
-  const link = partOf<HTMLAnchorElement>(card, 'listing')
-  link.href = `/listing/${listing_id}`
-  link.textContent = listing_id
-  partOf(card, 'state').textContent = CLAIM_STATE_TEXTS[state]
-  for (const fact of toFacts(claim)) partOf(card, 'facts').append(fact)
+  const others = CLAIM_METHODS.filter((each) => each !== claim.method)
+  const card = toElement(toCard(claim, others))
   showClaimSight(partOf(card, 'result'), claim)
-  const buttons = partOf(card, 'actions')
-  buttons.hidden = state !== 'pending'
-  partOf(card, 'check').addEventListener('click', () => void check(card, claim, actions))
-  partOf(card, 'show-steps').addEventListener('click', () => void showSteps(card, claim))
-  for (const other of CLAIM_METHODS.filter((each) => each !== method)) {
-    const text = `Use ${CLAIM_METHOD_TEXTS[other].instead} instead`
-    buttons.append(
-      makeButton(text, (button) => void whileBusy(button, () => actions.onOther(other))),
-    )
-  }
+  onClick(card, 'check', () => check(card, claim, actions))
+  onClick(card, 'show-steps', () => showSteps(card, claim))
+  for (const other of others) onClick(card, `use-${other}`, () => actions.onOther(other))
   return card
+}
+
+function toCard(claim: ClaimView, others: readonly ClaimMethod[]): Markup {
+  const { id, listing_id, method, state, created_at, expires_at } = claim
+  const isPending = state === 'pending'
+  const until = isPending && html`, open until ${toTime(expires_at)}`
+  const buttons = others.map(
+    (other) => html`
+      <button type="button" data-use-${other}>Use ${CLAIM_METHOD_TEXTS[other].instead} instead</button>`,
+  )
+  return html`
+    <li class="panel claim" data-claim-id="${id}">
+      <div class="card-head">
+        <h3><a href="${pagePath(listing_id)}">${listing_id}</a></h3>
+        <span class="tag" data-state>${CLAIM_STATE_TEXTS[state]}</span>
+      </div>
+      <p class="small soft">${CLAIM_METHOD_TEXTS[method].label}, started ${toTime(created_at)}${until}</p>
+      <ol class="claim-steps" data-steps hidden></ol>
+      <div class="saw" role="status" data-result hidden></div>
+      <p class="buttons" data-actions ${!isPending && 'hidden'}>
+        <button type="button" class="primary" data-check>Check now</button>
+        <button type="button" data-show-steps>Show the steps</button>
+        ${buttons}
+      </p>
+    </li>`
 }
 
 /** What the seller publishes, and where, each line to be copied. */
 export function showInstructions(card: HTMLElement, { claim, instructions }: ClaimStarted): void {
   const steps = partOf(card, 'steps')
-  fill(
-    steps,
-    instructions.guide.map(({ text, code }, index) => {
-      const said = make('p', '', makeSentence(code === undefined ? text : `${text}:`))
-      const label = `step ${index + 1} of claiming ${claim.listing_id} by ${CLAIM_METHOD_TEXTS[claim.method].instead}`
-      return code === undefined
-        ? make('li', '', said)
-        : make('li', '', said, makeCopyBlock(code, label))
-    }),
-  )
+  const made = instructions.guide.map(({ text, code }, index) => {
+    const label = `step ${index + 1} of claiming ${claim.listing_id} by ${CLAIM_METHOD_TEXTS[claim.method].instead}`
+    return code === undefined
+      ? html`<li><p>${toLinkedText(text)}</p></li>`
+      : html`<li><p>${toLinkedText(`${text}:`)}</p>${toCopyBlock(code, label)}</li>`
+  })
+  steps.innerHTML = html`${made}`.text
   steps.hidden = false
   partOf(card, 'show-steps').hidden = true
 }
 
 async function showSteps(card: HTMLElement, { listing_id, method }: ClaimView): Promise<void> {
-  const button = partOf<HTMLButtonElement>(card, 'show-steps')
-  const answer = await whileBusy(button, () =>
-    callSellers<ClaimStarted>('POST', 'claim', { listing_id, method }),
-  )
+  const answer = await callSellers<ClaimStarted>('POST', 'claim', { listing_id, method })
   if (answer.ok) showInstructions(card, answer.body)
   else showLine(partOf(card, 'result'), answer.detail)
 }
 
 async function check(card: HTMLElement, claim: ClaimView, actions: ClaimActions): Promise<void> {
-  const button = partOf<HTMLButtonElement>(card, 'check')
-  const answer = await whileBusy(button, () =>
-    callSellers<ClaimChecked>('POST', `claim/${claim.id}/check`),
-  )
+  const answer = await callSellers<ClaimChecked>('POST', `claim/${claim.id}/check`)
   const box = partOf(card, 'result')
   if (!answer.ok) return showLine(box, answer.detail)
   const { claim: after, result } = answer.body
@@ -83,12 +79,4 @@ async function check(card: HTMLElement, claim: ClaimView, actions: ClaimActions)
   partOf(card, 'state').textContent = CLAIM_STATE_TEXTS[after.state]
   partOf(card, 'actions').hidden = after.state !== 'pending'
   if (after.state === 'verified') await actions.onVerified()
-}
-
-function toFacts({ method, created_at, expires_at, state }: ClaimView): Node[] {
-  const proof = document.createTextNode(`${CLAIM_METHOD_TEXTS[method].label}, started `)
-  const facts = [proof, makeTime(created_at)]
-  return state === 'pending'
-    ? [...facts, document.createTextNode(', open until '), makeTime(expires_at)]
-    : facts
 }

@@ -1,5 +1,7 @@
 import type { ClaimView } from '../../../domain/views/seller-views.ts'
-import { make, makeSentence, makeTime } from './elements.ts'
+import { html, type Markup } from '../../frame/html.ts'
+import { toLinkedText } from '../../frame/sentences.ts'
+import { toTime } from './elements.ts'
 
 /** What a check saw. `observed` is a stranger's text: it is shown as it is, in a box of its own. */
 export interface Sight {
@@ -13,23 +15,15 @@ export interface Sight {
 
 export function showSight(box: HTMLElement, sight: Sight): void {
   const { title, verified, checked_at, expected, observed, next } = sight
-  box.className = `saw ${verified ? 'good' : ''}`
-  box.replaceChildren(
-    make('p', 'saw-title', title),
-    make(
-      'dl',
-      '',
-      checked_at === undefined ? [] : makeRow('Looked', [makeTime(checked_at)]),
-      makeRow('Expected', makeSentence(expected)),
-      makeRow('What we saw', [showObserved(observed)]),
-      next === undefined ? [] : makeRow('Next', makeSentence(next)),
-    ),
-  )
-  box.hidden = false
-}
-
-function makeRow(term: string, nodes: readonly Node[]): HTMLElement {
-  return make('div', '', make('dt', '', term), make('dd', '', nodes))
+  const rows = [
+    ['Looked', checked_at === undefined ? null : toTime(checked_at)],
+    ['Expected', toLinkedText(expected)],
+    ['What we saw', observed === null ? 'nothing' : html`<code dir="auto">${observed}</code>`],
+    ['Next', next === undefined ? null : toLinkedText(next)],
+  ] as const
+  const said = rows.filter(([, text]) => text !== null)
+  const lines = said.map(([term, text]) => html`<div><dt>${term}</dt><dd>${text}</dd></div>`)
+  show(box, html`<p class="saw-title">${title}</p><dl>${lines}</dl>`, verified)
 }
 
 /** The last look for the proof of a claim; nothing where nobody looked yet. */
@@ -43,14 +37,11 @@ export function showClaimSight(box: HTMLElement, claim: ClaimView): void {
 
 /** One line, where there is nothing that was looked at: most say what went wrong. */
 export function showLine(box: HTMLElement, detail: string): void {
-  box.className = 'saw'
-  box.replaceChildren(make('p', '', makeSentence(detail)))
-  box.hidden = false
+  show(box, html`<p>${toLinkedText(detail)}</p>`)
 }
 
-function showObserved(observed: string | null): Node {
-  if (observed === null) return document.createTextNode('nothing')
-  const code = make('code', '', observed)
-  code.dir = 'auto'
-  return code
+function show(box: HTMLElement, { text }: Markup, isGood = false): void {
+  box.className = isGood ? 'saw good' : 'saw'
+  box.innerHTML = text
+  box.hidden = false
 }

@@ -1,16 +1,11 @@
-import { toTextPieces } from '../../frame/linked-text.ts'
+import { html, type Markup } from '../../frame/html.ts'
 
-type Child = Node | string
-
-/** Elements the dashboard is made of. All text is set as text, never as markup. */
-export function make<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  className: string,
-  ...children: (Child | readonly Child[])[]
-): HTMLElementTagNameMap[Name] {
-  const element = document.createElement(name)
-  if (className !== '') element.className = className
-  for (const child of children.flat()) element.append(child)
+/** The one element that some markup makes. */
+export function toElement({ text }: Markup): HTMLElement {
+  const template = document.createElement('template')
+  template.innerHTML = text
+  const element = template.content.firstElementChild
+  if (!(element instanceof HTMLElement)) throw new Error(`expected an element, got ${text}`)
   return element
 }
 
@@ -20,53 +15,12 @@ export function fill(element: Element, children: readonly Node[]): void {
   for (const child of children) element.append(child)
 }
 
-/** A sentence of ours; the addresses in it are links. */
-export function makeSentence(text: string): Node[] {
-  return toTextPieces(text).map(({ text, href }) => {
-    if (href === null) return document.createTextNode(text)
-    const link = make('a', '', text)
-    link.href = href
-    link.rel = 'nofollow noopener'
-    return link
-  })
+/** @example toTime('2026-11-22T09:20:13.000Z') shows “2026-11-22 09:20 UTC” */
+export function toTime(instant: string): Markup {
+  return html`<time datetime="${instant}">${instant.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
-/** As `copy-block.astro` prints it. @param label tells it from every other block of the page */
-export function makeCopyBlock(code: string, label: string): HTMLElement {
-  const pre = make('pre', '', make('code', '', code))
-  pre.tabIndex = 0
-  pre.dir = 'ltr'
-  pre.setAttribute('role', 'region')
-  pre.ariaLabel = label
-  const button = makeButton('Copy')
-  button.dataset.copy = ''
-  button.ariaLabel = `Copy ${label}`
-  return make('div', 'copy', pre, button)
-}
-
-export function makeButton(text: string, onClick?: (button: HTMLButtonElement) => void) {
-  const button = make('button', '', text)
-  button.type = 'button'
-  if (onClick !== undefined) button.addEventListener('click', () => onClick(button))
-  return button
-}
-
-/** @example makeTime('2026-11-22T09:20:13.000Z') shows “2026-11-22 09:20 UTC” */
-export function makeTime(instant: string): HTMLTimeElement {
-  const time = make('time', '', `${instant.slice(0, 16).replace('T', ' ')} UTC`)
-  time.dateTime = instant
-  return time
-}
-
-/** The one element of a template, to be filled. */
-export function cloneTemplate(name: string): HTMLElement {
-  const template = document.querySelector<HTMLTemplateElement>(`template[data-${name}]`)
-  const element = template?.content.firstElementChild?.cloneNode(true)
-  if (!(element instanceof HTMLElement)) throw new Error(`no template data-${name}`)
-  return element
-}
-
-/** @throws when the template lacks the part: page and script are of one release. */
+/** @throws when the part is missing: page and script are of one release. */
 export function partOf<Kind extends HTMLElement = HTMLElement>(
   element: ParentNode,
   name: string,
@@ -76,14 +30,31 @@ export function partOf<Kind extends HTMLElement = HTMLElement>(
   return part
 }
 
-/** Runs while a button waits: a second click does nothing. */
-export async function whileBusy<Result>(
-  button: HTMLButtonElement,
-  work: () => Promise<Result>,
-): Promise<Result> {
+/** What a button of this name does; while it is at work a second click does nothing. */
+export function onClick(element: ParentNode, name: string, work: () => Promise<unknown>): void {
+  const button = partOf<HTMLButtonElement>(element, name)
+  button.addEventListener('click', () => void whileBusy(button, work))
+}
+
+/** What a form does with what was typed. */
+export function onSubmit(
+  form: HTMLFormElement,
+  work: (read: (name: string) => string) => Promise<unknown>,
+): void {
+  // A form that is opened anew has another text to sign: what it did before, it does no more.
+  form.onsubmit = (event) => {
+    event.preventDefault()
+    const data = new FormData(form)
+    const button = form.querySelector<HTMLButtonElement>('button')
+    const run = () => work((name) => String(data.get(name) ?? '').trim())
+    void (button === null ? run() : whileBusy(button, run))
+  }
+}
+
+async function whileBusy(button: HTMLButtonElement, work: () => Promise<unknown>): Promise<void> {
   button.disabled = true
   try {
-    return await work()
+    await work()
   } finally {
     button.disabled = false
   }

@@ -1,3 +1,4 @@
+import { keep, readKept } from '../../frame/kept.ts'
 import { hasSignedInMark } from './signed-in-mark.ts'
 
 /** Calls of the seller endpoints from the pages: JSON in, JSON or a problem out. */
@@ -33,24 +34,8 @@ export async function callSellers<Body>(
 /** The listing somebody wanted to claim, kept until the link in the mail brings them back. */
 const WANTED = 'wanted-listing'
 
-export const rememberListing = (id: string) => write(WANTED, id)
-export const recallListing = () => read(WANTED)
+export const rememberListing = (id: string) => keep(WANTED, id)
+export const recallListing = () => readKept(WANTED) ?? ''
 
 /** The session itself is not readable here; without its mark no page asks who is signed in. */
 export const mayBeSignedIn = () => hasSignedInMark(document.cookie)
-
-function write(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value)
-  } catch {
-    // Storage may be switched off: the id can be typed.
-  }
-}
-
-function read(key: string): string {
-  try {
-    return localStorage.getItem(key) ?? ''
-  } catch {
-    return ''
-  }
-}

@@ -1,8 +1,9 @@
+import { toCountText } from '../../../domain/operation/price-text.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics, ClaimStarted, ClaimView, Me } from '../../../domain/views/seller-views.ts'
 import { createOwnedListing } from '../claims/owned-listing.ts'
 import { createClaimCard, showInstructions } from '../claims/show-claim.ts'
-import { fill, partOf } from '../controls/elements.ts'
+import { fill, onClick, onSubmit, partOf } from '../controls/elements.ts'
 import {
   type Answer,
   callSellers,
@@ -15,11 +16,12 @@ import {
 const form = partOf<HTMLFormElement>(document, 'claim-form')
 if (mayBeSignedIn()) void show()
 else showSignedOut()
-form.addEventListener('submit', (event) => {
-  event.preventDefault()
-  void submitClaim()
+onSubmit(form, async (read) => {
+  const answer = await startClaim(read('listing_id'), read('method'))
+  showStarted(answer)
+  if (answer.ok) rememberListing('')
 })
-partOf(document, 'sign-out').addEventListener('click', () => void signOut())
+onClick(document, 'sign-out', signOut)
 // A page kept for "back" would show what belongs to somebody who has signed out since.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
@@ -27,7 +29,7 @@ async function show(): Promise<void> {
   const me = await callSellers<Me>('GET', 'me')
   if (!me.ok) return me.status === 401 ? showSignedOut() : showProblem(me.detail)
   const { seller, claims, stats } = me.body
-  const listings = `${stats.listings} ${stats.listings === 1 ? 'listing' : 'listings'}`
+  const listings = toCountText(stats.listings, 'listing')
   partOf(document, 'account').textContent =
     `Signed in as ${seller.email}. Last 30 days: ${stats.clicks_30d} clicks and ${stats.calls_30d} relayed calls on ${listings}.`
   await showOwned(me.body)
@@ -43,6 +45,7 @@ async function showOwned({ claims, payouts, unlisted }: Me): Promise<void> {
   const analytics =
     verified.length === 0 ? null : await callSellers<Analytics>('GET', 'me/analytics')
   const numbers = analytics?.ok ? analytics.body.basic.listings : []
+  const list = partOf(document, 'owned-list')
   const cards = await Promise.all(
     verified.map(async (claim) => {
       const id = claim.listing_id
@@ -51,10 +54,11 @@ async function showOwned({ claims, payouts, unlisted }: Me): Promise<void> {
         view: unlisted.includes(id) ? null : await readListing(id),
         payouts: payouts.filter(({ listing_id }) => listing_id === id),
         numbers: numbers.find(({ listing_id }) => listing_id === id) ?? null,
+        edit: list.dataset.edit ?? '',
       })
     }),
   )
-  fill(partOf(document, 'owned-list'), cards)
+  fill(list, cards)
 }
 
 function showClaims(claims: readonly ClaimView[]): void {
@@ -72,14 +76,6 @@ function createCard(claim: ClaimView): HTMLElement {
     onOther: async (method) => showStarted(await startClaim(claim.listing_id, method)),
     onVerified: show,
   })
-}
-
-async function submitClaim(): Promise<void> {
-  const data = new FormData(form)
-  const method = String(data.get('method') ?? '')
-  const answer = await startClaim(String(data.get('listing_id') ?? '').trim(), method)
-  showStarted(answer)
-  if (answer.ok) rememberListing('')
 }
 
 function startClaim(listing_id: string, method: string): Promise<Answer<ClaimStarted>> {

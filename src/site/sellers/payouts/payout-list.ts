@@ -1,17 +1,37 @@
+import { toNetworkName } from '../../../domain/listing/network-names.ts'
 import type { KnownPayout, PayoutChecked, PayoutState } from '../../../domain/views/seller-views.ts'
+import { html, type Markup } from '../../frame/html.ts'
+import { toCopyBlock } from '../../frame/sentences.ts'
 import { showLine, showSight } from '../controls/check-box.ts'
-import {
-  cloneTemplate,
-  fill,
-  make,
-  makeButton,
-  makeCopyBlock,
-  partOf,
-  whileBusy,
-} from '../controls/elements.ts'
+import { fill, onClick, onSubmit, partOf, toElement } from '../controls/elements.ts'
 import { callSellers } from '../controls/seller-api.ts'
-import { type PayoutWords, toPayoutWords } from './payout-words.ts'
 import { signWithWallet, type Wallet, watchWallets } from './wallet.ts'
+
+/** The payouts of an owned listing; `showPayouts` fills it. */
+export const PAYOUTS_PANEL = html`
+  <section class="panel" data-payouts>
+    <h3>Payouts</h3>
+    <p class="small soft" data-no-payouts>
+      We know no payout address. Add the one that buyers pay to, so that its payments can count.
+    </p>
+    <ul class="payouts" data-payout-list></ul>
+    <details>
+      <summary>Prove another address</summary>
+      <form class="payout-form" data-payout-form>
+        <label class="field">
+          <span>Address with its chain (CAIP-10)</span>
+          <input name="payout" type="text" required maxlength="200" placeholder="eip155:8453:0x…" autocomplete="off" spellcheck="false">
+        </label>
+        <button>Prove it</button>
+      </form>
+    </details>
+  </section>`
+
+/** How the wallet of a payout signs a text, by the family of its chain. */
+const HINTS = {
+  evm: '0x and hex: EIP-191 (“personal sign”), or what a contract wallet takes by EIP-1271.',
+  solana: 'Base58: ed25519 over the bytes of the text, as a wallet’s “sign message” gives it.',
+} as const
 
 /** The payouts of an owned listing, each with the steps that prove it. */
 export function showPayouts(
@@ -23,27 +43,106 @@ export function showPayouts(
   fill(list, payouts.map(createPayout))
   partOf(panel, 'no-payouts').hidden = payouts.length > 0
   const form = partOf<HTMLFormElement>(panel, 'payout-form')
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    const payout = String(new FormData(form).get('payout') ?? '').trim()
-    const item = createPayout({ listing_id: listingId, payout, published: false, counts: false })
+  onSubmit(form, async (read) => {
+    const typed = { listing_id: listingId, payout: read('payout'), published: false, counts: false }
+    const item = createPayout(typed)
     list.append(item)
-    partOf<HTMLButtonElement>(item, 'prove').click()
     form.reset()
+    await openProof(item, typed)
   })
 }
 
 function createPayout(known: KnownPayout): HTMLElement {
-  const item = cloneTemplate('payout')
-  const words = toPayoutWords(known)
-  partOf(item, 'network').textContent = words.network
-  partOf(item, 'address').textContent = words.address || known.payout
-  showState(item, words)
-  const prove = partOf<HTMLButtonElement>(item, 'prove')
-  prove.addEventListener('click', () => void whileBusy(prove, () => openProof(item, known)))
-  const end = partOf<HTMLButtonElement>(item, 'withdraw')
-  end.addEventListener('click', () => void whileBusy(end, () => withdraw(item, known)))
+  const item = toElement(toItem(known))
+  showState(item, known)
+  onClick(item, 'prove', () => openProof(item, known))
+  onClick(item, 'withdraw', () => withdraw(item, known))
   return item
+}
+
+function toItem({ payout }: KnownPayout): Markup {
+  const { network, address, way } = toPayoutFacts(payout)
+  return html`
+    <li>
+      <div class="card-head">
+        <p><strong>${network}</strong> <code>${address || payout}</code></p>
+        <span class="tag" data-payout-state></span>
+      </div>
+      <p class="small soft" data-explanation></p>
+      <p class="buttons">
+        <button type="button" data-prove>Prove it</button>
+        <button type="button" data-withdraw>Withdraw the proof</button>
+      </p>
+      <ol class="claim-steps" data-proof hidden>
+        <li>
+          <p>Sign this text with the wallet of the address. It works once, for 15 minutes.</p>
+          <div data-challenge></div>
+        </li>
+        <li ${way !== 'evm' && 'hidden'}>
+          <p>Sign it here:</p>
+          <p class="buttons" data-wallets></p>
+          <p class="small soft" data-no-wallet>No wallet was found in this browser. Sign the text elsewhere.</p>
+        </li>
+        <li>
+          <form class="paste" data-paste>
+            <label class="field">
+              <span>Or paste the signature</span>
+              <textarea name="signature" rows="3" required maxlength="8192" spellcheck="false" autocomplete="off"></textarea>
+            </label>
+            <p class="small soft">${HINTS[way]}</p>
+            <p><button>Check the signature</button></p>
+          </form>
+        </li>
+      </ol>
+      <div class="saw" role="status" data-payout-result hidden></div>
+    </li>`
+}
+
+/** @example toPayoutFacts('eip155:8453:0x12…').network → 'Base' */
+export function toPayoutFacts(payout: string) {
+  const [family = '', chain = '', address = ''] = payout.split(':')
+  const way = family === 'solana' ? 'solana' : 'evm'
+  return { network: toNetworkName(`${family}:${chain}`), address, way } as const
+}
+
+function showState(item: HTMLElement, known: KnownPayout): void {
+  const { tone, label, explanation } = toPayoutState(known)
+  partOf(item, 'prove').hidden = tone === 'earned'
+  partOf(item, 'withdraw').hidden = tone !== 'earned'
+  const tag = partOf(item, 'payout-state')
+  tag.textContent = label
+  tag.className = `tag ${tone}`
+  partOf(item, 'explanation').textContent = explanation
+}
+
+/** What is known of a payout, in words. */
+export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
+  if (proven_at !== undefined)
+    return {
+      tone: 'earned',
+      label: `proven ${proven_at.slice(0, 10)}`,
+      explanation: `Payments to it count for this listing${counts ? '' : ' from the next build on'}.`,
+    } as const
+  if (!published)
+    return {
+      tone: '',
+      label: 'not proven',
+      explanation:
+        'The listing does not name it. Prove it, and payments to it count from the next build on.',
+    } as const
+  if (!counts)
+    return {
+      tone: 'warn',
+      label: 'contested',
+      explanation:
+        'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.',
+    } as const
+  return {
+    tone: '',
+    label: 'not proven',
+    explanation:
+      'Payments to it count as long as nobody else names it. Prove it, and it is yours alone; payments made without our relay can then count too.',
+  } as const
 }
 
 async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
@@ -52,17 +151,8 @@ async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
   const box = partOf(item, 'payout-result')
   const answer = await callSellers<PayoutState>('DELETE', 'payout', { listing_id, payout })
   if (!answer.ok) return showLine(box, answer.detail)
-  showState(item, toPayoutWords(unproven))
-  showLine(box, 'The proof is withdrawn. The next build leaves it out.')
-}
-
-function showState(item: HTMLElement, { state, label, explanation }: PayoutWords): void {
-  partOf(item, 'prove').hidden = state === 'proven'
-  partOf(item, 'withdraw').hidden = state !== 'proven'
-  const tag = partOf(item, 'payout-state')
-  tag.textContent = label
-  tag.className = `tag ${{ proven: 'earned', contested: 'warn', unproven: '' }[state]}`
-  partOf(item, 'explanation').textContent = explanation
+  showState(item, unproven)
+  showLine(box, 'The proof is withdrawn. It stops counting with the next build.')
 }
 
 async function openProof(item: HTMLElement, known: KnownPayout): Promise<void> {
@@ -71,26 +161,14 @@ async function openProof(item: HTMLElement, known: KnownPayout): Promise<void> {
   const answer = await callSellers<{ challenge: string }>('POST', 'payout', { listing_id, payout })
   if (!answer.ok) return showLine(box, answer.detail)
   box.hidden = true
-  const { challenge } = answer.body
-  const { way, address } = toPayoutWords(known)
-  partOf(item, 'challenge').replaceChildren(makeCopyBlock(challenge, `text to sign for ${payout}`))
-  partOf(item, 'paste-hint').textContent = HINTS[way]
+  const text = answer.body.challenge
+  partOf(item, 'challenge').innerHTML = toCopyBlock(text, `text to sign for ${payout}`).text
   partOf(item, 'proof').hidden = false
-  partOf(item, 'wallet-step').hidden = way !== 'evm'
+  const { way, address } = toPayoutFacts(payout)
   const send = (signature: string) => check(item, known, signature)
-  if (way === 'evm')
-    watchWallets((wallets) => showWallets(item, wallets, { text: challenge, address, send }))
-  const form = partOf<HTMLFormElement>(item, 'paste')
-  form.onsubmit = (event) => {
-    event.preventDefault()
-    void send(String(new FormData(form).get('signature') ?? '').trim())
-  }
+  if (way === 'evm') watchWallets((wallets) => showWallets(item, wallets, { text, address, send }))
+  onSubmit(partOf<HTMLFormElement>(item, 'paste'), (read) => send(read('signature')))
 }
-
-const HINTS = {
-  evm: '0x and hex: EIP-191 (“personal sign”), or what a contract wallet takes by EIP-1271.',
-  solana: 'Base58: ed25519 over the bytes of the text, as a wallet’s “sign message” gives it.',
-} as const
 
 interface Signing {
   text: string
@@ -98,43 +176,37 @@ interface Signing {
   send(signature: string): Promise<void>
 }
 
+/** A wallet's name is its own word for itself. */
 function showWallets(
   item: HTMLElement,
   wallets: readonly Wallet[],
   { text, address, send }: Signing,
 ): void {
-  const place = partOf(item, 'wallets')
-  fill(
-    place,
-    wallets.map((wallet) =>
-      makeButton(
-        `Sign with ${wallet.name}`,
-        (button) =>
-          void whileBusy(button, async () => {
-            const signed = await signWithWallet(wallet, { text, address })
-            if (signed.ok) await send(signed.signature)
-            else showLine(partOf(item, 'payout-result'), signed.detail)
-          }),
-      ),
-    ),
+  const buttons = wallets.map(
+    ({ name }, place) =>
+      html`<button type="button" data-wallet-${place}>Sign with ${name}</button>`,
   )
+  partOf(item, 'wallets').innerHTML = html`${buttons}`.text
   partOf(item, 'no-wallet').hidden = true
+  for (const [place, wallet] of wallets.entries())
+    onClick(item, `wallet-${place}`, async () => {
+      const signed = await signWithWallet(wallet, { text, address })
+      if (signed.ok) await send(signed.signature)
+      else showLine(partOf(item, 'payout-result'), signed.detail)
+    })
 }
 
 async function check(item: HTMLElement, known: KnownPayout, signature: string): Promise<void> {
   const { listing_id, payout } = known
   const box = partOf(item, 'payout-result')
-  const answer = await callSellers<PayoutChecked>('POST', 'payout/check', {
-    listing_id,
-    payout,
-    signature,
-  })
+  const proof = { listing_id, payout, signature }
+  const answer = await callSellers<PayoutChecked>('POST', 'payout/check', proof)
   if (!answer.ok) return showLine(box, answer.detail)
   const { verified, expected, observed, payout: after } = answer.body
   const title = verified ? 'Proven: this payout is yours.' : 'Not proven yet.'
   showSight(box, { title, verified, expected, observed })
   if (!verified || after.state !== 'proven') return
-  showState(item, toPayoutWords({ ...known, proven_at: after.proven_at }))
+  showState(item, { ...known, proven_at: after.proven_at })
   partOf(item, 'proof').hidden = true
-  box.append(make('p', 'small soft', 'The next build takes it up.'))
+  box.insertAdjacentHTML('beforeend', '<p class="small soft">It counts from the next build on.</p>')
 }

@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isDoorPath } from '../../src/domain/wire/door-table.ts'
+import { badgeDataPath, badgePath, METRICS_PATH } from '../../src/domain/wire/links.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { sendResponse } from '../http/send-response.ts'
+import type { NodeHandler } from '../http/turns.ts'
+import type { Parts } from '../parts/parts.ts'
+import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/secret.ts'
+
+/** A token that was taken away still opens for so long (milliseconds): each request would ask the store. */
+const KNOWN_MS = 5_000
+const MOST_KNOWN = 10_000
+
+/** Sign-in, and what its page is drawn with; none of it says anything of the content. */
+const OPEN = new Set<string>([
+  '/healthz',
+  '/sellers/sign-in',
+  '/favicon.svg',
+  '/colours.css',
+  ROUTES.login.path,
+  ROUTES.session_start.path,
+])
+
+/**
+ * `READ_ACCESS=token`: nothing is answered without a token of `npm run access`, as a bearer token or
+ * as the password a browser asks for. `Proxy-Authorization` leaves `Authorization` to a seller that is
+ * called through the relay; the token itself never reaches anybody behind this gate.
+ */
+export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler {
+  const { config, release } = parts
+  if (config.READ_ACCESS === 'open') return enter
+  const isValid = createTokenCheck(parts)
+  const isOpen = (path: string) =>
+    OPEN.has(path) ||
+    path.startsWith('/_astro/') ||
+    (path === METRICS_PATH && config.METRICS_TOKEN !== undefined) ||
+    release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
+  return (req, res) => {
+    const path = (req.url ?? '').split('?', 1)[0] ?? ''
+    if (isOpen(path)) return enter(req, res)
+    keepFromCaches(res)
+    const token = takeToken(req)
+    const judged = token === null ? Promise.resolve(false) : isValid(token)
+    judged.then(
+      (isKnown) => (isKnown ? enter(req, res) : refuse(parts, req, res, path)),
+      () =>
+        sendResponse(
+          req,
+          res,
+          parts.problem('store-unavailable', { detail: 'Tokens cannot be checked now.' }),
+        ),
+    )
+  }
+}
+
+function createTokenCheck({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
+  const known = new Map<string, number>()
+  return async (token: string): Promise<boolean> => {
+    const hash = hashSecret(token)
+    const now = clock.now()
+    if ((known.get(hash) ?? 0) > now) return true
+    const row = await ledger.store.db
+      .selectFrom('access_token')
+      .select('expires_at')
+      .where('token_hash', '=', hash)
+      .executeTakeFirst()
+    if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return false
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(hash, Math.min(now + KNOWN_MS, row.expires_at ?? Number.POSITIVE_INFINITY))
+    return true
+  }
+}
+
+/** Takes the token out of the request: neither a log nor a seller sees it. */
+function takeToken(req: IncomingMessage): string | null {
+  for (const name of ['proxy-authorization', 'authorization'] as const) {
+    const token = readToken(req.headers[name] ?? '')
+    if (!SECRET_PATTERN.test(token)) continue
+    delete req.headers[name]
+    const { rawHeaders } = req
+    for (let at = rawHeaders.length - 2; at >= 0; at -= 2)
+      if (rawHeaders[at]?.toLowerCase() === name) rawHeaders.splice(at, 2)
+    return token
+  }
+  return null
+}
+
+/** @example readToken('Basic ' + btoa('anybody:secret')) → 'secret' */
+function readToken(header: string): string {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(header) ?? []
+  if (scheme.toLowerCase() === 'bearer') return value
+  return /:(.*)$/.exec(Buffer.from(value, 'base64').toString('latin1'))?.[1] ?? ''
+}
+
+function refuse(
+  { problem, release }: Parts,
+  req: IncomingMessage,
+  res: ServerResponse,
+  path: string,
+) {
+  const realm = `realm="${release().site.short_name}"`
+  const headers = { 'WWW-Authenticate': `Bearer ${realm}, Basic ${realm}, charset="UTF-8"` }
+  const detail =
+    'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
+  const isDoor = isDoorPath(path)
+  return sendResponse(
+    req,
+    res,
+    isDoor
+      ? Response.json({ error: detail }, { status: 401, headers })
+      : problem('token-required', { detail, headers }),
+  )
+}
+
+const CACHE_FIELDS = /^(?:cache-control|cdn-cache-control|surrogate-control|expires)$/i
+const CLOSED = 'private, no-store'
+
+/** Whatever writes the head of this answer, no cache may hold it. */
+function keepFromCaches(res: ServerResponse): void {
+  const { writeHead } = res
+  // One function stands for the overloads of Node's: status, then a reason or none, then headers or none.
+  const closed = (...head: unknown[]) => {
+    const fields = head.at(-1)
+    if (Array.isArray(fields))
+      head[head.length - 1] = [...withoutCaching(fields), 'Cache-Control', CLOSED]
+    else if (typeof fields === 'object' && fields !== null)
+      head[head.length - 1] = Object.fromEntries([
+        ...Object.entries(fields).filter(([name]) => !CACHE_FIELDS.test(name)),
+        ['Cache-Control', CLOSED],
+      ])
+    for (const name of res.getHeaderNames()) if (CACHE_FIELDS.test(name)) res.removeHeader(name)
+    if (!Array.isArray(fields)) res.setHeader('Cache-Control', CLOSED)
+    return Reflect.apply(writeHead, res, head)
+  }
+  Reflect.set(res, 'writeHead', closed)
+}
+
+function withoutCaching(fields: readonly unknown[]): unknown[] {
+  return fields.filter((_, at) => !CACHE_FIELDS.test(String(fields[at - (at % 2)])))
+}

@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util'
+import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
+import { runCommand } from '../../operations/run-command.ts'
+import { createSecret, hashSecret } from '../../sellers/sessions/secret.ts'
+import { openStore } from '../../store/open-store.ts'
+import type { Store } from '../../store/schema/store.ts'
+
+const USAGE = `Usage: npm run access -- add <name> [--days N] | list | remove <name>
+A token opens a directory that runs with READ_ACCESS=token. It is shown once; the ledger keeps its hash.`
+
+const DAY_MS = 86_400_000
+
+await runCommand(async (config, log) => {
+  const options = { days: { type: 'string' } } as const
+  const { positionals, values } = parseArgs({ options, allowPositionals: true })
+  const [action = '', name = '', ...more] = positionals
+  const days = values.days === undefined ? null : Number(values.days)
+  const isSound = more.length === 0 && (days === null || (days > 0 && days <= 3650))
+  if (!isSound || (action !== 'list' && name.trim() === '')) throw new OperatorError(USAGE)
+  const store = await openStore(config, log)
+  try {
+    if (action === 'add') return await add(store, name, days)
+    if (action === 'remove') return await remove(store, name)
+    if (action === 'list') return await list(store)
+    throw new OperatorError(USAGE)
+  } finally {
+    await store.close()
+  }
+})
+
+async function add({ db }: Store, name: string, days: number | null): Promise<string> {
+  const token = createSecret()
+  const created_at = Date.now()
+  const expires_at = days === null ? null : created_at + days * DAY_MS
+  const row = { name, token_hash: hashSecret(token), created_at, expires_at }
+  const added = await db
+    .insertInto('access_token')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (Number(added.numInsertedOrUpdatedRows ?? 0) === 0)
+    throw new OperatorError(`${name} has a token already; remove it first`)
+  return token
+}
+
+async function remove({ db }: Store, name: string): Promise<string> {
+  const { numDeletedRows } = await db
+    .deleteFrom('access_token')
+    .where('name', '=', name)
+    .executeTakeFirst()
+  if (Number(numDeletedRows) === 0) throw new OperatorError(`no token has the name ${name}`)
+  return `${name} opens nothing any more; servers forget it within seconds.`
+}
+
+async function list({ db }: Store): Promise<string> {
+  const rows = await db.selectFrom('access_token').selectAll().orderBy('name').execute()
+  const day = (at: number | null) =>
+    at === null ? 'never' : new Date(at).toISOString().slice(0, 10)
+  const lines = rows.map(
+    (row) => `${row.name}\tsince ${day(row.created_at)}\tends ${day(row.expires_at)}`,
+  )
+  return lines.join('\n') || 'There is no token.'
+}

@@ -1,0 +1,20 @@
+/** What a browser keeps for this site between pages. It may keep nothing: then nothing is remembered. */
+export function readKept(key: string, storage: 'local' | 'session' = 'local'): string | null {
+  try {
+    return window[`${storage}Storage`].getItem(key)
+  } catch {
+    return null
+  }
+}
+
+/** @param value null takes it away */
+export function keep(
+  key: string,
+  value: string | null,
+  storage: 'local' | 'session' = 'local',
+): void {
+  try {
+    if (value === null) window[`${storage}Storage`].removeItem(key)
+    else window[`${storage}Storage`].setItem(key, value)
+  } catch {}
+}

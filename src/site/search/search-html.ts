@@ -1,0 +1,102 @@
+import { toUsd } from '../../domain/operation/price-text.ts'
+import { pagePath } from '../../domain/wire/links.ts'
+import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
+import { html, type Markup } from '../frame/html.ts'
+import { toTile } from '../rows/tile.ts'
+import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
+import type { SearchOption, SearchView } from './search-view.ts'
+
+/**
+ * What an answer puts into the places of the search page, by the place's name (`data-<name>`): the
+ * server prints it, and so does the browser while somebody types.
+ */
+export function toSearchParts({ rows, own, notes }: SearchResults, view: SearchView) {
+  const { status, nothing, chips, sorts, facets, previous, next } = view
+  return {
+    status: html`${status}`,
+    'filter-count': html`${chips.length > 0 && `(${chips.length})`}`,
+    facets: html`${facets.map(
+      ({ label, options, more }) =>
+        html`<div><h2>${label}</h2>${toOptions(options)}${more.length > 0 && toMore(label, more)}</div>`,
+    )}`,
+    chips: html`${chips.map(
+      ({ text, path }) => html`
+        <a class="chip" href="${path}"><bdi>${text}</bdi> <span aria-hidden="true">×</span>
+        <span class="visually-hidden">, remove</span></a>`,
+    )}`,
+    sorts: html`${sorts.map(
+      ({ text, path, isActive }) => html`<a href="${path}"${toCurrent(isActive)}>${text}</a>`,
+    )}`,
+    notes: html`${notes.map((note) => html`<p class="small soft" dir="auto">${note}</p>`)}`,
+    results: html`${rows.map(toHit)}`,
+    empty: html`${nothing !== '' && html`<p class="notice">${nothing}</p>`}`,
+    pager: html`
+      ${previous !== null && html`<a class="button" rel="prev" href="${previous}">Previous</a>`}
+      ${next !== null && html`<a class="button" rel="next" href="${next}">Next</a>`}`,
+    own: html`${own.length > 0 && toOwn(own)}`,
+  } as const
+}
+
+function toOptions(options: readonly SearchOption[]): Markup {
+  const items = options.map(
+    ({ text, count, path, isActive }) => html`
+      <li><a href="${path}"${toCurrent(isActive)} rel="nofollow">
+        <bdi>${text}</bdi><span>${count}</span></a></li>`,
+  )
+  return html`<ul>${items}</ul>`
+}
+
+function toMore(label: string, more: readonly SearchOption[]): Markup {
+  const summary = html`<summary>${more.length} more</summary>`
+  return html`<details data-facet="${label}">${summary}${toOptions(more)}</details>`
+}
+
+function toCurrent(isActive: boolean) {
+  return isActive && html` aria-current="true"`
+}
+
+function toHit({ id, name, kind, summary, price, rails, trust, vouched }: SearchRow): Markup {
+  const from =
+    price === null ? 'not published' : price.max_usd === 0 ? 'free' : toUsd(price.min_usd)
+  const isRange = price !== null && price.min_usd !== price.max_usd
+  return html`
+    <li class="hit">
+      <label class="pick">
+        <input type="checkbox" name="ids" value="${id}" form="compare" aria-label="Compare ${name}"></label>
+      ${toTile({ id, name, kind })}
+      <div class="hit-who">
+        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p dir="auto">${summary}</p></div>
+      <div class="hit-price">
+        <span class="${price === null ? 'soft' : 'money'}">${from}</span>
+        ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>
+      <div class="hit-pay"><span>${rails.join(', ')}</span> <small>${KIND_LABELS[kind]}</small></div>
+      <div class="hit-trust">${trust === null ? NO_SCORE : toScore(trust, vouched)}</div>
+    </li>`
+}
+
+const NO_SCORE = html`<span class="unmeasured"><span class="dot missing"></span>no score</span>`
+
+/** The bar is decoration, the number says it all. */
+function toScore(trust: number, vouched: boolean | undefined): Markup {
+  return html`
+    <span class="meter"><b>${trust}</b>
+      <svg width="44" height="6" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="meter-track" width="100" height="6"></rect>
+        <rect class="meter-fill" width="${trust}" height="6"></rect></svg></span>
+    ${vouched === false && html`<small>not vouched for</small>`}`
+}
+
+/** Our own kits that match, apart from the results: they compete with nobody. */
+function toOwn(rows: readonly OwnRow[]): Markup {
+  const items = rows.map(
+    (row) => html`
+      <li class="item">${toTile(row)}
+        <span class="item-name"><a href="${pagePath(row.id)}" dir="auto">${row.name}</a></span>
+        <p class="item-summary" dir="auto">${row.summary}</p>
+        <p class="item-facts"><span class="kind is-kit">Kit</span></p></li>`,
+  )
+  return html`
+    <section class="section first-party" aria-labelledby="own"><h2 id="own">Made by us</h2>
+      <p class="soft small">Our own kits are listed apart from the results. They are free.</p>
+      <ul class="items">${items}</ul></section>`
+}

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
+import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+const CLOSED = 'private, no-store'
+const OPEN = /^\/(?:_astro\/.*|sellers\/sign-in|favicon\.svg|colours\.css)$/
+let stateDir: string
+let closed: RunningService
+let token: string
+const access = (...args: string[]) =>
+  execFileSync(process.execPath, ['functions/commands/ledger/access.ts', ...args], {
+    env: { ...process.env, ...FIXTURE_ENV, STATE_DIR: stateDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+  }).trim()
+
+beforeAll(async () => {
+  stateDir = mkdtempSync(join(tmpdir(), 'closed-'))
+  token = access('add', 'build agents')
+  closed = await startService({ READ_ACCESS: 'token', STATE_DIR: stateDir })
+})
+afterAll(async () => {
+  await closed?.close()
+  rmSync(stateDir, { recursive: true, force: true })
+})
+
+/** As it stands on the wire: fetch would repair some addresses. */
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const {
+    promise,
+    resolve: done,
+    reject,
+  } = Promise.withResolvers<{
+    status: number
+    headers: Record<string, unknown>
+    text: string
+  }>()
+  const req = request(closed.url + path, { method, headers }, (res) => {
+    const parts: Buffer[] = []
+    res.on('data', (part) => parts.push(part))
+    res.on('end', () =>
+      done({ status: res.statusCode ?? 0, headers: res.headers, text: `${Buffer.concat(parts)}` }),
+    )
+  })
+  req.on('error', reject).end()
+  return promise
+}
+
+const release = resolve(FIXTURE_ENV.OUT_DIR, 'current')
+const files = readFileSync(join(release, 'data/files.ndjson'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => toUrlPath(JSON.parse(line).file))
+const filled = (path: string) =>
+  path.replace(':listing_id', 'x402.weather').replace(/:\w+/g, 'something')
+const addresses = [
+  ...files.map((path) => ['GET', path] as const),
+  ...[...Object.values(ROUTES), ...Object.values(DOORS)].flatMap(({ methods, path }) =>
+    methods.map((method) => [method, filled(path)] as const),
+  ),
+  ...[
+    '/readyz',
+    '/metrics',
+    '/search',
+    '/propose',
+    '/dispute',
+    '/sellers/check',
+    '/og/x402.weather.png',
+    '/nothing-here',
+    '/compare?ids=x402.weather,mcp.harbour',
+    '/api/v1/search?q=weather',
+  ].map((path) => ['GET', path] as const),
+].filter(
+  ([, path]) => ![ROUTES.login.path, ROUTES.session_start.path].some((open) => open === path),
+)
+
+describe('a directory that is closed', () => {
+  test('answers nothing without a token, whatever is asked for', async () => {
+    expect(addresses.length).toBeGreaterThan(200)
+    const told: string[] = []
+    for (const [method, path] of addresses) {
+      const { status, headers, text } = await ask(path, { accept: 'text/html' }, method)
+      if (OPEN.test(path)) continue
+      const isShut = status === 401 && headers['cache-control'] === CLOSED
+      if (!isShut || /weather|harbour/i.test(text)) told.push(`${method} ${path} ${status}`)
+    }
+    expect(told).toEqual([])
+  })
+
+  test('says so to HEAD and OPTIONS, and to a wrong token as to none', async () => {
+    for (const method of ['HEAD', 'OPTIONS', 'DELETE'])
+      expect((await ask('/api/v1/stats', {}, method)).status).toBe(401)
+    const wrong = 'A'.repeat(43)
+    for (const authorization of [
+      `Bearer ${wrong}`,
+      'Bearer x',
+      `Basic ${btoa(`a:${wrong}`)}`,
+      `bearer  ${token}x`,
+    ])
+      expect((await ask('/', { authorization })).status).toBe(401)
+    const { headers, text } = await ask('/api/v1/stats')
+    expect(headers['www-authenticate']).toMatch(/^Bearer realm="Waypost", Basic /)
+    expect(JSON.parse(text)).toMatchObject({ code: 'token-required', status: 401 })
+    expect(JSON.parse((await ask('/v0.1/servers')).text)).toEqual({ error: expect.any(String) })
+  })
+
+  test('opens to its token in three places, and no cache may hold what it gives', async () => {
+    const ways = [
+      { authorization: `Bearer ${token}` },
+      { authorization: `Basic ${btoa(`anybody:${token}`)}` },
+      { 'proxy-authorization': `Bearer ${token}` },
+    ]
+    for (const way of ways)
+      expect(await ask('/listing/x402.weather', way)).toMatchObject({
+        status: 200,
+        headers: { 'cache-control': CLOSED },
+      })
+    const kept: string[] = []
+    for (const [method, path] of addresses) {
+      if (method !== 'GET' || OPEN.test(path)) continue
+      const { headers, status } = await ask(path, { authorization: `Bearer ${token}` })
+      if (headers['cache-control'] !== CLOSED || status === 401) kept.push(`${path} ${status}`)
+    }
+    // Sellers' routes want a session on top.
+    expect(kept.filter((line) => !line.startsWith('/api/v1/sellers/'))).toEqual([])
+  })
+
+  test('leaves sign-in and health open', async () => {
+    expect((await ask('/healthz')).status).toBe(200)
+    const page = await ask('/sellers/sign-in')
+    expect(page.status).toBe(200)
+    const sheet = /href="(\/_astro\/[^"]+\.css)"/.exec(page.text)?.[1] ?? ''
+    expect((await ask(sheet)).status).toBe(200)
+  })
+
+  test('forgets a token that has ended or was taken away', async () => {
+    const short = access('add', 'for a while', '--days', '1')
+    const headers = { authorization: `Bearer ${short}` }
+    expect((await ask('/', headers)).status).toBe(200)
+    expect(access('list')).toContain('for a while')
+    expect(() => access('add', 'for a while')).toThrow(/has a token already/)
+    access('remove', 'for a while')
+    await expect.poll(async () => (await ask('/', headers)).status).toBe(401)
+  })
+})
+
+describe('hosts inside', () => {
+  const inside = parseConfig({
+    PRIVATE_HOSTS: '*.corp.example, wiki.internal,10.0.0.0/8',
+  }).PRIVATE_TARGETS
+  test.each([
+    ['http://api.corp.example:8080/v1', null],
+    ['https://wiki.internal/x', null],
+    ['http://10.1.2.3/', null],
+    ['https://other.internal/x', 'public host'],
+    ['http://corp.example/', 'https URL'],
+    ['http://192.168.1.1/', 'https URL'],
+  ])('%s may stand in a listing: %s', (url, fault) => {
+    const found = findUrlFault(url, { allowPrivate: inside })
+    if (fault === null) expect(found).toBeNull()
+    else expect(found).toContain(fault)
+  })
+  test.each([
+    ['10.1.2.3', 'anything.example', true],
+    ['192.168.1.1', 'api.corp.example', true],
+    ['192.168.1.1', 'stranger.example', false],
+    ['169.254.169.254', 'api.corp.example', false],
+    ['127.0.0.1', 'stranger.example', false],
+    ['93.184.215.14', 'stranger.example', true],
+  ])('%s for %s is dialled: %s', (address, hostname, allowed) => {
+    expect(judgeAddress(address, { allowPrivate: inside, hostname }).allowed).toBe(allowed)
+  })
+  test.each(['0.0.0.0/0', '10.0.0.0/33', '*', 'a b', 'https://x.example'])(
+    '%s is refused',
+    (text) => {
+      expect(() => parseConfig({ PRIVATE_HOSTS: text })).toThrow(
+        /PRIVATE_HOSTS.*expected a comma list/,
+      )
+    },
+  )
+})
