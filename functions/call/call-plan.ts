@@ -1,12 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
-import {
-  type Difference,
-  type Expectation,
-  judgePayment,
-  parseExpectation,
-} from '../../src/domain/pins/expectation.ts'
+import { judgePayment, parseExpectation } from '../../src/domain/pins/expectation.ts'
+import type { Difference, Expectation } from '../../src/domain/pins/offer.ts'
 import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import { EXPOSED_HEADERS, findPaymentHeaderFault } from '../../src/domain/relay/relayed-headers.ts'

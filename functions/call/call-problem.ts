@@ -1,4 +1,4 @@
-import { type Difference, toSentences } from '../../src/domain/pins/expectation.ts'
+import { type Difference, toSentences } from '../../src/domain/pins/offer.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'

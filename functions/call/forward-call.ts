@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Expectation, judgeTerms } from '../../src/domain/pins/expectation.ts'
+import { judgeTerms } from '../../src/domain/pins/expectation.ts'
+import type { Expectation } from '../../src/domain/pins/offer.ts'
 import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
 import {
   carriesPayment,

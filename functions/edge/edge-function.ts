@@ -62,8 +62,8 @@ async function open(env: IndexSource): Promise<Search> {
 }
 
 function reply(search: Search, request: Request, rawQuery: string): Response {
-  const isTyping = request.headers.get('search-typing') === '1'
-  const found = search(rawQuery, { isTyping })
+  const page = request.headers.get('search-typing') === '1' ? 'typing' : undefined
+  const found = search(rawQuery, { page })
   if (found.status === 200)
     return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
   const names = found.problems.map(({ name }) => name).join(', ')

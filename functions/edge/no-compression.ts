@@ -1,4 +1,4 @@
-import type { SearchResponseInput } from '../search/response-pieces.ts'
+import type { SearchResponseInput } from '../search/search-response.ts'
 
 /** Stands where a server compresses: function hosts do that themselves, and nobody asks it here. */
 export function writeGzipResponse(_input: SearchResponseInput): never {

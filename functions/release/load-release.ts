@@ -151,17 +151,21 @@ function toPageCode(dir: string, { page_code, files }: ReleaseFile): PageCode {
   return { name: page_code, dir, files: new Map(own) }
 }
 
+/** @throws ReleaseError at the first row of another version; the bytes are those that were published */
 async function readRows<Schema extends v.GenericSchema>(
   text: string,
   schema: Schema,
   keyOf: (row: v.InferOutput<Schema>) => string,
 ): Promise<Map<string, v.InferOutput<Schema>>> {
-  const parser = v.parser(schema)
   const rows = new Map<string, v.InferOutput<Schema>>()
   for (let start = 0, read = 1; start < text.length; read += 1) {
     const end = text.indexOf('\n', start)
-    const row = parser(JSON.parse(text.slice(start, end < 0 ? text.length : end)))
-    rows.set(keyOf(row), row)
+    const row = v.safeParse(schema, JSON.parse(text.slice(start, end < 0 ? text.length : end)))
+    if (!row.success)
+      throw new ReleaseError(
+        `The release is of another version of Waypost (${v.getDotPath(row.issues[0]) ?? 'a row'}): build again with this one.`,
+      )
+    rows.set(keyOf(row.output), row.output)
     start = end < 0 ? text.length : end + 1
     if (read % ROWS_AT_A_TIME === 0) await pause()
   }

@@ -24,8 +24,6 @@ export interface PreparedTexts {
   /** From behind those to the notes, and from there to the end. */
   beforeNotes: Uint8Array
   afterNotes: Uint8Array
-  /** Of these three. */
-  bytes: number
 }
 
 /** Those texts, as a release's own file holds them. */
@@ -41,13 +39,12 @@ export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTe
   const { featured_label, sponsored_policy, also_search, ranking, attribution } = texts
   const before = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }
   const label = JSON.stringify(featured_label)
-  const pieces = {
+  return {
+    featured: featuredRows(index, texts.featured),
     afterFeatured: toBytes(`],"featured_label":${label},"featured_first_party":[`),
     beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),
     afterNotes: toBytes(`,"attribution":${JSON.stringify(attribution)}}`),
   }
-  const bytes = Object.values(pieces).reduce((sum, { length }) => sum + length, 0)
-  return { featured: featuredRows(index, texts.featured), bytes, ...pieces }
 }
 
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {

@@ -10,13 +10,9 @@ import { clientKey } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler } from '../parts/handler.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createResponseMemory, type ResponseMemory } from './response-memory.ts'
 import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
 
-/**
- * Nobody waits for more than so many others, and their responses still fit the memory that is lent
- * to them.
- */
+/** Nobody waits for more than so many others. */
 const BATCH_SIZE = 32
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
@@ -37,12 +33,11 @@ export type SearchDoor = (
 export function createSearchDoors(
   parts: DoorParts,
   search: Search,
-  memory: ResponseMemory = createResponseMemory(),
 ): { route: Handler; door: SearchDoor } {
   const counted: Counted = new WeakMap()
   return {
     route: createRoute(parts, search, counted),
-    door: createDoor(parts, { search, memory, counted }),
+    door: createDoor(parts, search, counted),
   }
 }
 
@@ -64,9 +59,9 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
       ))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
-    const isTyping = req.headers.get(TYPING_HEADER) === '1'
+    const page = req.headers.get(TYPING_HEADER) === '1' ? 'typing' : undefined
     const accepts = req.headers.get('accept-encoding') ?? undefined
-    const reply = search(splitTarget(req.url).query, { isTyping, accepts })
+    const reply = search(splitTarget(req.url).query, { page, accepts })
     if (reply.status === 200)
       return new HTTPResponse(reply.body, {
         status: 200,
@@ -80,10 +75,7 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
   }
 }
 
-function createDoor(
-  { limits, config }: DoorParts,
-  { search, memory, counted }: { search: Search; memory: ResponseMemory; counted: Counted },
-): SearchDoor {
+function createDoor({ limits, config }: DoorParts, search: Search, counted: Counted): SearchDoor {
   const later = createBatches()
   return async function door(req, res, query, next) {
     const client = clientKey(
@@ -99,15 +91,13 @@ function createDoor(
     }
     if (!taken.allowed) return pass()
     later(() => {
-      // A client that left needs no answer, and could not return the memory.
+      // A client that left needs no answer.
       if (res.destroyed) return () => {}
-      const isTyping = req.headers[TYPING_HEADER] === '1'
+      const page = req.headers[TYPING_HEADER] === '1' ? 'typing' : undefined
       const accepts = toText(req.headers['accept-encoding'])
-      const reply = searchOrNull(search, query, { take: memory.take, isTyping, accepts })
+      const reply = searchOrNull(search, query, { page, accepts })
       if (reply?.status !== 200) return pass
       return () => {
-        // Not before the last byte was handed to the system, or the connection is gone.
-        res.once('close', () => memory.giveBack(reply.body))
         res.writeHead(200, {
           ...reply.headers,
           ...taken.headers,
@@ -137,7 +127,7 @@ function toText(header: string | string[] | undefined): string | undefined {
 export function createPageSearch(parts: SearchParts) {
   const search = createReleaseSearch(parts, 'web')
   return (rawQuery: string): unknown => {
-    const reply = search(rawQuery)
+    const reply = search(rawQuery, { page: 'submitted' })
     return reply.status === 200
       ? JSON.parse(new TextDecoder().decode(reply.body))
       : { problems: reply.problems }
@@ -152,6 +142,7 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
   return createSearch({
     index: () => release().search,
     texts: () => release().searchTexts,
+    operations: () => release().operations,
     randomUuid: randomUUID,
     onShown: shown.add,
   })

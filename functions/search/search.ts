@@ -8,10 +8,9 @@ import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { acceptsEncoding } from '../static/accepts-encoding.ts'
-import { type TakeMemory, takeFreshMemory } from './response-memory.ts'
-import type { SearchResponseInput } from './response-pieces.ts'
+import { pageMembers } from './page-members.ts'
+import { type SearchResponseInput, writeSearchResponse } from './search-response.ts'
 import { compressWhole, writeGzipResponse } from './write-gzip-response.ts'
-import { writeSearchResponse } from './write-search-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
@@ -23,6 +22,8 @@ export interface SearchParts {
   /** The index being served right now; asked for once a request, so that a swap is atomic. */
   index: () => SearchIndex
   texts: () => SearchTexts
+  /** What can be called of the listings, to name what matches in rows of the search page. */
+  operations?: () => SearchIndex
   randomUuid: () => string
   /** Told which organic rows a search showed; it must not slow the search down. */
   onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
@@ -31,16 +32,14 @@ export interface SearchParts {
 }
 
 export type SearchReply =
-  | { status: 200; headers: Readonly<Record<string, string>>; body: Buffer<ArrayBuffer> }
+  | { status: 200; headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> }
   | { status: 400; problems: readonly ParameterProblem[] }
 
 export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 
 export interface SearchOptions {
-  /** Where a response's memory comes from; fresh memory when nothing is said. */
-  take?: TakeMemory
-  /** Asked by a page while somebody types: nothing is counted, and links say they are the page's. */
-  isTyping?: boolean
+  /** Asked by the search page, whose rows say more: when it is submitted, or while somebody types, which counts nothing. */
+  page?: 'submitted' | 'typing' | undefined
   /** The `Accept-Encoding` header of the request. */
   accepts?: string | undefined
 }
@@ -65,7 +64,7 @@ export function createSearch(parts: SearchParts): Search {
   const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
   const textsFor = createTextsFor(parts.texts)
-  return function search(rawQuery, { take = takeFreshMemory, isTyping = false, accepts } = {}) {
+  return function search(rawQuery, { page, accepts } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
     const answered = known ?? answer(serving, rawQuery)
@@ -76,24 +75,23 @@ export function createSearch(parts: SearchParts): Search {
       index: serving,
       searchId: randomUuid(),
       texts: textsFor(serving),
-      ...(isTyping && { isTyping, source: 'web' as const }),
+      ...(page !== undefined && {
+        source: 'web' as const,
+        page: pageMembers(serving, answered, parts.operations?.()),
+      }),
     }
     const coding = codingFor(accepts)
-    const body = writeBody(input, coding, take)
-    if (!isTyping) onShown?.(serving, answered.outcome.organic.rows)
+    const body = writeBody(input, coding)
+    if (page !== 'typing') onShown?.(serving, answered.outcome.organic.rows)
     return { status: 200, headers: coding === null ? HEADERS : CODED_HEADERS[coding], body }
   }
 }
 
 type Coding = keyof typeof CODED_HEADERS
 
-function writeBody(
-  input: SearchResponseInput,
-  coding: Coding | null,
-  take: TakeMemory,
-): Buffer<ArrayBuffer> {
-  if (coding === null) return writeSearchResponse(input, take)
-  if (coding === 'gzip' && input.query.view !== 'compact') return writeGzipResponse(input, take)
+function writeBody(input: SearchResponseInput, coding: Coding | null): Uint8Array<ArrayBuffer> {
+  if (coding === null) return writeSearchResponse(input)
+  if (coding === 'gzip' && input.query.view !== 'compact') return writeGzipResponse(input)
   return compressWhole(coding, writeSearchResponse(input))
 }
 

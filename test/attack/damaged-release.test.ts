@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -118,6 +119,24 @@ test.each(['data/listings.ndjson', 'data/files.ndjson', 'data/release.json'])(
     }
   },
 )
+
+test('a release of another version is refused with what to do', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'waypost-version-'))
+  try {
+    const dir = copyRelease(other, 'served')
+    const file = join(dir, 'data/release.json')
+    const release = JSON.parse(readFileSync(file, 'utf8'))
+    const rows = '{"id":"x402.weather","of":"another version"}\n'
+    const digest = createHash('sha256').update(rows).digest('hex').slice(0, 32)
+    writeFileSync(join(dir, 'data/listings.ndjson'), rows)
+    release.files['data/listings.ndjson'] = { size: rows.length, digest }
+    writeFileSync(file, JSON.stringify(release))
+    switchRelease(other, 'served')
+    await expect(startService({ OUT_DIR: other })).rejects.toThrow(/another version.*build again/)
+  } finally {
+    rmSync(other, { recursive: true })
+  }
+})
 
 test('without a release the start says how to get one', async () => {
   await expect(startService({ OUT_DIR: join(outDir, 'none') })).rejects.toThrow(

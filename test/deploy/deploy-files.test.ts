@@ -25,7 +25,7 @@ describe('alerts and dashboard', () => {
     service = await startService({ METRICS_TOKEN: TOKEN })
     const headers = { authorization: `Bearer ${TOKEN}` }
     const text = await (await fetch(`${service.url}/metrics`, { headers })).text()
-    served = new Set(text.matchAll(/^# TYPE (\S+)/gm).map(([, name = '']) => name))
+    served = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
   })
   afterAll(() => service.close())
 

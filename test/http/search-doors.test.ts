@@ -4,18 +4,12 @@ import { connect, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWaypostServer } from '../../functions/app/server.ts'
-import {
-  createResponseMemory,
-  type ResponseMemory,
-} from '../../functions/search/response-memory.ts'
 import type { Search } from '../../functions/search/search.ts'
 import { createReleaseSearch, createSearchDoors } from '../../functions/search/search-doors.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** The path of the specification is answered on Node's own response, one with `/` behind by h3. */
 const DOORS = ['/api/v1/search', '/api/v1/search/']
-/** Requests a slow reader sends at once. */
-const BATCH = 12
 const SEARCH_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
 const AnswerSchema = v.object({
   search_id: v.string(),
@@ -42,9 +36,9 @@ afterAll(async () => {
 })
 
 /** The running service's parts behind a server of their own, around this search. */
-async function serve(search: Search, memory = createResponseMemory()): Promise<number> {
+async function serve(search: Search): Promise<number> {
   const { parts } = running.service
-  const { route, door } = createSearchDoors(parts, search, memory)
+  const { route, door } = createSearchDoors(parts, search)
   const server = createWaypostServer({ parts, handlers: { search: route }, search: door })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -176,97 +170,6 @@ test('of many searches at once each gets its own answer, also beside one that fa
   expect([failed.status, refused.status]).toEqual([500, 400])
   expect(answers.map((answer) => v.parse(AnswerSchema, answer).query.limit)).toEqual(limits)
 })
-
-describe('memory of responses', () => {
-  test('what a slow reader waits for is not overwritten by what others are answered', async () => {
-    const { memory, lent } = watchMemory()
-    const port = await serve(createReleaseSearch(running.service.parts, 'api'), memory)
-    const url = `http://127.0.0.1:${port}/api/v1/search`
-    const slow = []
-    for (const limit of [30, 40]) {
-      const socket = await open(port)
-      const held = lent.size
-      const sent = await askUntilHeld(socket, limit, memory)
-      expect(lent.size).toBe(held + 1)
-      slow.push({ limit, socket, sent })
-    }
-    // Others ask right after.
-    await Promise.all([1, 2, 3, 30, 40].map((limit) => ask(`${url}?limit=${limit}`)))
-    for (const { limit, socket, sent } of slow) {
-      socket.write(requests(`GET /api/v1/search?limit=${limit}`, 1, 'close'))
-      const answers = await readAnswers(socket)
-      expect(answers).toHaveLength(sent + 1)
-      expect(answers.map(({ query }) => query.limit)).toEqual(answers.map(() => limit))
-      expect(new Set(answers.map(({ search_id }) => search_id)).size).toBe(answers.length)
-    }
-  })
-
-  test('comes back from readers that stay, and from those that go in the middle', async () => {
-    const { memory, lent } = watchMemory()
-    const port = await serve(createReleaseSearch(running.service.parts, 'api'), memory)
-    await (await fetch(`http://127.0.0.1:${port}/api/v1/search`)).text()
-    await expect.poll(() => lent.size).toBe(0)
-    const gone = await open(port)
-    await askUntilHeld(gone, 40, memory)
-    expect(lent.size).toBe(1)
-    gone.destroy()
-    await expect.poll(() => lent.size).toBe(0)
-  })
-})
-
-interface WatchedMemory extends ResponseMemory {
-  /** Responses written so far, and those nobody waits for any more. */
-  count: { taken: number; back: number }
-}
-
-/** The memory of responses, and what of it somebody still waits for. */
-function watchMemory(): { memory: WatchedMemory; lent: Set<ArrayBuffer> } {
-  const lent = new Set<ArrayBuffer>()
-  const memory = createResponseMemory()
-  const count = { taken: 0, back: 0 }
-  return {
-    lent,
-    memory: {
-      count,
-      take: (bytes) => {
-        const taken = memory.take(bytes)
-        count.taken += 1
-        lent.add(taken.buffer)
-        return taken
-      },
-      giveBack: (written) => {
-        count.back += 1
-        lent.delete(written.buffer)
-        memory.giveBack(written)
-      },
-    },
-  }
-}
-
-/**
- * Asks, without reading, until the system buffers no more for the connection and a response waits in
- * memory. Each batch is answered before the next is sent: nobody may pipeline without end.
- *
- * @returns the requests sent
- */
-async function askUntilHeld(
-  socket: Socket,
-  limit: number,
-  { count }: WatchedMemory,
-): Promise<number> {
-  const before = { ...count }
-  for (let sent = BATCH; ; sent += BATCH) {
-    socket.write(requests(`GET /api/v1/search?limit=${limit}`, BATCH, 'keep-alive'))
-    const isThrough = () => count.back - before.back === sent
-    const isHeld = () => count.taken - count.back > before.taken - before.back
-    let still = 0
-    for (let seen = count.taken; !isThrough() && still < 25; seen = count.taken) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      still = count.taken === seen && isHeld() ? still + 1 : 0
-    }
-    if (!isThrough()) return sent
-  }
-}
 
 function requests(line: string, count: number, last: string): string {
   return Array.from({ length: count }, (_, at) => {

@@ -53,16 +53,17 @@ const documents = [
   sampleDocument({ id: 'kit.ours', name: 'Weather kit', kind: 'kit', firstParty: true, runs: [] }),
 ]
 const index = indexOf(documents)
+const TEXTS = {
+  featured: ['kit.ours'],
+  featured_label: 'Showcase',
+  sponsored_policy: 'None',
+  also_search: [],
+  ranking: 'BM25F',
+  attribution: [],
+}
 const search = createSearch({
   index: () => index,
-  texts: () => ({
-    featured: ['kit.ours'],
-    featured_label: 'Showcase',
-    sponsored_policy: 'None',
-    also_search: [],
-    ranking: 'BM25F',
-    attribution: [],
-  }),
+  texts: () => TEXTS,
   randomUuid: randomUUID,
 })
 
@@ -259,22 +260,43 @@ test('a search while somebody types counts nothing, and its links say they are a
   const shown: number[] = []
   const typing = createSearch({
     index: () => index,
-    texts: () => ({
-      featured: [],
-      featured_label: '',
-      sponsored_policy: '',
-      also_search: [],
-      ranking: '',
-      attribution: [],
-    }),
+    texts: () => TEXTS,
     randomUuid: randomUUID,
     onShown: (_index, rows) => shown.push(rows.length),
   })
-  const reply = typing('q=weather', { isTyping: true })
+  const reply = typing('q=weather', { page: 'typing' })
   if (reply.status !== 200) throw new Error('refused')
-  const { results } = JSON.parse(reply.body.toString())
+  const { results } = JSON.parse(new TextDecoder().decode(reply.body))
   expect(results[0].links.go).toMatch(/&pos=1&src=web$/)
   expect(shown).toEqual([])
   typing('q=weather')
   expect(shown).toEqual([4])
+})
+
+test('rows of the search page say whose domain a listing has and which operation matches, the API’s do not', () => {
+  const operations = indexOf([
+    sampleDocument({
+      id: 'x402.rain~0',
+      texts: { name: ['rain radar'], labels: [], summary: [] },
+      body: new TextEncoder().encode(
+        '{"id":"x402.rain~0","operation":{"name":"rain_radar"},"listing":{"id":"x402.rain"}}',
+      ),
+    }),
+  ])
+  const search = createSearch({
+    ...{
+      index: () => index,
+      operations: () => operations,
+      texts: () => TEXTS,
+      randomUuid: randomUUID,
+    },
+  })
+  const rowOf = (page?: 'submitted') => {
+    const reply = search('q=rain&view=compact', { page })
+    if (reply.status !== 200) throw new Error('refused')
+    return JSON.parse(new TextDecoder().decode(reply.body)).results[0]
+  }
+  expect(rowOf('submitted')).toMatchObject({ id: 'x402.rain', operation: 'rain_radar' })
+  expect(rowOf('submitted').domain).toMatch(/\.example$/)
+  expect(Object.keys(rowOf())).not.toContain('domain')
 })

@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Expectation,
-  parseExpectation,
-  toExpectText,
-} from '../../src/domain/pins/expectation.ts'
+import { parseExpectation } from '../../src/domain/pins/expectation.ts'
+import { type Expectation, toExpectText } from '../../src/domain/pins/offer.ts'
 import {
   aListing,
   type RelayWorld,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { listingDatabases } from '../../src/search/query/search-index.ts'
 import { createRandom } from '../bench/seeded-random.ts'
-import { indexOf, sampleDocument } from './search-samples.ts'
+import { decode, indexOf, sampleDocument } from './search-samples.ts'
 
 const LISTINGS = 15_000
 const QUERIES = 200
@@ -51,7 +51,7 @@ function answers(
 ) {
   const reply = search(new URLSearchParams({ q, ...filters }).toString())
   if (reply.status !== 200) throw new Error(JSON.stringify(reply.problems))
-  const { results } = JSON.parse(reply.body.toString())
+  const { results } = JSON.parse(decode(reply.body))
   const { orama } = listingDatabases(index).organic
   const order = { property: filters.sort ?? 'relevance', order: 'ASC' } as const
   const found = oramaSearch(orama, { term: q, limit: 20, sortBy: order, ...params })

@@ -5,7 +5,7 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
-import { findIn, indexOf, NO_TEXTS } from './search-samples.ts'
+import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 
 const rules = { allowPrivate: false }
 const baseUrl = 'https://waypost.example'
@@ -160,7 +160,7 @@ test('rows of the compact view take at most 300 bytes in the median', () => {
   const rows = Array.from({ length: Math.ceil(listings.length / 50) }, (_, page) => {
     const reply = search(`view=compact&limit=50&offset=${page * 50}`)
     if (reply.status !== 200) throw new Error('refused')
-    return JSON.parse(reply.body.toString()).results
+    return JSON.parse(decode(reply.body)).results
   }).flat()
   const sizes = rows.map((row) => Buffer.byteLength(JSON.stringify(row))).sort((a, b) => a - b)
   expect(sizes.length).toBeGreaterThan(500)

@@ -16,6 +16,7 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     kind: given.kind ?? 'http_api',
     summary: given.summary ?? '',
     status: 'unclaimed',
+    url: given.url ?? 'https://seller.example/',
     buy: 'link_out',
     links: { listing: `/api/v1/listings/${given.id}` },
   }
@@ -80,4 +81,9 @@ export const NO_TEXTS = {
   also_search: [],
   ranking: '',
   attribution: [],
+}
+
+/** The text of a response. */
+export function decode(body: Uint8Array): string {
+  return new TextDecoder().decode(body)
 }

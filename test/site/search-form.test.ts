@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type SearchAnswer, toSearchAnswer } from '../../src/site/search/search-answer.ts'
 import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/site/search/search-form.ts'
+import { toSearchParts } from '../../src/site/search/search-html.ts'
 import { toSearchView } from '../../src/site/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
@@ -22,6 +23,7 @@ describe('the form in the address', () => {
   test('the search function gets the fields it knows, and 20 results are asked for', () => {
     expect(new URLSearchParams(toApiQuery(parse('q=a+b&utm=1&min_trust=40')))).toEqual(
       new URLSearchParams({
+        view: 'compact',
         limit: '20',
         facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source,network',
         q: 'a b',
@@ -112,5 +114,38 @@ describe('what the page makes of an answer', () => {
 
   test.each([[undefined], [null], [{}], ['text']])('%o is no answer', (answer) => {
     expect(toSearchAnswer(answer)).toEqual({ kind: 'unavailable' })
+  })
+})
+
+describe('rows of one registered domain', () => {
+  const printed = (domains: readonly (string | undefined)[]) => {
+    const facts = { kind: 'http_api', summary: '', price: null, rails: [], trust: null } as const
+    const rows = domains.map((domain, at) => ({ id: `api.${at}`, name: 'Row', ...facts, domain }))
+    const answer = {
+      kind: 'results',
+      total: 9,
+      offset: 0,
+      rows,
+      own: [],
+      notes: [],
+      facets: {},
+    } as const
+    return toSearchParts(answer, toSearchView({}, answer, new Map())).results.text
+  }
+
+  test('are folded behind the third of them, where the fourth was', () => {
+    const [a, b] = ['a.example', 'b.example']
+    const parts = printed([a, b, a, a, a, b, b, a]).match(
+      /api\.\d(?=")|\d more from [a-z.]+|<\/details>/g,
+    )
+    expect(parts?.filter((part, at) => part !== parts[at - 1])).toEqual(
+      'api.0 api.1 api.2 api.3 2,more,from,a.example api.4 api.7 </details> api.5 api.6'
+        .split(' ')
+        .map((part) => part.replaceAll(',', ' ')),
+    )
+  })
+
+  test('of hosts that strangers share stay where they are', () => {
+    expect(printed(Array.from({ length: 9 }, () => undefined))).not.toContain('<details')
   })
 })

@@ -64,7 +64,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }
       // JSON.parse is typed `any`: our own search wrote these bytes.
-      const answer: CompactResponse = JSON.parse(reply.body.toString('utf8'))
+      const answer: CompactResponse = JSON.parse(new TextDecoder().decode(reply.body))
       const { total, results: rows, notes, suggested } = answer
       return { total, rows, notes, ...(suggested !== undefined && { suggested }) }
     },

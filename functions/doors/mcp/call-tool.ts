@@ -19,11 +19,7 @@ import {
 import { findToolHeaderFault } from '../../../src/domain/doors/tool-headers.ts'
 import { CallToolInput } from '../../../src/domain/doors/tool-inputs.ts'
 import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.ts'
-import {
-  EXPECT_HEADER,
-  type Expectation,
-  toExpectText,
-} from '../../../src/domain/pins/expectation.ts'
+import { EXPECT_HEADER, type Expectation, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
+import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
 import type { PayWith, Wallet } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
+import type { Waypost } from '../src/waypost.ts'
 import {
   EXIT,
   type Run,
@@ -12,6 +14,7 @@ import {
   readSubject,
   UsageFault,
 } from './command-line.ts'
+import { readLock } from './lock.ts'
 import { printJson, toPrintable } from './printable.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -26,6 +29,7 @@ export const runCall: Run = async (args, connect) => {
     info: { type: 'boolean' },
     wallet: { type: 'string' },
     'max-usd': { type: 'string' },
+    lock: { type: 'string' },
   })
   const id = readSubject(positionals, 'id')
   const method = readChoice('method', values.method, METHODS)
@@ -36,6 +40,7 @@ export const runCall: Run = async (args, connect) => {
     printJson(await waypost.callInfo(id, values.endpoint))
     return EXIT.ok
   }
+  const lock = await findLock(waypost, id, values.lock)
   const asked = {
     endpoint: values.endpoint,
     method,
@@ -50,9 +55,18 @@ export const runCall: Run = async (args, connect) => {
   const filled = fillCall(operations, asked, 'x402')
   if (typeof filled === 'string') throw new UsageFault(filled)
   console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
-  const reply = await waypost.call(id, { ...filled, pay })
+  const reply = await waypost.call(id, { ...filled, pay, lock })
   tell(reply)
   return printAnswer(reply.response)
+}
+
+/** The lock of this folder where it has the listing. @throws UsageFault where a named one has not */
+async function findLock(waypost: Waypost, id: string, named: string | undefined) {
+  const lock = await readLock(named ?? LOCK_FILE, waypost)
+  if (lock !== null && Object.hasOwn(lock.listings, id)) return lock
+  if (named !== undefined) throw new UsageFault(`${named}: ${id} is not pinned`)
+  if (lock !== null) console.error(`${id} is not pinned; it is called as it is today`)
+  return undefined
 }
 
 /** A body that is JSON is said to be; anything else goes as the caller says. */

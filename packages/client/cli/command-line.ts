@@ -10,6 +10,10 @@ export const HELP = `Usage: waypost <command> [options]
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
                     --info asks only whether it can be called;
                     --wallet FILE --max-usd N pays where the seller asks for it
+  pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
+                    --update takes what changed and shows it
+  check             what changed since it was pinned; exit 1 where anything did
+                    call, pin and check take --lock FILE instead of waypost.lock
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http
   add <url>         propose a service to the directory: --kind --note --email
 

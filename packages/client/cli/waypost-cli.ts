@@ -15,6 +15,7 @@ import {
 } from './command-line.ts'
 import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
+import { runCheck, runPin } from './lock.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
 import { runShow } from './show.ts'
 
@@ -46,6 +47,8 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   find: runFind,
   show: runShow,
   call: runCall,
+  pin: runPin,
+  check: runCheck,
   add: runAdd,
   lint: runLint,
 }

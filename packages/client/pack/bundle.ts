@@ -4,15 +4,20 @@ const CLIENT = new URL('..', import.meta.url).pathname
 
 /**
  * The files that are published, by name: what the client takes from the product's own domain is
- * inside, what is the caller's (a wallet) is not.
+ * inside, what is the caller's (a wallet) is not. The command has a copy of its own, so that what it
+ * alone needs is not in the library.
  */
 export async function bundleClient(): Promise<Record<string, string>> {
+  const library = ['waypost', 'waypost-error', 'lock']
+  return {
+    ...(await bundle(library.map((name) => `${CLIENT}src/${name}.ts`))),
+    ...(await bundle([`${CLIENT}cli/waypost-cli.ts`])),
+  }
+}
+
+async function bundle(entryPoints: string[]): Promise<Record<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: {
-      waypost: `${CLIENT}src/waypost.ts`,
-      'waypost-error': `${CLIENT}src/waypost-error.ts`,
-      'waypost-cli': `${CLIENT}cli/waypost-cli.ts`,
-    },
+    entryPoints,
     bundle: true,
     // An error of one entry is the same class in another.
     splitting: true,

@@ -3,7 +3,8 @@ import {
   readReceipt,
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
-import { toCaip2, usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
+import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
+import { judgeLocked, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /**
@@ -40,14 +41,22 @@ export function receiptOf(response: Response): unknown {
 /**
  * A header that pays the cheapest of the offers within the budget, signed by the caller's wallet.
  *
- * @throws WaypostError `over-budget` before anything is signed
+ * @param pinned offers that a lock does not allow are never signed
+ * @throws WaypostError `changed` or `over-budget` before anything is signed
  */
 export async function signPayment(
   terms: PaymentTerms,
   { wallet, maxUsd, allowTestCoins = false }: PayWith,
+  pinned?: LockEntry,
 ): Promise<{ name: string; value: string }> {
-  const priced = terms.accepts
-    .map((offer) => ({ offer, usd: usdOf(offer, allowTestCoins) }))
+  const faults = terms.accepts.map((offer) => (pinned ? judgeLocked(pinned, offer) : []))
+  const allowed = terms.accepts.filter((_, at) => faults[at]?.length === 0)
+  if (allowed.length === 0 && faults[0] !== undefined)
+    throw new WaypostError('changed', `${toSentences(faults[0])} Nothing was signed.`, {
+      status: 402,
+    })
+  const priced = allowed
+    .map((offer) => ({ offer, usd: readOffer(offer, { allowTestCoins }).usd }))
     .filter((each): each is { offer: unknown; usd: number } => each.usd !== null)
     .sort((a, b) => a.usd - b.usd)
   const within = priced.filter(({ usd }) => usd <= maxUsd)
@@ -67,22 +76,6 @@ export async function signPayment(
   if (header === null)
     throw new WaypostError('unreadable', 'The wallet gave something that is no x402 payment.')
   return header
-}
-
-/** @returns US dollars, null where the offer names no coin that is one for one. */
-function usdOf(offer: unknown, allowTestCoins: boolean): number | null {
-  const read = (name: string) =>
-    typeof offer === 'object' && offer !== null ? Reflect.get(offer, name) : undefined
-  const network = toCaip2(String(read('network')))
-  const asset = network === null ? null : usdAssetOf(network, { allowTestCoins })
-  const amount = String(read('amount') ?? read('maxAmountRequired') ?? '')
-  if (asset === null || !isSame(asset.address, String(read('asset')))) return null
-  return /^\d{1,30}$/.test(amount) ? Number(amount) / 10 ** asset.decimals : null
-}
-
-/** Addresses in hexadecimal differ by letter case as people write them; others mean it. */
-function isSame(known: string, named: string): boolean {
-  return known === (known.startsWith('0x') ? named.toLowerCase() : named)
 }
 
 function toRecord(headers: Headers): Record<string, string> {

@@ -1,5 +1,7 @@
+import { EXPECT_HEADER } from '../../../src/domain/pins/offer.ts'
 import { callPath } from '../../../src/domain/wire/links.ts'
 import { type AskOptions, toFailure } from './ask.ts'
+import { type Lock, pinnedIn, toExpected } from './lock.ts'
 import { type PaymentTerms, type PayWith, readTerms, receiptOf, signPayment } from './payment.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -13,6 +15,8 @@ export interface CallRequest {
   body?: unknown
   /** Pays where the seller asks for it; without it a 402 is handed back with its terms. */
   pay?: PayWith | undefined
+  /** What `waypost pin` wrote: where listing, payee or price are not as pinned, nothing is paid. */
+  lock?: Lock | undefined
   signal?: AbortSignal | undefined
   /** Milliseconds each of the two requests may take until its answer begins. */
   timeoutMs?: number | undefined
@@ -36,7 +40,7 @@ const PAID_TIMEOUT = 330_000
  * One call through the relay. It is sent once, and once more with a payment where `pay` allows it:
  * nothing that may cost money or change something is ever repeated.
  *
- * @throws WaypostError `over-budget`, `unreachable`, `timeout`, or `payment-unsure` when an answer
+ * @throws WaypostError `changed` where a lock is not kept, `over-budget`, `unreachable`, `timeout`, or `payment-unsure` when an answer
  *   to a paid request never came
  */
 export async function callThroughRelay(
@@ -48,20 +52,32 @@ export async function callThroughRelay(
   const { endpoint, pay, timeoutMs } = request
   const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
   const url = `${baseUrl}${callPath(encodeURIComponent(id))}${query}`
+  const entry = request.lock && pinnedIn(request.lock, id)
+  const expected = entry && { [EXPECT_HEADER]: toExpected(entry) }
   const first = await send(
     url,
     request,
-    {},
+    { ...expected },
     { ...options, timeoutMs: timeoutMs ?? options.timeoutMs },
   )
+  if (entry !== undefined) await refuseChanged(first)
   const terms = first.status === 402 ? await readTerms(first) : null
   if (pay === undefined || terms === null)
     return { response: first, paid: false, ...(terms !== null && { terms }) }
-  const header = await signPayment(terms, pay)
+  const header = await signPayment(terms, pay, entry)
   await first.body?.cancel()
   const paidOptions = { ...options, timeoutMs: timeoutMs ?? PAID_TIMEOUT }
-  const response = await sendPaid(url, request, { [header.name]: header.value }, paidOptions)
+  const sent = { ...expected, [header.name]: header.value }
+  const response = await sendPaid(url, request, sent, paidOptions)
+  if (entry !== undefined) await refuseChanged(response)
   return { response, terms, paid: true, receipt: receiptOf(response) }
+}
+
+/** The relay's own word that something is not as pinned; a seller's 409 is its answer. */
+async function refuseChanged(response: Response): Promise<void> {
+  if (response.status !== 409 || !response.headers.has('proxy-status')) return
+  const { detail = '' }: { detail?: string } = await response.clone().json()
+  throw new WaypostError('changed', detail, { status: 409 })
 }
 
 async function sendPaid(

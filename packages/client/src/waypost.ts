@@ -18,6 +18,7 @@ import type {
   Stats,
 } from './generated/answers.ts'
 import type { CompactRow, SearchResult } from './generated/shapes.ts'
+
 import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
 
 export interface WaypostOptions {
@@ -53,6 +54,8 @@ type SearchRow<Asked> = Asked extends { view: 'compact' } ? CompactRow : SearchR
 
 /** What a directory answers; every method but `call` and `propose` reads and may be repeated. */
 export interface Waypost {
+  /** Where this directory stands, without a slash at its end. */
+  readonly baseUrl: string
   search<const Asked extends SearchParameters>(
     asked: Asked,
     options?: Signalled,
@@ -108,6 +111,7 @@ export function createWaypost(given: WaypostOptions): Waypost {
     read(`/api/v1/changes${toQuery(asked)}`, options)
   const at = (id: string) => `/api/v1/listings/${encodeURIComponent(id)}`
   return {
+    baseUrl,
     search,
     results: (asked, options) => eachResult(search, asked, options),
     listing: (id, options) => read(at(id), options),

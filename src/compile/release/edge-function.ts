@@ -45,8 +45,7 @@ export async function writeSearchFunction(
 
 /**
  * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }` and
- * has no import left. Nothing of Node is in it: a server's compression is left out, and its `Buffer`
- * replaced.
+ * has no import left. Nothing of Node is in it: a server's compression is left out.
  * @param release the parts of the release file that answers repeat
  */
 async function bundleSearch(
@@ -64,7 +63,6 @@ async function bundleSearch(
     logLevel: 'silent',
     absWorkingDir: ROOT,
     define: { RELEASE: JSON.stringify(release) },
-    inject: [join(EDGE, 'buffer.ts')],
     plugins: [
       {
         name: 'without compression',

@@ -18,3 +18,9 @@ export const PayoutSchema = v.pipe(
 export function normalizePayout(payout: string): string {
   return payout.startsWith('eip155:') ? payout.toLowerCase() : payout
 }
+
+/** CAIP-10, where chain and address have the shape of one. */
+export function toPayout(network: string | null, address: string): string | null {
+  const payout = `${network}:${address}`
+  return network !== null && v.is(PayoutSchema, payout) ? payout : null
+}

@@ -1,11 +1,18 @@
 import * as v from 'valibot'
-import { normalizePayout, PayoutSchema } from '../listing/caip-account.ts'
+import { PayoutSchema } from '../listing/caip-account.ts'
 import { readMppTerms, toMppTerm } from '../probe/read/mpp-terms.ts'
-import { toPayout, toUsd } from '../probe/read/x402-terms.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { PAYMENT_HEADERS, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
 import { toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { isJsonObject, parseJson } from '../wire/parse-json.ts'
+import {
+  type Difference,
+  EXPECT_HEADER,
+  type Expectation,
+  judgeOffer,
+  type Offered,
+  readOffer,
+} from './offer.ts'
 
 /** What a caller expects of the listing it calls: header `Waypost-Expect`, `expect` of `call_listing`. */
 export const ExpectationSchema = v.strictObject({
@@ -15,23 +22,6 @@ export const ExpectationSchema = v.strictObject({
   /** The most the call may cost, in US dollars. */
   max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
 })
-export type Expectation = v.InferOutput<typeof ExpectationSchema>
-
-export const EXPECT_HEADER = 'waypost-expect'
-
-/** What is not as it was expected. */
-export interface Difference {
-  what: 'digest' | 'payee' | 'price'
-  expected: string
-  found: string
-}
-
-/** Whom an offer or a payment pays, and how much; null where it does not say so readably. */
-export interface Offered {
-  /** CAIP-10. */
-  payee: string | null
-  usd: number | null
-}
 
 const MOST_HEADER = 128 * 1024
 const WRITING = `${EXPECT_HEADER}: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05`
@@ -55,30 +45,6 @@ export function parseExpectation(raw: RawHeaders): Expectation | null | string {
   })
   const isOnce = new Set(others.map(([name]) => name)).size === others.length
   return parsed.success && isOnce ? parsed.output : WRITING
-}
-
-/** The header's value. @example toExpectText({ max_usd: 0.05 }) → 'max_usd=0.05' */
-export function toExpectText({ digest, payee = [], max_usd }: Expectation): string {
-  return [
-    ...(digest === undefined ? [] : [`digest=${digest}`]),
-    ...payee.map((each) => `payee=${each}`),
-    // Never as 1e-7, which the header does not take.
-    ...(max_usd === undefined ? [] : [`max_usd=${max_usd.toFixed(18).replace(/\.?0+$/, '')}`]),
-  ].join(', ')
-}
-
-/** @returns what is wrong with one way to pay; empty where it is as expected */
-export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectation): Difference[] {
-  const known = payee?.map(normalizePayout)
-  const isKnown = offered.payee !== null && known?.includes(normalizePayout(offered.payee))
-  return [
-    ...(known === undefined || isKnown
-      ? []
-      : [text('payee', known.join(' or '), offered.payee ?? 'a payee that cannot be read')]),
-    ...(most === undefined || (offered.usd !== null && offered.usd <= most)
-      ? []
-      : [text('price', `at most $${most}`, toPrice(offered.usd))]),
-  ]
 }
 
 /** The payment a request carries, where it carries one: every word of it must be as expected. */
@@ -112,27 +78,6 @@ export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectati
   })
 }
 
-/** One of the `accepts` of x402. A ceiling counts as a price: it may be taken. */
-export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
-  const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
-  const network = toCaip2(String(read('network')))
-  const amount = String(read('amount') ?? read('maxAmountRequired') ?? '')
-  return {
-    payee: toPayout(network, String(read('payTo'))),
-    usd: /^\d{1,30}$/.test(amount) ? toUsd(network, String(read('asset')), amount, rules) : null,
-  }
-}
-
-/** As people read it, one sentence for each. */
-export function toSentences(differences: readonly Difference[]): string {
-  return differences
-    .map(
-      ({ what, expected, found }) =>
-        `The ${what} is not as expected: ${found} instead of ${expected}.`,
-    )
-    .join(' ')
-}
-
 function readOffers(terms: unknown): Offered[] {
   const { accepts = [] } = isJsonObject(terms) ? terms : {}
   return Array.isArray(accepts) ? accepts.map((offer) => readOffer(offer)) : []
@@ -164,12 +109,4 @@ function readPayment(payment: unknown): Offered[] {
       : [{ network, asset: asset ?? coin?.address, payTo: signed.to, amount: signed.value }]),
   ]
   return told.length === 0 ? [{ payee: null, usd: null }] : told.map((each) => readOffer(each))
-}
-
-function text(what: Difference['what'], expected: string, found: string): Difference {
-  return { what, expected, found }
-}
-
-function toPrice(usd: number | null): string {
-  return usd === null ? 'a price in no dollar coin we know' : `$${usd}`
 }

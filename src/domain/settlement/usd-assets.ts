@@ -69,3 +69,16 @@ export function toCaip2(network: string): string | null {
   if (/^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/.test(network)) return network
   return Object.hasOwn(V1_NETWORKS, network) ? (V1_NETWORKS[network] ?? null) : null
 }
+
+/** Atomic units of a token whose dollars are known; null for every other. */
+export function toUsd(
+  network: string | null,
+  asset: string,
+  amount: string,
+  rules = { allowTestCoins: true },
+): number | null {
+  const known = network === null ? null : usdAssetOf(network, rules)
+  if (known === null) return null
+  const isSame = known.address === asset || known.address === asset.toLowerCase()
+  return isSame ? Number(amount) / 10 ** known.decimals : null
+}

@@ -70,7 +70,11 @@ const PLAIN: Record<ExactKind, (text: string) => string> = {
 function hostsOf(url: string): string[] {
   const host = URL.parse(url)?.hostname.replace(/^www\./, '') ?? ''
   if (host === '') return []
-  return SHARED_HOSTS.test(host) ? [host] : [host, host.split('.').slice(-2).join('.')]
+  return isSharedHost(host) ? [host] : [host, host.split('.').slice(-2).join('.')]
+}
+
+export function isSharedHost(host: string): boolean {
+  return SHARED_HOSTS.test(host)
 }
 
 function namesOf(name: string): string[] {

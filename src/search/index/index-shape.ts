@@ -41,12 +41,27 @@ export interface SearchIndex extends IndexData {
   verifyReads: boolean
 }
 
-/** Bodies one behind the other, as they are shown. Full memory is let go as a whole. */
+/** A term as the organic rows know it. Only their words decide what is searched for. */
+export interface KnownTerm {
+  text: string
+  /** A word it stands for, as it is written: a term is a stem. */
+  written: string
+  /** Its number among the organic terms, or -1. */
+  number: number
+  /** How many organic rows hold it. */
+  rows: number
+}
+
+/**
+ * Bodies as they are shown, one behind the other. When the memory is full, the bodies before are let
+ * go, and of those in it the ones that are read again are taken over into the next.
+ */
 export interface UnpackedBodies {
   memory: Uint8Array
   used: number
-  /** By the place of the row, our own behind the others. */
+  /** By the place of the row, our own behind the others: those in the memory, and those before. */
   bodies: Map<number, Uint8Array>
+  former: Map<number, Uint8Array>
 }
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */

@@ -85,6 +85,25 @@ export function findPostings({ bytes, blocks }: Postings, number: number): Posti
   return { at: at + varintBytes(rows), rows }
 }
 
+/** All postings of a term: its rows in order, and the palette number of each. */
+export function readPostings({ postings }: TermIndex, number: number) {
+  const { bytes } = postings
+  const run = number < 0 ? { at: 0, rows: 0 } : findPostings(postings, number)
+  const [rows, codes] = [new Uint32Array(run.rows), new Uint16Array(run.rows)]
+  let { at } = run
+  let row = 0
+  for (let place = 0; place < run.rows; place += 1) {
+    const distance = varintAt(bytes, at)
+    at += varintBytes(distance)
+    row += distance
+    rows[place] = row
+    const code = bytes[at] ?? 0
+    codes[place] = code > 0x7f ? (code & 0x7f) | ((bytes[at + 1] ?? 0) << 7) : code
+    at += code > 0x7f ? 2 : 1
+  }
+  return { rows, codes }
+}
+
 /** How many rows hold the term of a number; 0 for -1, which means no term. */
 export function rowsOf({ postings }: TermIndex, number: number): number {
   return number < 0 ? 0 : findPostings(postings, number).rows

@@ -1,8 +1,7 @@
-import type { SearchIndex } from '../index/index-shape.ts'
-import { findPostings } from '../index/postings.ts'
-import { varintAt, varintBytes } from '../numbers/varint.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { readPostings } from '../index/postings.ts'
 import type { Word } from '../words/split-text.ts'
-import { type KnownTerm, lookUpWord } from './known-term.ts'
+import { lookUpWord } from './known-term.ts'
 
 /** A query with more words than this tells a story, of which a part is the task. */
 const MOST_WORDS = 8
@@ -69,7 +68,7 @@ function countMeetings(index: SearchIndex, terms: readonly KnownTerm[], sampled:
   /** By row, the terms it has that were read before. */
   const held = new Map<number, number[]>()
   terms.forEach(({ number }, term) => {
-    for (const row of rowsOf(index, number)) {
+    for (const row of readPostings(index.organic, number).rows) {
       if (row >= sampled) break
       alone[term] = (alone[term] ?? 0) + 1
       const others = held.get(row)
@@ -84,19 +83,4 @@ function countMeetings(index: SearchIndex, terms: readonly KnownTerm[], sampled:
     }
   })
   return { alone, both }
-}
-
-/** The rows that hold a term, in order. */
-function* rowsOf({ organic }: SearchIndex, term: number): Generator<number> {
-  const { bytes } = organic.postings
-  const run = findPostings(organic.postings, term)
-  let { at } = run
-  let row = 0
-  for (let left = run.rows; left > 0; left -= 1) {
-    const distance = varintAt(bytes, at)
-    at += varintBytes(distance)
-    row += distance
-    at += (bytes[at] ?? 0) > 0x7f ? 2 : 1
-    yield row
-  }
 }

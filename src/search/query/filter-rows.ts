@@ -44,6 +44,11 @@ export function bitsFor({ rows, filterBits }: IndexPart, place = -1): Uint32Arra
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
+/** Whether a row has a filter value, by the place of its bit set. */
+export function hasValue({ rows, filterBits }: IndexPart, place: number, row: number): boolean {
+  return (((filterBits[place * bitWords(rows) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) === 1
+}
+
 /** Leaves the rows of one bit set that are in another, too. */
 export function keepBoth(bits: Uint32Array, others: Uint32Array): Uint32Array {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)
@@ -104,11 +109,9 @@ export function passes(bits: Uint32Array | null, row: number): boolean {
 /** How many rows pass. */
 export function countRows(bits: Uint32Array, rows: number): number {
   let count = 0
-  bits.forEach((word, at) => {
-    const beyond = Math.max(0, (at + 1) * 32 - rows)
-    count += countBits(beyond === 0 ? word : word & (0xffffffff >>> beyond))
-  })
-  return count
+  for (let at = 0; at < bits.length - 1; at += 1) count += countBits(bits[at] ?? 0)
+  const beyond = bits.length * 32 - rows
+  return bits.length === 0 ? 0 : count + countBits((bits.at(-1) ?? 0) & (0xffffffff >>> beyond))
 }
 
 /** How many bits of a 32-bit number are set: added up in pairs, fours and eights at once. */

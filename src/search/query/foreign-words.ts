@@ -1,9 +1,10 @@
 import type { SearchIndex } from '../index/index-shape.ts'
 import {
+  emptyLexicon,
   type Language,
   type Lexicon,
   type Lexicons,
-  NO_LEXICON,
+  type Meaning,
   readCompound,
   readForm,
   readPieces,
@@ -29,12 +30,10 @@ interface Token {
   word: Word
 }
 
-/** A stretch of tokens that means something in a language; nothing where it is a stop word. */
-interface Reading {
-  length: number
-  english: string | null
-  /** A form of a word in the table, not the word itself. */
-  isForm?: boolean
+/** Tokens that mean something together in a language; one alone where nothing is known of it. */
+interface Stretch {
+  tokens: readonly Token[]
+  meaning: Meaning | null
 }
 
 /** One script leaves one language, but for those that share it. */
@@ -58,25 +57,26 @@ const KNOWN_ROWS = 3
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const lexicons = index.words.foreign()
   const asWritten = { words, originals: [], notes: [], isForeign: false }
-  if (lexicons.size === 0 || words.length === 0) return asWritten
+  if (lexicons.of.size === 0 || words.length === 0) return asWritten
   const text = words.map(({ whole }) => whole).join(' ')
   const scripted = SCRIPTS.find(([script]) => script.test(text))?.[1]
   if (scripted === undefined && words.every((word) => isSurelyEnglish(index, word, lexicons)))
     return asWritten
-  const languages = scripted ?? LATIN
-  const tried = languages.map((language) => {
-    const lexicon = lexicons.get(language) ?? NO_LEXICON
-    const tokens = words.flatMap((word) => tokensOf(word, language))
-    const readings = readTokens(tokens, lexicon, language)
-    return { tokens, readings, votes: votesFor(index, tokens, readings), language }
+  const tried = (scripted ?? LATIN).map((language) => {
+    const lexicon = lexicons.of.get(language) ?? emptyLexicon(language)
+    const stretches = readStretches(
+      words.flatMap((word) => tokensOf(word, language)),
+      lexicon,
+    )
+    return { stretches, votes: votesFor(index, stretches) }
   })
-  tried.sort((a, b) => b.votes.own - a.votes.own)
-  const [best] = tried
-  if (best === undefined) return asWritten
-  const isForeign = scripted !== undefined || isMostly(best.votes)
-  const readings = isForeign ? best.readings : exactOnly(index, best.tokens, lexicons)
-  if (!isForeign && readings.every((reading) => reading === null)) return asWritten
-  return { ...replace(index, best.tokens, readings), isForeign }
+  const [best] = tried.sort((a, b) => b.votes.own - a.votes.own)
+  const isForeign = best !== undefined && (scripted !== undefined || isMostly(best.votes))
+  const stretches = isForeign
+    ? best.stretches
+    : words.map((word) => readAlone(index, word, lexicons))
+  if (!isForeign && stretches.every(({ meaning }) => meaning === null)) return asWritten
+  return { ...replace(index, stretches), isForeign }
 }
 
 function tokensOf(word: Word, language: Language): Token[] {
@@ -85,38 +85,31 @@ function tokensOf(word: Word, language: Language): Token[] {
   return Array.from(segments, ({ segment }) => ({ text: segment, word }))
 }
 
-/** For each token the reading that starts there; null inside one, and for what nobody knows. */
-function readTokens(tokens: readonly Token[], lexicon: Lexicon, language: Language) {
-  const readings: (Reading | null)[] = tokens.map(() => null)
-  for (let at = 0; at < tokens.length; ) {
-    const found = readFrom(tokens, at, lexicon, language)
-    readings[at] = found
-    at += found?.length ?? 1
-  }
-  return readings
+function readStretches(tokens: readonly Token[], lexicon: Lexicon): Stretch[] {
+  const stretches: Stretch[] = []
+  for (let at = 0; at < tokens.length; at += stretches.at(-1)?.tokens.length ?? 1)
+    stretches.push(readStretch(tokens.slice(at, at + MOST_TOKENS), lexicon))
+  return stretches
 }
 
-function readFrom(
-  tokens: readonly Token[],
-  at: number,
-  lexicon: Lexicon,
-  language: Language,
-): Reading | null {
-  for (let length = Math.min(MOST_TOKENS, tokens.length - at); length > 0; length -= 1) {
-    const texts = tokens.slice(at, at + length).map(({ text }) => text)
-    const english = lexicon.words.get(texts.join(separatorOf(language)))
-    if (english !== undefined) return { length, english }
+/** The longest known phrase the tokens start with, or the first of them alone. */
+function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
+  const { language, meanings, phrases } = lexicon
+  const [first = '', ...others] = tokens.map(({ text }) => text)
+  const isStart = UNSPACED.has(language) || phrases.has(first)
+  for (let more = isStart ? others.length : 0; more >= 0; more -= 1) {
+    const meaning = meanings.get([first, ...others.slice(0, more)].join(separatorOf(language)))
+    if (meaning?.isForm === false && (more === 0 || meaning.english !== null))
+      return { tokens: tokens.slice(0, more + 1), meaning }
   }
-  const { text = '', word } = tokens[at] ?? {}
-  if (lexicon.stop.has(text)) return { length: 1, english: null }
-  if (UNSPACED.has(language)) return toReading(readPieces(text, lexicon))
-  const form = word?.style === 'plain' ? readForm(text, lexicon, language) : null
-  if (form === null) return toReading(language === 'de' ? readCompound(text, lexicon) : null)
-  return { length: 1, ...form }
+  return { tokens: tokens.slice(0, 1), meaning: readPart(tokens[0], lexicon) }
 }
 
-function toReading(english: string | null): Reading | null {
-  return english === null ? null : { length: 1, english }
+function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
+  const { text = '', word } = token ?? {}
+  if (UNSPACED.has(lexicon.language)) return readPieces(text, lexicon)
+  const form = word?.style === 'plain' ? readForm(text, lexicon) : null
+  return form === null && lexicon.language === 'de' ? readCompound(text, lexicon) : form
 }
 
 interface Votes {
@@ -126,27 +119,20 @@ interface Votes {
   english: number
 }
 
-function votesFor(
-  index: SearchIndex,
-  tokens: readonly Token[],
-  readings: readonly (Reading | null)[],
-): Votes {
+function votesFor(index: SearchIndex, stretches: readonly Stretch[]): Votes {
   const votes = { own: 0, telling: 0, english: 0 }
   const seen = new Set<string>()
-  let covered = 0
-  tokens.forEach(({ text }, at) => {
-    const reading = readings[at] ?? null
-    const isInside = covered > 0
-    covered = Math.max(covered - 1, (reading?.length ?? 1) - 1)
-    if (isInside || seen.has(text)) return
+  for (const { tokens, meaning } of stretches) {
+    const [{ text } = { text: '' }] = tokens
+    if (seen.has(text)) continue
     seen.add(text)
-    const isEnglish = isEnglishWord(index, text) && (reading?.length ?? 1) === 1
-    if (reading === null) votes.english += Number(isEnglish)
-    else if (!isEnglish || (reading.english === null && !isEnglishStop(index, text))) {
-      votes.own += reading.length
-      if (reading.english !== null && reading.isForm !== true) votes.telling += 1
+    const isEnglish = tokens.length === 1 && isEnglishWord(index, text)
+    if (meaning === null) votes.english += Number(isEnglish)
+    else if (!isEnglish || (meaning.english === null && !isEnglishStop(index, text))) {
+      votes.own += tokens.length
+      votes.telling += Number(meaning.english !== null && !meaning.isForm)
     }
-  })
+  }
   return votes
 }
 
@@ -165,8 +151,8 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
 /** Nearly every query is made of such words alone, and needs no reading. */
 function isSurelyEnglish(index: SearchIndex, { whole }: Word, lexicons: Lexicons): boolean {
   if (isEnglishStop(index, whole)) return true
-  const isStop = LATIN.some((language) => lexicons.get(language)?.stop.has(whole) === true)
-  return !isStop && lookUpWord(index, whole).rows >= KNOWN_ROWS
+  if (lexicons.isStop(whole)) return false
+  return !lexicons.mayMean(whole) || lookUpWord(index, whole).rows >= KNOWN_ROWS
 }
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
@@ -174,50 +160,42 @@ function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: 
 }
 
 /** In an English query only a word that no listing has is read, as it stands. */
-function exactOnly(index: SearchIndex, tokens: readonly Token[], lexicons: Lexicons) {
-  return tokens.map(({ text, word }): Reading | null => {
-    if (word.style !== 'plain' || isEnglishWord(index, text)) return null
-    if (lookUpWord(index, text).rows > 0) return null
-    const found = LATIN.map((language) => lexicons.get(language)?.words.get(text))
-    const english = found.find((meant) => meant !== undefined)
-    return english === undefined ? null : { length: 1, english }
-  })
+function readAlone(index: SearchIndex, word: Word, { of }: Lexicons): Stretch {
+  const { whole: text, style } = word
+  const tokens = [{ text, word }]
+  if (style !== 'plain' || isEnglishWord(index, text) || lookUpWord(index, text).rows > 0)
+    return { tokens, meaning: null }
+  const found = LATIN.map((language) => of.get(language)?.meanings.get(text))
+  const meaning = found.find((meant) => meant?.isForm === false && meant.english !== null)
+  return { tokens, meaning: meaning ?? null }
 }
 
-function replace(
-  index: SearchIndex,
-  tokens: readonly Token[],
-  readings: readonly (Reading | null)[],
-): Omit<ReadQuery, 'isForeign'> {
-  const read: Word[] = []
-  const originals = new Set<Word>()
-  const told = new Map<string, string>()
+function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'isForeign'> {
   // What is left of an unspaced stretch of which something was read is an ending.
-  const touched = new Set(tokens.flatMap(({ word }, at) => (readings[at] ? [word] : [])))
-  for (let at = 0; at < tokens.length; ) {
-    const { english, length } = readings[at] ?? { length: 1 }
-    const stretch = tokens.slice(at, at + length).map(({ word }) => word)
-    const texts = tokens.slice(at, at + length).map(({ text }) => text)
-    at += length
-    const added = typeof english === 'string' ? splitText(english) : stretch
-    if (english === undefined)
-      addOnce(
-        read,
-        added.filter((word) => !touched.has(word)),
-      )
-    if (typeof english !== 'string') continue
-    addOnce(read, added)
-    const written = texts.join(stretch[0]?.style === 'unspaced' ? '' : ' ')
-    if (written !== english) told.set(written, english)
-    for (const word of stretch) if (isWritten(index, word)) originals.add(word)
+  const touched = new Set(
+    stretches.flatMap(({ tokens, meaning }) => (meaning === null ? [] : wordsOf(tokens))),
+  )
+  const told = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
+  const pairs = told.map(({ tokens, meaning }) => {
+    const gap = tokens[0]?.word.style === 'unspaced' ? '' : ' '
+    return [tokens.map(({ text }) => text).join(gap), meaning?.english] as const
+  })
+  const said = pairs.flatMap(([from, to]) => (from === to ? [] : `“${from}” as “${to}”`))
+  const read = stretches.flatMap(({ tokens, meaning }) =>
+    meaning === null
+      ? wordsOf(tokens).filter((word) => !touched.has(word))
+      : splitText(meaning.english ?? ''),
+  )
+  const originals = told.flatMap(({ tokens }) => wordsOf(tokens))
+  return {
+    words: [...new Set(read)],
+    originals: [...new Set(originals)].filter((word) => isWritten(index, word)),
+    notes: said.length === 0 ? [] : [`Read ${[...new Set(said)].join(', ')}.`],
   }
-  const pairs = [...told].map(([from, to]) => `“${from}” as “${to}”`)
-  const notes = pairs.length === 0 ? [] : [`Read ${pairs.join(', ')}.`]
-  return { words: read, originals: [...originals], notes }
 }
 
-function addOnce(words: Word[], added: readonly Word[]): void {
-  for (const word of added) if (!words.includes(word)) words.push(word)
+function wordsOf(tokens: readonly Token[]): Word[] {
+  return tokens.map(({ word }) => word)
 }
 
 /** Whether listings have a word as it stands: one without spaces in all of its parts. */

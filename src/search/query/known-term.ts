@@ -1,18 +1,7 @@
-import type { SearchIndex } from '../index/index-shape.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { findPair, findTerm, pairText, rowsOf } from '../index/postings.ts'
 import { wordAt, wordsWithPrefix } from '../index/word-table.ts'
 import { stemWord } from '../words/stem-word.ts'
-
-/** A term as the organic rows know it, looked up once. Only their words decide what is searched for. */
-export interface KnownTerm {
-  text: string
-  /** A word it stands for, as it is written: a term is a stem. */
-  written: string
-  /** Its number among the organic terms, or -1. */
-  number: number
-  /** How many organic rows hold it. */
-  rows: number
-}
 
 /** The term of a word; stop words, which are kept in names, are terms as they are written. */
 export function lookUpWord({ organic, words }: SearchIndex, word: string): KnownTerm {

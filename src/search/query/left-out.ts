@@ -1,6 +1,6 @@
+import { type FilterPhrase, findPhrases } from '../words/filter-phrases.ts'
 import type { Word } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
-import { type FilterPhrase, findPhrases } from './filter-phrases.ts'
 
 /** Words that say enough for those of manner to be left out; for a stretch of time one is enough. */
 const MIN_NAMED = 2
@@ -18,7 +18,7 @@ export interface ToldWords {
  * nothing else. Each step takes more than the one before; the last that leaves something counts.
  */
 export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
-  const phrases = findPhrases(words, sets)
+  const phrases = findPhrases(words, sets.phrases)
   const asides = findAsides(words, sets)
   const steps: ((word: Word) => boolean)[] = [
     (word) => phrases.has(word) || sets.stop.has(word.whole),

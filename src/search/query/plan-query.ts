@@ -1,11 +1,11 @@
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
-import type { SearchIndex } from '../index/index-shape.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { type FilterPhrase, writeOutPrices } from '../words/filter-phrases.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { belongingWords } from './belonging-words.ts'
-import { type FilterPhrase, writeOutPrices } from './filter-phrases.ts'
 import { readForeign } from './foreign-words.ts'
-import { type KnownTerm, lookUpPair, lookUpWord } from './known-term.ts'
+import { lookUpPair, lookUpWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
 import { type QueryUnit, unitsOf } from './query-units.ts'
 import { closestWords } from './repair-word.ts'
@@ -134,12 +134,12 @@ function joinNext(index: SearchIndex, words: readonly Word[]): Word | null {
   const [left, middle, right] = parts
   if (left === undefined || middle === undefined) return null
   if (!words.every(({ style, whole }) => style === 'plain' && !generic.has(whole))) return null
+  if (right !== undefined && !stop.has(middle)) return null
   const whole = parts.join('')
   const { rows } = lookUpWord(index, whole)
-  if (right !== undefined)
-    return rows > 0 && stop.has(middle) ? { whole, parts, style: 'hyphen' } : null
+  if (rows < (right === undefined ? MIN_JOINED_ROWS : 1)) return null
   const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
-  return rows >= Math.max(MIN_JOINED_ROWS, apart) ? { whole, parts, style: 'hyphen' } : null
+  return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null
 }
 
 /** Neighbours that listings have side by side. */

@@ -6,7 +6,6 @@ import type { PlanTerm } from './plan-query.ts'
 
 /** A place in the postings of one term, which lie as `Postings` says. */
 export interface PostingCursor {
-  term: PlanTerm
   bytes: Uint8Array
   /** Where the palette number of the posting at `row` starts. */
   at: number
@@ -15,35 +14,41 @@ export interface PostingCursor {
   /** Postings that are left, with the one at `row`. */
   left: number
   palette: Float64Array
-  /** What the term counts, times its idf. */
+  /** See `weightIn`. */
   weight: number
 }
 
 export const NO_ROW = 0x7fffffff
 
-/** The postings of every term of a plan that a part has, to be scored with the organic rows' idf. */
+/** The postings of every term of a plan that a part has. */
 export function openPlan(
-  { organic }: SearchIndex,
+  index: SearchIndex,
   part: TermIndex,
   terms: readonly PlanTerm[],
 ): PostingCursor[] {
   return terms.flatMap((term) => {
-    const number = part === organic ? term.number : findTerm(part, term.text)
-    return number < 0 ? [] : [openPostings(part, number, term)]
+    const number = numberIn(index, part, term)
+    return number < 0 ? [] : [openPostings(part, number, weightIn(part, term))]
   })
 }
 
-function openPostings(part: TermIndex, number: number, term: PlanTerm): PostingCursor {
-  const { postings, palette, scoredRows } = part
-  const run = findPostings(postings, number)
-  const row = varintAt(postings.bytes, run.at)
-  return {
-    term,
-    bytes: postings.bytes,
-    at: run.at + varintBytes(row),
-    row,
-    left: run.rows,
-    palette,
-    weight: term.weight * inverseDocumentFrequency(scoredRows, term.rows),
-  }
+/** A term's number in a part, or -1. */
+export function numberIn({ organic }: SearchIndex, part: TermIndex, term: PlanTerm): number {
+  return part === organic ? term.number : findTerm(part, term.text)
+}
+
+/** What a term counts, times its idf among the organic rows. */
+export function weightIn({ scoredRows }: TermIndex, { weight, rows }: PlanTerm): number {
+  return weight * inverseDocumentFrequency(scoredRows, rows)
+}
+
+function openPostings(
+  { postings, palette }: TermIndex,
+  number: number,
+  weight: number,
+): PostingCursor {
+  const { bytes } = postings
+  const { at, rows } = findPostings(postings, number)
+  const row = varintAt(bytes, at)
+  return { bytes, at: at + varintBytes(row), row, left: rows, palette, weight }
 }

@@ -1,15 +1,9 @@
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import { largestOf } from '../../domain/wire/extremes.ts'
-import type { SearchIndex } from '../index/index-shape.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { hasSingleLetter, type Word } from '../words/split-text.ts'
-import {
-  completions,
-  type KnownTerm,
-  lookUpPair,
-  lookUpWord,
-  unspacedCompletions,
-} from './known-term.ts'
+import { completions, lookUpPair, lookUpWord, unspacedCompletions } from './known-term.ts'
 import { repairWord } from './repair-word.ts'
 
 /** One thing a query asks for, in its place among the others. */

@@ -1,11 +1,11 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
+import { readPostings } from '../index/postings.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { firstPlace } from '../numbers/first-place.ts'
 import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
-import { scoreRows } from './explain-rows.ts'
 import { allRows, bitsOf, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { openPlan, type PostingCursor } from './posting-cursor.ts'
@@ -13,9 +13,6 @@ import { sortPlaces } from './sort-places.ts'
 
 /** A first page, and some: so few are quickest kept in order. */
 const MAX_SORTED = 64
-
-/** From so many rows on, a walk over all postings costs less than a look at each row. */
-const MANY = 256
 
 export interface RankedRow {
   row: number
@@ -45,24 +42,31 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   if (sort !== 'relevance') return rankSorted(part, cursors, request)
   const exact = exactRows(index, part, { text, bits })
   if (exact.length === 0) return rankAmong(part, cursors, bits, most)
+  const known = new Set(exact.flatMap(({ rows }) => rows))
+  if (known.size <= most) {
+    // Nearly always they are among the best anyway.
+    const { rows, total } = rankAmong(part, cursors, bits, most + known.size)
+    const first = exact.map((kind) => rows.filter(({ row }) => kind.rows.includes(row)))
+    const rest = rows.filter(({ row }) => !known.has(row))
+    if (rest.length + known.size === rows.length)
+      return { total, rows: [...first.flat(), ...rest].slice(0, most) }
+  }
   const others = bits?.slice() ?? allRows(part)
   let total = 0
   const first = exact.flatMap(({ rows }) => {
     for (const row of rows) setBit(others, row, false)
     total += rows.length
-    return rankKnown(index, part, { plan, most, rows })
+    return rankKnown(part, { cursors: openPlan(index, part, plan.terms), rows, most })
   })
-  const rest = rankAmong(part, cursors, others, most)
+  const rest = rankAmong(part, openPlan(index, part, plan.terms), others, most)
   return { total: total + rest.total, rows: [...first, ...rest.rows].slice(0, most) }
 }
 
-/** Every row that holds a term, as a bit set. */
-export function matchBits(index: SearchIndex, part: IndexPart, plan: QueryPlan): Uint32Array {
-  const bits = bitsOf(part, [])
-  const cursors = openPlan(index, part, plan.terms)
-  while (scoreBlock(cursors, null, Number.NEGATIVE_INFINITY))
-    for (let at = 0; at < BLOCK.candidates; at += 1)
-      setBit(bits, BLOCK.start + (BLOCK.places[at] ?? 0), true)
+/** Every organic row that holds a term, as a bit set. */
+export function matchBits({ organic }: SearchIndex, { terms }: QueryPlan): Uint32Array {
+  const bits = bitsOf(organic, [])
+  for (const { number } of terms)
+    for (const row of readPostings(organic, number).rows) setBit(bits, row, true)
   return bits
 }
 
@@ -71,37 +75,16 @@ function stepsOf({ standings }: IndexPart, row: number, score: number): number {
   return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
-interface KnownRows {
-  plan: QueryPlan
-  most: number
-  rows: readonly number[]
-}
-
-/** Rows known beforehand: the best of many, or all of a few. */
-function rankKnown(index: SearchIndex, part: IndexPart, known: KnownRows): readonly RankedRow[] {
-  const { plan, most, rows } = known
-  if (rows.length > MANY) {
-    const cursors = openPlan(index, part, plan.terms)
-    const best = rankAmong(part, cursors, bitsOf(part, rows), most).rows
-    if (best.length === Math.min(most, rows.length)) return best
-  }
-  return rankFew(index, part, plan, rows)
-}
-
-/** One may hold no term, as an id or a host is no text. */
-function rankFew(
-  index: SearchIndex,
+/** The best of rows known beforehand; one may hold no term, as an id or a host is no text. */
+function rankKnown(
   part: IndexPart,
-  plan: QueryPlan,
-  rows: readonly number[],
-): RankedRow[] {
-  const scores = scoreRows(index, part, plan.terms, rows)
-  return rows
-    .map((row) => {
-      const steps = stepsOf(part, row, scores.get(row)?.total ?? 0)
-      return { row, relevance: steps / RELEVANCE_STEPS }
-    })
-    .sort((a, b) => b.relevance - a.relevance || a.row - b.row)
+  { cursors, rows, most }: { cursors: PostingCursor[]; rows: readonly number[]; most: number },
+): readonly RankedRow[] {
+  const best = rankAmong(part, cursors, bitsOf(part, rows), most).rows
+  if (best.length === Math.min(most, rows.length)) return best
+  const ranked = new Set(best.map(({ row }) => row))
+  const others = rows.filter((row) => !ranked.has(row))
+  return [...best, ...others.map((row) => ({ row, relevance: 0 }))]
 }
 
 /**

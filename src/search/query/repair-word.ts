@@ -1,6 +1,6 @@
-import type { SearchIndex } from '../index/index-shape.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { findWord, type WordTable, wordAt, wordsWithPrefix } from '../index/word-table.ts'
-import { completions, type KnownTerm, lookUpWord } from './known-term.ts'
+import { completions, lookUpWord } from './known-term.ts'
 
 /** Longest word whose neighbours are looked for. */
 const MAX_NEAR_CHARACTERS = 24

@@ -131,7 +131,7 @@ function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): strin
 
 /** All that match the words, whatever the filters. */
 function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Array {
-  const bits = matchBits(index, index.organic, plan)
+  const bits = matchBits(index, plan)
   for (const { rows } of exactRows(index, index.organic, { text, bits: null }))
     for (const row of rows) setBit(bits, row, true)
   return bits

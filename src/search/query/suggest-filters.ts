@@ -1,13 +1,13 @@
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
-import type { FilterPhrase } from './filter-phrases.ts'
+import type { FilterPhrase } from '../words/filter-phrases.ts'
 import {
   allRows,
   bitsFor,
   countRows,
   filterRows,
+  hasValue,
   keepBoth,
-  passes,
   toRowFilter,
 } from './filter-rows.ts'
 import type { RankedRow } from './rank-rows.ts'
@@ -76,17 +76,18 @@ export function suggestCategory(
   { organic, filters, filterPlaces }: SearchIndex,
   rows: readonly RankedRow[],
 ): Advice {
-  let best: { id: string; points: number; total: number } | undefined
+  let best: { id: string; points: number; place: number } | undefined
   for (const id of filters.categories) {
-    const bits = bitsFor(organic, filterPlaces.get(`category:${id}`))
-    const points = rows.reduce(
-      (sum, { row }, at) => sum + (passes(bits, row) ? 1 / (at + 1) : 0),
-      0,
-    )
-    if (points > (best?.points ?? 0)) best = { id, points, total: countRows(bits, organic.rows) }
+    const place = filterPlaces.get(`category:${id}`) ?? 0
+    let points = 0
+    rows.forEach(({ row }, at) => {
+      if (hasValue(organic, place, row)) points += 1 / (at + 1)
+    })
+    if (points > (best?.points ?? 0)) best = { id, points, place }
   }
   if (best === undefined) return { suggested: [], notes: [] }
-  const { id, total } = best
+  const { id, place } = best
+  const total = countRows(bitsFor(organic, place), organic.rows)
   return {
     suggested: [{ parameters: { category: id }, total }],
     notes: [`The nearest category is ${id}, with ${total} listings.`],

@@ -3,11 +3,25 @@ import { splitText } from './split-text.ts'
 
 export type Language = ForeignWords['languages'][number]
 
-/** Words of one language by how they are written, and by how forms of them start. */
+/** What a text means: English words, or null for a stop word; `isForm` where only its start is known. */
+export interface Meaning {
+  english: string | null
+  isForm: boolean
+}
+
+/** The table in one language: texts as they are written, and as forms of them start. */
 export interface Lexicon {
-  words: Map<string, string>
-  stems: Map<string, string>
-  stop: Set<string>
+  language: Language
+  meanings: Map<string, Meaning>
+  /** What phrases of several words start with. */
+  phrases: Set<string>
+}
+
+export interface Lexicons {
+  of: ReadonlyMap<Language, Lexicon>
+  /** Whether a word of Latin letters is a stop word of one of them, or may mean something. */
+  isStop(text: string): boolean
+  mayMean(text: string): boolean
 }
 
 /** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
@@ -18,100 +32,123 @@ const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
   fr: /^(?:[ldjmnstc]|qu)(?=[aeiouyh])/,
 }
-const NO_PREFIX = /^(?!)/
 const LINKS = ['', 's', 'es', 'n', 'en']
 /** Languages of which the platform says where a word ends; spaces in them mean nothing. */
 export const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
+const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr']
 
 /** What stands between the words of a phrase. */
 export function separatorOf(language: Language): string {
   return UNSPACED.has(language) ? '' : ' '
 }
 
-export type Lexicons = ReadonlyMap<Language, Lexicon>
-export const NO_LEXICON: Lexicon = { words: new Map(), stems: new Map(), stop: new Set() }
+export function emptyLexicon(language: Language): Lexicon {
+  return { language, meanings: new Map(), phrases: new Set() }
+}
 
 /** The table, to be looked up. */
 export function createLexicons({ languages, stop, words }: ForeignWords): Lexicons {
-  const lexicons = new Map(
-    languages.map((language) => [
-      language,
-      {
-        words: new Map<string, string>(),
-        stems: new Map<string, string>(),
-        stop: new Set((stop[language] ?? '').split(/\s+/).map((text) => keyOf(text, language))),
-      },
-    ]),
-  )
+  const of = new Map(languages.map((language) => [language, emptyLexicon(language)]))
+  for (const lexicon of of.values())
+    for (const text of (stop[lexicon.language] ?? '').split(/\s+/))
+      lexicon.meanings.set(keyOf(text, lexicon), { english: null, isForm: false })
   for (const [english, row] of Object.entries(words))
-    row.split('|').forEach((forms, at) => {
-      const language = languages[at]
-      const lexicon = language === undefined ? undefined : lexicons.get(language)
-      if (language === undefined || lexicon === undefined) return
-      for (const form of forms.split(',')) addForm(lexicon, keyOf(form, language), english)
+    row.split('|').forEach((texts, at) => {
+      const lexicon = of.get(languages[at] ?? 'zh')
+      if (lexicon === undefined) return
+      for (const text of texts.split(',')) addMeaning(lexicon, keyOf(text, lexicon), english)
     })
-  return lexicons
-}
-
-function addForm({ words, stems }: Lexicon, key: string, english: string): void {
-  if (!words.has(key)) words.set(key, english)
-  for (let cut = 0; cut <= ENDING_LETTERS.known && key.length - cut >= LEAST_STEM; cut += 1) {
-    const stem = key.slice(0, key.length - cut)
-    if (!stems.has(stem)) stems.set(stem, english)
+  const latin = LATIN.flatMap((language) => [...(of.get(language)?.meanings ?? [])])
+  const known = new Set(latin.map(([text]) => text))
+  const heads = new Set([...known].map(headOf))
+  const stops = new Set(latin.flatMap(([text, { english }]) => (english === null ? text : [])))
+  const german = of.get('de') ?? emptyLexicon('de')
+  const isKnown = (text: string) =>
+    heads.has(headOf(text)) && startsOf(text).some((start) => known.has(start))
+  const isCompound = (text: string) =>
+    heads.has(headOf(text)) && readCompound(text, german) !== null
+  return {
+    of,
+    isStop: (text) => stops.has(text),
+    mayMean: (text) => isKnown(text) || isKnown(withoutPrefix(text, 'fr')) || isCompound(text),
   }
 }
 
+/** Most words differ here from all that the table has. */
+function headOf(text: string): string {
+  return text.slice(0, LEAST_STEM)
+}
+
+function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {
+  const known = meanings.get(key)
+  if (known === undefined || known.isForm || known.english === null)
+    meanings.set(key, { english, isForm: false })
+  for (const start of startsOf(key, ENDING_LETTERS.known))
+    if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
+  const [first = '', ...others] = key.split(' ')
+  if (others.length > 0) phrases.add(first)
+}
+
+/** A text, and what is left of it without its last letters. */
+function startsOf(text: string, letters = ENDING_LETTERS.asked): string[] {
+  const most = Math.min(letters, text.length - LEAST_STEM)
+  return [text, ...Array.from({ length: Math.max(0, most) }, (_, at) => text.slice(0, -at - 1))]
+}
+
 /** As a query's words are folded. */
-function keyOf(text: string, language: Language): string {
+function keyOf(text: string, { language }: Lexicon): string {
   const words = splitText(text.replaceAll('_', ' '))
   return words.map(({ whole }) => whole).join(separatorOf(language))
 }
 
-/** A form of a known word: with another ending, or an article before it. */
-export function readForm(
-  text: string,
-  { words, stems, stop }: Lexicon,
-  language: Language,
-): { english: string; isForm: boolean } | null {
-  const bare = text.replace(PREFIXES[language] ?? NO_PREFIX, '')
-  if (bare !== text && stop.has(bare)) return null
-  for (const form of new Set([bare, text])) {
-    const exact = words.get(form)
-    if (exact !== undefined) return { english: exact, isForm: false }
-    for (let cut = 0; cut <= ENDING_LETTERS.asked && form.length - cut >= LEAST_STEM; cut += 1) {
-      const english = stems.get(form.slice(0, form.length - cut))
-      if (english !== undefined) return { english, isForm: true }
+function withoutPrefix(text: string, language: Language): string {
+  const prefix = PREFIXES[language]
+  return prefix === undefined ? text : text.replace(prefix, '')
+}
+
+/** A known word, or a form of one: with another ending, or an article before it. */
+export function readForm(text: string, { meanings, language }: Lexicon): Meaning | null {
+  const bare = withoutPrefix(text, language)
+  if (bare !== text && meanings.get(bare)?.english === null) return null
+  for (const form of new Set([bare, text]))
+    for (const start of startsOf(form)) {
+      const found = meanings.get(start)
+      if (typeof found?.english !== 'string') continue
+      return { english: found.english, isForm: found.isForm || start !== form }
     }
-  }
   return null
 }
 
 /** Two words in one: `wettervorhersage`. */
-export function readCompound(text: string, { words, stems }: Lexicon): string | null {
+export function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
-    const last = words.get(text.slice(at)) ?? stems.get(text.slice(at))
-    if (last === undefined) continue
+    const last = meanings.get(text.slice(at))?.english
+    if (typeof last !== 'string') continue
+    const start = text.slice(0, at)
     for (const link of LINKS) {
-      const start = text.slice(0, at - link.length)
-      const first = text.slice(0, at).endsWith(link)
-        ? (words.get(start) ?? stems.get(start))
-        : undefined
-      if (first !== undefined) return `${first} ${last}`
+      const first = start.endsWith(link)
+        ? meanings.get(start.slice(0, at - link.length))?.english
+        : null
+      if (typeof first === 'string') return { english: `${first} ${last}`, isForm: false }
     }
   }
   return null
 }
 
 /** The known words a stretch without spaces starts with, one behind the other; what is left is an ending. */
-export function readPieces(text: string, { words }: Lexicon): string | null {
+export function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
   const found: string[] = []
   for (let at = 0; at < text.length; ) {
     let end = text.length
-    while (end > at + 1 && !words.has(text.slice(at, end))) end -= 1
-    const english = words.get(text.slice(at, end))
-    if (english === undefined) break
-    found.push(english)
+    while (end > at + 1 && !isWhole(meanings.get(text.slice(at, end)))) end -= 1
+    const meaning = meanings.get(text.slice(at, end))
+    if (!isWhole(meaning)) break
+    found.push(meaning.english)
     at = end
   }
-  return found.length === 0 ? null : found.join(' ')
+  return found.length === 0 ? null : { english: found.join(' '), isForm: false }
+}
+
+function isWhole(meaning: Meaning | undefined): meaning is Meaning & { english: string } {
+  return typeof meaning?.english === 'string' && !meaning.isForm
 }

@@ -1,4 +1,5 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { createPhraseTable, type PhraseTable } from './filter-phrases.ts'
 import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
 
@@ -12,8 +13,8 @@ export interface WordSets {
   spanStarts: ReadonlySet<string>
   /** Whether a word is no slip, whether or not a listing has it. */
   isEveryday(word: string): boolean
-  /** Phrases that sound like a filter, longest first, and the parameter each means: `runs=local`. */
-  filters: readonly { words: readonly string[]; use: string }[]
+  /** Phrases that sound like a filter. */
+  phrases: PhraseTable
   /** What listings may write where a query has this word. */
   relatedTo(word: string): readonly string[]
   /** Words of other languages. */
@@ -53,11 +54,7 @@ export function createWordSets(words: SearchWords): WordSets {
       everyday ??= everydayWords(words)
       return everyday.has(word)
     },
-    filters: words.filters
-      .flatMap(({ words: phrases, use }) =>
-        phrases.map((phrase) => ({ words: phrase.split(' '), use })),
-      )
-      .sort((a, b) => b.words.length - a.words.length),
+    phrases: createPhraseTable(words.filters),
     relatedTo: (word) => {
       related ??= relatedWords(words)
       const rows = related.get(stemWord(word))?.filter(({ least }) => word.length >= least) ?? NONE

@@ -31,6 +31,11 @@ export function toLinkedText(sentence: string, baseUrl?: string): Markup {
   return html`${pieces}`
 }
 
+/** An address in code: where it is too long for its place, it goes on after a slash and not inside a word. */
+export function toPathText(path: string): Markup {
+  return html`${path.split(/(?<=.)(?=\/)/).map((part, place) => [place > 0 && html`<wbr>`, part])}`
+}
+
 /**
  * A block of code with a button that copies it. Its text is escaped for an element alone: quotes, which
  * a page of code has hundreds of, stay.

@@ -28,7 +28,7 @@ export async function askSearch(form: SearchForm, asking: Asking): Promise<Asked
 
 /** @returns null where no function answers: a host of files, or nobody at all */
 async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Promise<Asked | null> {
-  const address = `/api/v1/search?${toApiQuery(form, { view: 'compact', ...asking })}`
+  const address = `/api/v1/search?${toApiQuery(form, asking)}`
   const headers = { 'Search-Typing': '1' }
   const response = await fetch(address, { signal, headers }).catch((error: unknown) => {
     if (signal.aborted) throw error

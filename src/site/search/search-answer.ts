@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { railsOf } from '../../domain/listing/pricing.ts'
-import { SearchResponseSchema } from '../../domain/search/search-response.ts'
+import { CompactResponseSchema, CompactRowSchema } from '../../domain/search/search-response.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** Our own kits that match have no price and no score. */
@@ -18,6 +17,10 @@ export interface SearchRow extends OwnRow {
   trust: number | null
   /** Beside a score: false where nobody vouches for its buyers. */
   vouched?: boolean | undefined
+  /** The domain that somebody registered for it; absent where it is nobody's own. */
+  domain?: string | undefined
+  /** The operation, tool or skill that matches best. */
+  operation?: string | undefined
 }
 
 /** What the search page prints of an answer of the search function. */
@@ -42,19 +45,33 @@ const RefusedSchema = v.object({
   problems: v.array(v.object({ name: v.string(), detail: v.string() })),
 })
 
+/** The compact view, with what its rows and our own kits say on pages alone. */
+const PageResponseSchema = v.object({
+  ...CompactResponseSchema.entries,
+  results: v.array(
+    v.object({
+      ...CompactRowSchema.entries,
+      domain: v.optional(v.string()),
+      operation: v.optional(v.string()),
+    }),
+  ),
+  featured_first_party: v.optional(
+    v.array(v.pick(CompactRowSchema, ['id', 'name', 'kind', 'summary'])),
+  ),
+})
+
 export function toSearchAnswer(answer: unknown): SearchAnswer {
-  const found = v.safeParse(SearchResponseSchema, answer)
+  const found = v.safeParse(PageResponseSchema, answer)
   if (found.success) {
-    const { total, query, results, notes, featured_first_party, facets = {} } = found.output
-    const rows = results.map(({ pricing, trust, ...rest }) => ({
-      ...rest,
-      price: pricing.model === 'per_call' ? pricing : null,
-      rails: railsOf(pricing),
-      trust: trust.score,
-      vouched: trust.score === null || trust.unknown_buyers_30d !== undefined,
-    }))
-    const { offset } = query
-    return { kind: 'results', total, offset, rows, own: featured_first_party, notes, facets }
+    const {
+      total,
+      query,
+      results: rows,
+      notes,
+      featured_first_party: own = [],
+      facets = {},
+    } = found.output
+    return { kind: 'results', total, offset: query.offset, rows, own, notes, facets }
   }
   const refused = v.safeParse(RefusedSchema, answer)
   if (!refused.success) return { kind: 'unavailable' }

@@ -26,18 +26,13 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
   return form
 }
 
-/** The raw query string for the search function; compact while somebody types. */
+/** The raw query string for the search function. */
 export function toApiQuery(
   form: SearchForm,
-  {
-    view = 'full',
-    limit = RESULTS_PER_PAGE,
-    hasFacets = true,
-  }: { view?: 'full' | 'compact'; limit?: number; hasFacets?: boolean } = {},
+  { limit = RESULTS_PER_PAGE, hasFacets = true }: { limit?: number; hasFacets?: boolean } = {},
 ): string {
-  const params = new URLSearchParams({ limit: String(limit) })
+  const params = new URLSearchParams({ view: 'compact', limit: String(limit) })
   if (hasFacets) params.set('facets', FACETS)
-  if (view === 'compact') params.set('view', view)
   return toParams(form, params).toString()
 }
 

@@ -28,7 +28,7 @@ export function toSearchParts({ rows, own, notes }: SearchResults, view: SearchV
       ({ text, path, isActive }) => html`<a href="${path}"${toCurrent(isActive)}>${text}</a>`,
     )}`,
     notes: html`${notes.map((note) => html`<p class="small soft" dir="auto">${note}</p>`)}`,
-    results: html`${rows.map(toHit)}`,
+    results: html`${toHits(rows)}`,
     empty: html`${nothing !== '' && html`<p class="notice">${nothing}</p>`}`,
     pager: html`
       ${previous !== null && html`<a class="button" rel="prev" href="${previous}">Previous</a>`}
@@ -55,7 +55,29 @@ function toCurrent(isActive: boolean) {
   return isActive && html` aria-current="true"`
 }
 
-function toHit({ id, name, kind, summary, price, rails, trust, vouched }: SearchRow): Markup {
+/** Rows of one domain that stand open. */
+const OPEN_ROWS = 3
+
+/** What follows the third row of one domain is folded, where the first of it is. */
+function toHits(rows: readonly SearchRow[]): Markup[] {
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain)
+  return rows.flatMap((row) => {
+    const same = row.domain === undefined ? [] : (byDomain.get(row.domain) ?? [])
+    const place = same.indexOf(row)
+    if (place < OPEN_ROWS) return toHit(row)
+    return place === OPEN_ROWS ? toFold(row.domain, same.slice(OPEN_ROWS)) : []
+  })
+}
+
+function toFold(domain: string | undefined, rows: readonly SearchRow[]): Markup {
+  return html`
+    <li class="hit-fold"><details data-facet="${domain}">
+      <summary>${rows.length} more from ${domain}</summary>
+      <ol class="hit-list">${rows.map(toHit)}</ol></details></li>`
+}
+
+function toHit(row: SearchRow): Markup {
+  const { id, name, kind, summary, price, rails, trust, vouched, operation } = row
   const from =
     price === null ? 'not published' : price.max_usd === 0 ? 'free' : toUsd(price.min_usd)
   const isRange = price !== null && price.min_usd !== price.max_usd
@@ -65,7 +87,8 @@ function toHit({ id, name, kind, summary, price, rails, trust, vouched }: Search
         <input type="checkbox" name="ids" value="${id}" form="compare" aria-label="Compare ${name}"></label>
       ${toTile({ id, name, kind })}
       <div class="hit-who">
-        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p dir="auto">${summary}</p></div>
+        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p dir="auto">${summary}</p>
+        ${operation !== undefined && html`<p dir="auto">Matches ${operation}</p>`}</div>
       <div class="hit-price">
         <span class="${price === null ? 'soft' : 'money'}">${from}</span>
         ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>

@@ -35,7 +35,9 @@ export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void 
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
     // A select uses the arrows itself.
     if (event.target instanceof HTMLSelectElement) return
-    const links = [...results.querySelectorAll<HTMLAnchorElement>('[data-results] .hit-name')]
+    const all = results.querySelectorAll<HTMLAnchorElement>('[data-results] .hit-name')
+    // Folded rows are passed over.
+    const links = [...all].filter((link) => link.checkVisibility())
     const current = document.activeElement
     const place = current instanceof HTMLAnchorElement ? links.indexOf(current) : -1
     const next = event.key === 'ArrowDown' ? place + 1 : place - 1

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
+import { toPayout } from '../../listing/caip-account.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
+import { toUsd } from '../../settlement/usd-assets.ts'
 import type { PaymentTerm } from './finding.ts'
 import type { ProbeAnswer } from './probe-answer.ts'
-import { MAX_TERMS, type ReadTerms, toPayout, toUsd } from './x402-terms.ts'
+import { MAX_TERMS, type ReadTerms } from './x402-terms.ts'
 
 const MAX_REQUEST_LENGTH = 32 * 1024
 const MAX_HEADER_LENGTH = 64 * 1024

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../../listing/caip-account.ts'
+import { toPayout } from '../../listing/caip-account.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
-import { toCaip2, usdAssetOf } from '../../settlement/usd-assets.ts'
+import { toCaip2, toUsd } from '../../settlement/usd-assets.ts'
 import { isJsonObject } from '../../wire/parse-json.ts'
 import type { PaymentTerm } from './finding.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
@@ -77,25 +77,6 @@ function toTerm(offer: v.InferOutput<typeof OfferSchema>): PaymentTerm {
     usd: offer.scheme === 'exact' ? toUsd(network, offer.asset, amount) : null,
     payout: toPayout(network, offer.payTo),
   }
-}
-
-/** Atomic units of a token whose dollars are known; null for every other. */
-export function toUsd(
-  network: string | null,
-  asset: string,
-  amount: string,
-  rules = { allowTestCoins: true },
-): number | null {
-  const known = network === null ? null : usdAssetOf(network, rules)
-  if (known === null) return null
-  const isSame = known.address === asset || known.address === asset.toLowerCase()
-  return isSame ? Number(amount) / 10 ** known.decimals : null
-}
-
-/** CAIP-10, where chain and address have the shape of one. */
-export function toPayout(network: string | null, address: string): string | null {
-  const payout = `${network}:${address}`
-  return network !== null && v.is(PayoutSchema, payout) ? payout : null
 }
 
 function missing(saw: string): ReadTerms {

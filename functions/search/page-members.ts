@@ -1,0 +1,62 @@
+import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
+import { findHostOwner, hostOf } from '../../src/domain/owners/shared-hosts.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import { isSharedHost } from '../../src/search/index/exact-table.ts'
+import { readBody, readId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
+
+/** Best operations that are looked through for those of the listings shown. */
+const LOOKED_AT = 100
+/** The search's own list of hosts is asked instead. */
+const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
+const decoder = new TextDecoder()
+
+/**
+ * What the search page shows of each organic row beside the members of the compact view: the domain
+ * that somebody registered for it, and the operation, tool or skill that answers the words best.
+ */
+export function pageMembers(
+  index: SearchIndex,
+  { query, outcome }: { query: SearchQuery; outcome: SearchOutcome },
+  operations: SearchIndex | undefined,
+): { domain?: string; operation?: string }[] {
+  const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
+  const matching =
+    operations === undefined || query.q === undefined
+      ? new Map<string, string>()
+      : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
+  return bodies.map(({ id, url }) => {
+    const [domain, operation] = [domainOf(String(url)), matching.get(String(id))]
+    return { ...(domain !== null && { domain }), ...(operation !== undefined && { operation }) }
+  })
+}
+
+/** Null where strangers share the host. */
+function domainOf(url: string): string | null {
+  const host = hostOf(url) ?? ''
+  const owner = findHostOwner(host, NO_SHARED_HOSTS)
+  if (owner.kind === 'nobody') return null
+  return owner.kind === 'owned' && isSharedHost(host) ? null : owner.domain
+}
+
+/** By listing, the best of its operations for the words, of those that are among the first. */
+function matchingOperations(
+  index: SearchIndex,
+  q: string,
+  listings: ReadonlySet<string>,
+): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const { row } of searchIndex(index, { q, limit: LOOKED_AT, offset: 0 }).organic.rows) {
+    const [listing = ''] = readId(index, 'organic', row).split('~')
+    if (found.has(listing) || !listings.has(listing)) continue
+    const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
+    found.set(listing, name ?? `${method ?? ''} ${URL.parse(url)?.pathname ?? url}`.trim())
+  }
+  return found
+}
+
+/** Typed `any` by `JSON.parse`: the build wrote these bytes. */
+function parseBody(index: SearchIndex, row: number) {
+  return JSON.parse(decoder.decode(readBody(index, 'organic', row)))
+}

@@ -1,0 +1,118 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { fillCall } from '../../../src/domain/kit/filled-call.ts'
+import {
+  describeDrift,
+  LOCK_FILE,
+  type Lock,
+  type LockEntry,
+  parseLock,
+  toLockEntry,
+  toLockText,
+  withTerms,
+} from '../../../src/domain/pins/lock.ts'
+import type { Kit } from '../src/generated/answers.ts'
+import type { Waypost } from '../src/waypost.ts'
+import { WaypostError } from '../src/waypost-error.ts'
+import { EXIT, type Run, readArguments, UsageFault } from './command-line.ts'
+import { printJson, toLine } from './printable.ts'
+
+const OPTIONS = { lock: { type: 'string' }, update: { type: 'boolean' } } as const
+
+/** `waypost pin <ids…>`: writes down what a caller relies on; what is pinned changes by `--update` alone. */
+export const runPin: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, OPTIONS)
+  const waypost = connect(values.base)
+  const file = values.lock ?? LOCK_FILE
+  const before = await readLock(file, waypost)
+  const lock: Lock = before ?? { version: 1, directory: waypost.baseUrl, listings: {} }
+  const pinned = values.update === true ? Object.keys(lock.listings) : []
+  const ids = positionals.length > 0 ? positionals : pinned
+  if (ids.length === 0)
+    throw new UsageFault('expected ids to pin, or --update for all that are pinned')
+  let held = 0
+  for (const id of ids) if (!(await pinOne(waypost, lock, id, values.update === true))) held += 1
+  await writeLock(file, lock)
+  if (held > 0) console.error(`${held} changed and stay as they were pinned; --update takes them.`)
+  return held > 0 ? EXIT.refused : EXIT.ok
+}
+
+/** @returns false where it changed and stays as it was pinned */
+async function pinOne(waypost: Waypost, lock: Lock, id: string, isUpdate: boolean) {
+  const was = lock.listings[id]
+  const is = await look(waypost, id)
+  const drift = was === undefined ? ['pinned'] : describeDrift(was, is)
+  console.log(toText(id, drift))
+  if (drift.length === 0) return true
+  if (was === undefined || isUpdate) lock.listings[id] = is
+  return was === undefined || isUpdate
+}
+
+/** Whole or not at all: a lock that was cut short would refuse every call. */
+async function writeLock(file: string, lock: Lock): Promise<void> {
+  await writeFile(`${file}.next`, toLockText(lock))
+  await rename(`${file}.next`, file)
+}
+
+/** `waypost check`: what changed since it was pinned; exit 1 where anything did. */
+export const runCheck: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, { lock: OPTIONS.lock })
+  const waypost = connect(values.base)
+  const file = values.lock ?? LOCK_FILE
+  const lock = await readLock(file, waypost)
+  if (lock === null) throw new UsageFault(`${file} is not here; waypost pin <ids> makes it`)
+  const unknown = positionals.find((id) => !Object.hasOwn(lock.listings, id))
+  if (unknown !== undefined) throw new UsageFault(`${file}: ${unknown} is not pinned`)
+  const drifts: Record<string, string[]> = {}
+  for (const [id, was] of Object.entries(lock.listings))
+    if (positionals.length === 0 || positionals.includes(id))
+      drifts[id] = await findDrift(waypost, id, was)
+  if (values.json === true) printJson(drifts)
+  else for (const [id, drift] of Object.entries(drifts)) console.log(toText(id, drift))
+  return Object.values(drifts).every((drift) => drift.length === 0) ? EXIT.ok : EXIT.refused
+}
+
+/** @returns null where there is none @throws UsageFault where it is none, or another directory's */
+export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw new UsageFault(`${file}: ${error.message}`)
+  })
+  if (text === null) return null
+  const lock = parseLock(text)
+  if (typeof lock === 'string') throw new UsageFault(`${file}: ${lock}`)
+  if (lock.directory !== baseUrl)
+    throw new UsageFault(
+      `${file} was made with ${lock.directory}, and this is ${baseUrl}: say --base ${lock.directory}, or --lock with another file`,
+    )
+  return lock
+}
+
+async function findDrift(waypost: Waypost, id: string, was: LockEntry): Promise<string[]> {
+  try {
+    return describeDrift(was, toLockEntry(await waypost.kit(id)))
+  } catch (error) {
+    if (!(error instanceof WaypostError) || ![404, 410].includes(error.status)) throw error
+    return [`not in the directory any more: ${error.message}`]
+  }
+}
+
+/** Where the directory knows no payee of a paid listing, the seller is asked once, without payment. */
+async function look(waypost: Waypost, id: string): Promise<LockEntry> {
+  const kit = await waypost.kit(id)
+  const entry = toLockEntry(kit)
+  const isAsked = kit.payees.length === 0 && kit.payment.relay !== null
+  return isAsked ? askSeller(waypost, kit, entry) : entry
+}
+
+async function askSeller(waypost: Waypost, kit: Kit, entry: LockEntry): Promise<LockEntry> {
+  const filled = fillCall(kit.operations, {}, 'x402')
+  if (typeof filled === 'string') return entry
+  const { response, terms } = await waypost.call(kit.id, filled)
+  await response.body?.cancel()
+  return terms === undefined ? entry : withTerms(entry, terms.accepts)
+}
+
+function toText(id: string, lines: readonly string[]): string {
+  const texts = lines.length === 0 ? ['as pinned'] : lines
+  return texts.map((line) => toLine(`${id}: ${line}`)).join('\n')
+}

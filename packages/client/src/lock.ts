@@ -1,0 +1,73 @@
+import {
+  type Difference,
+  judgeOffer,
+  readOffer,
+  toExpectText,
+} from '../../../src/domain/pins/offer.ts'
+import { WaypostError } from './waypost-error.ts'
+
+/** What a caller relies on of one listing, as `waypost pin` writes it. */
+export interface LockEntry {
+  digest: string
+  hosts: string[]
+  /** The most a call may cost, in US dollars; null where no price is known. */
+  max_usd: number | null
+  /** Addresses by network (CAIP-2). */
+  payees: Record<string, string[]>
+  /** Operations, tools and skills. */
+  calls: string[]
+}
+
+/** `waypost.lock`, parsed. */
+export interface Lock {
+  version: 1
+  /** Which directory said so: another one may mean another service by the same id. */
+  directory: string
+  listings: Record<string, LockEntry>
+}
+
+/** @throws WaypostError `changed` where the listing is not pinned */
+export function pinnedIn(lock: Lock, id: string): LockEntry {
+  const entry = lock.listings[id]
+  if (entry === undefined)
+    throw new WaypostError('changed', `${id} is not in the lock: pin it first. Nothing was sent.`)
+  return entry
+}
+
+/** What the relay is told to hold the call to. */
+export function toExpected(entry: LockEntry): string {
+  const payee = toAccounts(entry)
+  return toExpectText({
+    digest: entry.digest,
+    ...(payee.length > 0 && { payee }),
+    ...(entry.max_usd !== null && { max_usd: entry.max_usd }),
+  })
+}
+
+/**
+ * A policy for an `x402Client`: of a seller's offers those that the lock allows.
+ *
+ * @throws WaypostError `changed` where the listing is not pinned
+ * @example new x402Client().register(…).registerPolicy(allowedBy(lock, 'x402.exa'))
+ */
+export function allowedBy(lock: Lock, id: string) {
+  const entry = pinnedIn(lock, id)
+  return <Offer>(_version: number, offers: Offer[]): Offer[] =>
+    offers.filter((offer) => judgeLocked(entry, offer).length === 0)
+}
+
+/** What keeps an offer from being paid. Where the lock names no payee, nothing may be. */
+export function judgeLocked(entry: LockEntry, offer: unknown): Difference[] {
+  const payee = toAccounts(entry)
+  return judgeOffer(readOffer(offer), {
+    payee: payee.length > 0 ? payee : ['one that is pinned'],
+    ...(entry.max_usd !== null && { max_usd: entry.max_usd }),
+  })
+}
+
+/** CAIP-10. */
+function toAccounts({ payees }: LockEntry): string[] {
+  return Object.entries(payees).flatMap(([network, addresses]) =>
+    addresses.map((address) => `${network}:${address}`),
+  )
+}

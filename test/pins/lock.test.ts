@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { allowedBy } from '../../packages/client/src/lock.ts'
+import { createWaypost } from '../../packages/client/src/waypost.ts'
+import { type Lock, parseLock, toLockEntry, toLockText } from '../../src/domain/pins/lock.ts'
+import {
+  frontOf,
+  ID,
+  NETWORK,
+  offer,
+  PAYEE,
+  type PinnedWorld,
+  startPinnedWorld,
+  THIEF,
+  wallet,
+} from './pinned-world.ts'
+
+const run = promisify(execFile)
+const CLI = resolve('packages/client/cli/waypost-cli.ts')
+let world: PinnedWorld
+let folder: string
+
+beforeAll(async () => {
+  world = await startPinnedWorld()
+})
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'waypost-lock-'))
+  writeFileSync(
+    join(folder, 'wallet.mjs'),
+    'export const allowTestCoins = true\nexport default { createPaymentPayload: async ({ accepts: [accepted] }) => ({ x402Version: 2, accepted, payload: {} }) }\n',
+  )
+  Object.assign(world, {
+    front: frontOf(world.origin),
+    evidence: {},
+    isListed: true,
+    offers: [offer()],
+    paid: [],
+  })
+  return () => rmSync(folder, { recursive: true })
+})
+afterAll(() => world.close())
+
+async function waypost(...args: string[]) {
+  const env = { ...process.env, WAYPOST_URL: world.url }
+  try {
+    return { code: 0, ...(await run(process.execPath, [CLI, ...args], { env, cwd: folder })) }
+  } catch (error) {
+    const { code, stdout, stderr } = Object(error)
+    return { code, stdout, stderr }
+  }
+}
+
+const PAYING = ['--wallet', 'wallet.mjs', '--max-usd', '0.05']
+const lockText = () => readFileSync(join(folder, 'waypost.lock'), 'utf8')
+
+test('from an empty folder: pin, call, and after the payee was swapped a refusal that says why', async () => {
+  expect(await waypost('pin', ID)).toMatchObject({ code: 0, stdout: `${ID}: pinned\n` })
+  expect(JSON.parse(lockText()).listings[ID]).toMatchObject({
+    hosts: [new URL(world.origin).host],
+    payees: { [NETWORK]: [PAYEE] },
+    max_usd: 0.01,
+    calls: [`GET ${world.origin}/tides`],
+  })
+  expect(await waypost('call', ID, ...PAYING)).toMatchObject({ code: 0, stdout: '{"tide":"high"}' })
+  expect(world.paid.length).toBe(1)
+  world.offers = [offer({ payTo: THIEF })]
+  const refused = await waypost('call', ID, ...PAYING)
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toContain(
+    `The payee is not as expected: ${NETWORK}:${THIEF} instead of ${NETWORK}:${PAYEE}.`,
+  )
+  expect(world.paid.length).toBe(1)
+})
+
+test('check says what changed, pin holds it back, and --update takes it', async () => {
+  await waypost('pin', ID)
+  expect(await waypost('check')).toMatchObject({ code: 0, stdout: `${ID}: as pinned\n` })
+  world.front = { ...world.front, payout: [`${NETWORK}:${THIEF}`] }
+  const told = [
+    `${ID}: payee on ${NETWORK} removed: ${PAYEE}`,
+    `${ID}: payee on ${NETWORK} added: ${THIEF}`,
+  ]
+  expect(await waypost('check')).toMatchObject({ code: 1, stdout: `${told.join('\n')}\n` })
+  const before = lockText()
+  expect(await waypost('pin', ID)).toMatchObject({ code: 1, stdout: `${told.join('\n')}\n` })
+  expect(lockText()).toBe(before)
+  expect(await waypost('pin', '--update')).toMatchObject({ code: 0 })
+  expect(await waypost('check')).toMatchObject({ code: 0 })
+  world.isListed = false
+  const gone = await waypost('check', '--json')
+  expect([gone.code, JSON.parse(gone.stdout)[ID]]).toEqual([
+    1,
+    ['not in the directory any more: It was withdrawn.'],
+  ])
+})
+
+test('where the directory knows no payee, pin asks the seller once and pays nothing', async () => {
+  world.front = { ...world.front, payout: [] }
+  await waypost('pin', ID)
+  expect(JSON.parse(lockText()).listings[ID].payees).toEqual({ [NETWORK]: [PAYEE] })
+  expect(world.paid).toEqual([])
+  expect(await waypost('check')).toMatchObject({ code: 0 })
+})
+
+describe('a lock', () => {
+  const lockOf = (): Lock => ({
+    version: 1,
+    directory: world.url,
+    listings: { [ID]: toLockEntry(world.kit()) },
+  })
+
+  test.each([
+    ['no JSON', (_: string) => 'pinned!', 'the file: '],
+    [
+      'another version',
+      (text: string) => text.replace('"version": 1', '"version": 2'),
+      'version: expected 1',
+    ],
+    [
+      'an edited digest',
+      (text: string) => text.replace(/"digest": "../, '"digest": "'),
+      'expected a digest of 43',
+    ],
+    [
+      'an edited price',
+      (text: string) => text.replace('0.01', '-1'),
+      'expected a price of 0 or more',
+    ],
+    ['an id that is none', (text: string) => text.replace(ID, '../etc'), 'expected ids'],
+  ])('with %s is refused with its place', (_, edit, message) => {
+    expect(parseLock(edit(toLockText(lockOf())))).toContain(message)
+  })
+
+  test('of another directory is named, and nothing is called', async () => {
+    const other = toLockText({ ...lockOf(), directory: 'https://other.example' })
+    writeFileSync(join(folder, 'waypost.lock'), other)
+    const refused = await waypost('call', ID, ...PAYING)
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('was made with https://other.example'),
+    })
+    expect(world.paid).toEqual([])
+  })
+
+  test('reads as it was written, in one order', () => {
+    const listings = { 'x402.b': toLockEntry(world.kit()), 'x402.a': toLockEntry(world.kit()) }
+    const lock: Lock = { version: 1, directory: world.url, listings }
+    expect(parseLock(toLockText(lock))).toEqual(lock)
+    expect(toLockText(lock).indexOf('x402.a')).toBeLessThan(toLockText(lock).indexOf('x402.b'))
+  })
+
+  test('is a policy for the client of x402 alone', () => {
+    const allowed = allowedBy(lockOf(), ID)
+    const dear = offer({ amount: '10001' })
+    expect(allowed(2, [offer({ payTo: THIEF }), offer(), dear])).toEqual([offer()])
+    expect(() => allowedBy(lockOf(), 'x402.other')).toThrow('x402.other is not in the lock')
+  })
+
+  test('that names no payee lets nothing be paid', async () => {
+    const lock = lockOf()
+    const entry = lock.listings[ID] ?? toLockEntry(world.kit())
+    const open = { ...lock, listings: { [ID]: { ...entry, payees: {} } } }
+    const call = createWaypost({ baseUrl: world.url }).call(ID, {
+      lock: open,
+      pay: { wallet, maxUsd: 1, allowTestCoins: true },
+    })
+    await expect(call).rejects.toMatchObject({ code: 'changed' })
+    expect(world.paid).toEqual([])
+  })
+})

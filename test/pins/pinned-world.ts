@@ -1,0 +1,161 @@
+import { createServer, type ServerResponse } from 'node:http'
+import * as v from 'valibot'
+import { deriveListing } from '../../src/domain/derived/derived-listing.ts'
+import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
+import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
+import type { Evidence } from '../../src/domain/trust/evidence.ts'
+import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { aListing, listen, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+
+/** A seller of tides, the directory that lists it, and the directory's relay: all on loopback. */
+export interface PinnedWorld {
+  url: string
+  origin: string
+  /** What the directory says; a test may say something else from the next call on. */
+  front: Record<string, unknown>
+  evidence: Evidence
+  isListed: boolean
+  /** What the seller's 402 asks for. */
+  offers: object[]
+  /** Answers an unpaid call in another way. */
+  answer: ((res: ServerResponse) => void) | null
+  kit(): KitView
+  /** Payments that reached the seller. */
+  paid: string[]
+  close(): Promise<void>
+}
+
+export const NETWORK = 'eip155:84532'
+export const COIN = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+export const PAYEE = '0x1111111111111111111111111111111111111111'
+export const THIEF = '0x2222222222222222222222222222222222222222'
+export const ID = 'x402.seller'
+
+export const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+export const offer = (changes: object = {}) => ({
+  ...{ scheme: 'exact', network: NETWORK, asset: COIN, payTo: PAYEE, amount: '10000' },
+  maxTimeoutSeconds: 60,
+  ...changes,
+})
+
+/** Signs nothing: it takes the first offer, as a wallet would. */
+export const wallet = {
+  createPaymentPayload: async ({ accepts: [accepted] }: { accepts: unknown[] }) => ({
+    ...{ x402Version: 2, accepted, payload: { signature: '0x' } },
+  }),
+}
+
+const RULES = { allowPrivate: true }
+
+export async function startPinnedWorld(): Promise<PinnedWorld> {
+  const seller = await startSeller((req, res) => {
+    const payment = req.headers['payment-signature']
+    if (typeof payment === 'string') {
+      world.paid.push(payment)
+      return void res.end('{"tide":"high"}')
+    }
+    if (world.answer !== null) return world.answer(res)
+    const terms = { x402Version: 2, resource: { url: seller.origin }, accepts: world.offers }
+    res.writeHead(402, { 'payment-required': encode(terms) }).end('{}')
+  })
+  let relay: RelayWorld | undefined
+  const server = createServer(async (req, res) => {
+    if (!req.url?.startsWith('/api/v1/call/')) return serveKit(res)
+    await relay?.close()
+    relay = await startRelay({
+      listings: world.isListed
+        ? [aListing(String(world.front.url), { digest: world.kit().digest })]
+        : [],
+    })
+    const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])
+    const kept = headers.filter(([name]) => name !== 'host' && name !== 'connection')
+    const answer = await fetch(`http://127.0.0.1:${relay.port}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers: Object.fromEntries(kept),
+    })
+    res.writeHead(answer.status, Object.fromEntries(answer.headers))
+    res.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  function serveKit(res: ServerResponse) {
+    const body = world.isListed
+      ? world.kit()
+      : { code: 'listing-gone', detail: 'It was withdrawn.' }
+    res.writeHead(world.isListed ? 200 : 410, { 'content-type': 'application/json' })
+    res.end(JSON.stringify(body))
+  }
+  const port = await listen(server)
+  const world: PinnedWorld = {
+    url: `http://127.0.0.1:${port}`,
+    origin: seller.origin,
+    front: frontOf(seller.origin),
+    evidence: {},
+    isListed: true,
+    offers: [offer()],
+    answer: null,
+    paid: [],
+    kit: () => kitOf(world),
+    async close() {
+      await relay?.close()
+      await seller.close()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+  return world
+}
+
+export function frontOf(origin: string): Record<string, unknown> {
+  const pricing = {
+    model: 'per_call',
+    min_usd: 0.01,
+    max_usd: 0.01,
+    rails: ['x402'],
+    networks: [NETWORK],
+  }
+  return {
+    ...{ name: 'Tides', kind: 'http_api', url: `${origin}/tides`, summary: 'High and low water.' },
+    pricing,
+    payout: [`${NETWORK}:${PAYEE}`],
+    http: [
+      {
+        ...{
+          method: 'GET',
+          url: `${origin}/tides`,
+          price: { min_usd: 0.01, max_usd: 0.01, per: 'call' },
+        },
+        params: [
+          {
+            name: 'port',
+            in: 'query',
+            required: true,
+            schema: { type: 'string' },
+            example: 'Brest',
+          },
+        ],
+      },
+    ],
+    sources: [{ source: 'waypost', ref: 'https://tides.example/' }],
+    added: '2026-11-20',
+  }
+}
+
+/** The kit of a listing, as a build makes it. */
+export function kitOf({ front, evidence }: { front: object; evidence: Evidence }): KitView {
+  const facts = v.parse(createListingFactsSchema(RULES), front)
+  const listing = deriveListing(
+    {
+      id: ID,
+      facts,
+      description: '',
+      evidence,
+      ownMeasured: undefined,
+      isClaimed: false,
+      payouts: NO_PAYOUTS,
+    },
+    { rules: RULES, baseUrl: 'https://waypost.example' },
+  )
+  return toKitView(listing, {
+    baseUrl: 'https://waypost.example',
+    trust: toTrustView(listing.trust, ''),
+  })
+}
