@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -108,6 +109,18 @@ describe.each(REVISIONS)('the MCP door, to the official client of revision %s', 
         content !== undefined && 'text' in content && JSON.parse(String(content.text)),
       ).toEqual(tool.structuredContent)
     })
+  })
+
+  test('a search gives the first result’s compact kit where it is asked for, so that one request is enough', async () => {
+    const ask = (more: object) =>
+      withClient((client) =>
+        client.callTool({ name: 'search_listings', arguments: { query: 'weather', ...more } }),
+      )
+    const { results, kit } = (await ask({ with_kit: true })).structuredContent ?? {}
+    const [first] = v.parse(v.array(v.object({ id: v.string() })), results)
+    const answer = await fetch(`${running.url}/api/v1/listings/${first?.id}/kit.json?view=compact`)
+    expect(kit).toEqual(await answer.json())
+    expect((await ask({})).structuredContent).not.toHaveProperty('kit')
   })
 
   test('an id nobody has is said to be none, with what would be right', async () => {

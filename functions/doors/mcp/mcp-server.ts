@@ -9,6 +9,7 @@ import {
   SearchToolInput,
   TOOL_RESULTS,
 } from '../../../src/domain/doors/tool-inputs.ts'
+import { CompactKitSchema, toCompactKit } from '../../../src/domain/kit/compact-kit.ts'
 import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
 import {
   CompactRowSchema,
@@ -34,6 +35,8 @@ const output = toStandardJsonSchema(
     results: v.array(CompactRowSchema),
     notes: v.array(v.string()),
     suggested: SuggestedSchema,
+    /** Of the first result, where it was asked for: what its first call takes. */
+    kit: v.optional(CompactKitSchema),
   }),
 )
 
@@ -141,11 +144,15 @@ function registerSearchTool(server: McpServer, directory: Directory): void {
     inputSchema: input,
     outputSchema: output,
   }
-  server.registerTool('search_listings', config, ({ query, limit = TOOL_RESULTS, ...filters }) => {
-    const found = directory.search({ q: query, limit, ...filters })
+  server.registerTool('search_listings', config, async ({ query, with_kit, ...asked }) => {
+    const found = directory.search({ q: query, ...asked, limit: asked.limit ?? TOOL_RESULTS })
     if ('problems' in found) return failWith(toText(found.problems))
     const { rows, ...rest } = found
-    return answerWith({ ...rest, results: fitRows(rows, sizeOf(rest)) })
+    const whole =
+      with_kit === true && rows[0] !== undefined ? await directory.kit(rows[0].id) : null
+    const kit = whole === null ? null : toCompactKit(whole, { rail: asked.rail })
+    const results = fitRows(rows, sizeOf(rest))
+    return answerWith({ ...rest, results, ...(kit !== null && { kit }) })
   })
 }
 

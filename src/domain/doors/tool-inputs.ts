@@ -43,9 +43,15 @@ export const SearchToolInput = v.strictObject({
     `How many results, ${TOOL_RESULTS} unless said otherwise.`,
   ),
   offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'How many results to skip.'),
+  with_kit: optional(v.boolean(), 'If true, the first result also has its compact kit.'),
 })
 
-const { sort: _sort, offset: _offset, ...operationEntries } = SearchToolInput.entries
+const {
+  sort: _sort,
+  offset: _offset,
+  with_kit: _kit,
+  ...operationEntries
+} = SearchToolInput.entries
 export const OperationsToolInput = v.strictObject(operationEntries)
 
 export const ListingToolInput = v.strictObject({ id })

@@ -68,6 +68,7 @@ export const NOTICES = [
   'price_changed',
   'payout_changed',
   'payout_rotating',
+  'tools_changed',
   'payout_contested',
   'disputed',
 ] as const

@@ -8,6 +8,7 @@ export const NOTICE_TITLES: Record<Notice['id'], string> = {
   price_changed: 'Another price',
   payout_changed: 'Another payout',
   payout_rotating: 'Payouts rotate',
+  tools_changed: 'Tools changed',
   payout_contested: 'Payout contested',
   disputed: 'Disputed',
 }

@@ -113,7 +113,7 @@ export interface ListingSummary {
 }
 
 export interface Notice {
-  id: "withdrawn_at_source" | "network_changed" | "price_changed" | "payout_changed" | "payout_rotating" | "payout_contested" | "disputed"
+  id: "withdrawn_at_source" | "network_changed" | "price_changed" | "payout_changed" | "payout_rotating" | "tools_changed" | "payout_contested" | "disputed"
   note: string
   at: string
 }

@@ -6,6 +6,7 @@ import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
 import { judgeDrift } from './drift-notices.ts'
 import { KEEP_DAYS, mergeOperations } from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
+import { judgeTools } from './tool-drift.ts'
 
 const DAY_MS = 86_400_000
 const MAX_PAYOUTS = 20
@@ -29,10 +30,11 @@ export function mergeFinding(
   const kept = probes.length > 0 || evidence.probes !== undefined ? { probes } : {}
   if (sight === undefined) return { ...evidence, ...kept }
   const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
-  const notices =
+  const drifted =
     sight.terms === undefined
       ? (evidence.notices ?? [])
       : judgeDrift(evidence, finding, plan.declared, at)
+  const notices = judgeTools(evidence.interface, sight, drifted, at)
   const { notices: _, ...rest } = evidence
   return {
     ...rest,
