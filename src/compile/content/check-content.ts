@@ -65,6 +65,13 @@ function checkTables(tables: Partial<Tables>, ids: ReadonlySet<string>, today: s
       `security.expires: expected a date to come, got ${site.security.expires}; see that the contact is still right`,
       'warning',
     )
+  for (const { id, allow = [] } of tables.policies ?? [])
+    for (const listing of allow.filter((each) => !ids.has(each)))
+      report(
+        'policies',
+        `${id}.allow: expected ids of listings that exist, got ${listing}`,
+        'error',
+      )
   for (const [table, key] of findRepeatedKeys(tables))
     report(table, `expected each once, got ${key} again`, 'error')
   return faults

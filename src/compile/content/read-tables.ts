@@ -51,6 +51,7 @@ export function readTables(contentDir: string): TableFiles {
     independentOperators: read('independent_operators', entries.independentOperators),
     costOfCheating: read('cost_of_cheating', entries.costOfCheating),
     site: read('site', entries.site),
+    policies: read('policies', entries.policies),
     tasks: read('tasks', entries.tasks),
     searchWords: read('search-words', entries.searchWords),
     foreignWords: read('foreign-words', entries.foreignWords),

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import type { Content } from '../content/read-content.ts'
@@ -21,7 +22,6 @@ import { createWorkDir, findOutlived, publishRelease, readCurrent } from './publ
 import { writeManifest, writeRows } from './release-data.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
-import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 
 export interface BuildOptions {
   /** Name of the release, by its inputs (`nameRelease`). */

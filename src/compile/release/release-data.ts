@@ -44,14 +44,16 @@ export interface ReleaseData {
  */
 export function writeRows(
   writer: ReleaseWriter,
-  { listings, optedOut, sources, goneServers, gone, baseUrl }: Catalogue,
+  { listings, optedOut, sources, goneServers, gone, baseUrl, tables }: Catalogue,
   hashes: readonly string[],
 ): Described {
   return writeDescribed(writer, {
     'listings.ndjson': toLines(listings.map(toLiveListing)),
     'opted-out.ndjson': toLines(optedOut),
     'compare-rows.ndjson': toLines(listings.map((listing) => toCompareRow(listing, sources))),
-    'mcp-servers.ndjson': toLines(toRegistryRows(listings, goneServers, baseUrl)),
+    'mcp-servers.ndjson': toLines(
+      toRegistryRows(listings, goneServers, { baseUrl, policies: tables.policies }),
+    ),
     'paid-resources.ndjson': toLines(toResourceRows(listings, baseUrl)),
     'probe-plans.ndjson': toLines(listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? [])),
     'gone.ndjson': toLines(gone),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import { addTree, digestCode, PROJECT } from '../files/code-digest.ts'
-import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 
 export interface ReleaseInputs {
   contentDir: string

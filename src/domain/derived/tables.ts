@@ -3,6 +3,7 @@ import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { ForeignWordsSchema } from './foreign-words.ts'
+import { PolicySchema } from './policy.ts'
 import { SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
@@ -150,6 +151,7 @@ export const TablesSchema = v.strictObject({
   independentOperators: v.array(IndependentOperatorSchema),
   costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
+  policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,
   foreignWords: ForeignWordsSchema,
