@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
+import type { PolicyView } from './domain/derived/policy.ts'
 import type { Tables } from './domain/derived/tables.ts'
 import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
@@ -71,6 +72,8 @@ export interface CompiledSite {
   gone: Gone[]
   also_search: Tables['alsoSearch']
   texts: Tables['site']
+  /** Registries of their own, by policy. */
+  policies: PolicyView[]
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
   tasks: Tables['tasks']

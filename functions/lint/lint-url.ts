@@ -1,7 +1,7 @@
-import type { LintProblem } from '../../src/domain/lint/advice.ts'
 import {
   type AskedStep,
   chooseFinding,
+  type LintProblem,
   type LintReport,
   toLintReport,
 } from '../../src/domain/lint/lint-report.ts'

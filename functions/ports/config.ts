@@ -1,7 +1,7 @@
-import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { dnsServers, privateHosts } from './address-variables.ts'
 
 /**
  * The environment, parsed once. `parseConfig` reports every bad variable in one
@@ -103,20 +103,6 @@ const baseUrl = v.optional(
   'http://localhost:4321',
 )
 
-const listOf = (isRight: (part: string) => boolean, expected: string) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim().toLowerCase())),
-      v.check((parts) => parts.every(isRight), `expected a comma list of ${expected}`),
-    ),
-  )
-
-const dnsServers = listOf(
-  isServerAddress,
-  'ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
-)
-
 /** A variable that holds JSON. @param read null where it is not what was expected */
 function jsonOf<Value>(read: (value: unknown) => Value | null, expected: string) {
   const parse = v.rawTransform<string, Value>(({ dataset, addIssue, NEVER }) => {
@@ -155,12 +141,6 @@ const rateLimits = jsonOf(
 )
 
 const onOff = flag(['on', 'off'], 'off')
-
-/** Host names, `*.name` and blocks of addresses; a block of everything is a slip. */
-const privateHosts = listOf(
-  isPrivatePattern,
-  'hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
-)
 
 const VariablesSchema = v.object({
   HOST: v.optional(v.pipe(v.string(), v.minLength(1)), '127.0.0.1'),
@@ -228,20 +208,4 @@ function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimi
     limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
   }
   return limits
-}
-
-function isPrivatePattern(text: string): boolean {
-  const [address = '', bits] = text.split('/')
-  const family = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0
-  if (bits !== undefined)
-    return family > 0 && /^\d{1,3}$/.test(bits) && Number(bits) >= 8 && Number(bits) <= family
-  return family > 0 || /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text)
-}
-
-function isServerAddress(text: string): boolean {
-  const bracketed = /^\[([^\]]+)\](?::(\d{1,5}))?$/.exec(text)
-  if (bracketed) return isIPv6(bracketed[1] ?? '') && Number(bracketed[2] ?? 53) <= 65_535
-  if (isIPv6(text)) return true
-  const [ip = '', port = '53', ...rest] = text.split(':')
-  return rest.length === 0 && isIPv4(ip) && /^\d{1,5}$/.test(port) && Number(port) <= 65_535
 }

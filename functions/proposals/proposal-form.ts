@@ -1,7 +1,8 @@
-import type { ProposalAnswer, ProposePage } from '../../src/domain/proposals/proposal-views.ts'
 import {
+  type ProposalAnswer,
   ProposalBodySchema,
   type ProposedView,
+  type ProposePage,
   proposalPath,
 } from '../../src/domain/proposals/proposal-views.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'

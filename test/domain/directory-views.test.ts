@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { LIVE_TESTED } from '../../src/domain/derived/badges.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
+import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../src/domain/independence/vouching.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
@@ -213,6 +213,7 @@ describe('the business model', () => {
 
 const NOT_FOUND = { 30: null, 60: null, 90: null }
 const foundFor = (cost_usd: number) => ({
+  seed: 1,
   cost_usd,
   score: 30,
   wallets: 1,
@@ -222,7 +223,7 @@ const foundFor = (cost_usd: number) => ({
 })
 const COST_OF_CHEATING: CostOfCheating = {
   date: '2026-11-22',
-  seed: 1,
+  seeds: [1],
   means: { budget_usd: 1, wallets: 1, payments: 1 },
   unmeasured: { ...NOT_FOUND, 30: foundFor(0.001) },
   cheating: [
@@ -236,8 +237,8 @@ const COST_OF_CHEATING: CostOfCheating = {
       goals: { ...NOT_FOUND, 30: foundFor(0.1) },
     },
   ],
-  griefing: [{ id: 'd', name: 'D', cost_usd: null, least: 30 }],
-  victim: { buyers: 10, score: 33 },
+  griefing: [{ id: 'd', name: 'D', cost_usd: null, score: 33, least: 30 }],
+  victims: [{ seed: 1, buyers: 10, score: 33 }],
   honest: [{ market: 'rich', about: 'many', buyers_kept: 0.9, score_before: 40, score: 39 }],
 }
 

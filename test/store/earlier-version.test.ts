@@ -5,8 +5,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
-import { createMigrator, openStore } from '../../functions/store/open-store.ts'
-import { openPostgresStore } from '../../functions/store/open-store.ts'
+import { createMigrator, openPostgresStore, openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
@@ -91,7 +90,9 @@ describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
   test('that another version migrated is refused by the name of what is unknown, and left as it was', async () => {
     const { config } = await newPlace()
     const store = await openStore(config, silentLog)
-    await sql`update kysely_migration set name = '0001-clicks' where name = '0001-baseline'`.execute(store.db)
+    await sql`update kysely_migration set name = '0001-clicks' where name = '0001-baseline'`.execute(
+      store.db,
+    )
     await store.close()
     const refused = await openStore(config, silentLog).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(OperatorError)

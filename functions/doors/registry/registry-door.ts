@@ -33,10 +33,27 @@ type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<
  */
 export function createRegistryDoors(parts: RegistryParts) {
   const readDates = createChangeDates(createChangeLog(resolve(parts.config.OUT_DIR)))
+  const list: Answer = (servers, url) => listServers(servers, url, readDates)
   return {
-    registry_servers: createDoor(parts, (servers, url) => listServers(servers, url, readDates)),
+    registry_servers: createDoor(parts, list),
     registry_versions: createDoor(parts, listVersions),
     registry_version: createDoor(parts, readVersion),
+    policy_servers: createDoor(parts, withinPolicy(parts, list)),
+    policy_versions: createDoor(parts, withinPolicy(parts, listVersions)),
+    policy_version: createDoor(parts, withinPolicy(parts, readVersion)),
+  }
+}
+
+/** The same registry below `/policies/<id>`, with the servers that fit the policy alone. */
+function withinPolicy({ release }: RegistryParts, answer: Answer): Answer {
+  return (servers, url) => {
+    const [, , policy = '', ...rest] = url.pathname.split('/')
+    // Each policy has its page.
+    if (!release().files.has(`/policies/${policy}`))
+      return { status: 404, error: 'Policy not found' }
+    const fitting = servers.filter(({ policies }) => policies?.includes(policy) !== false)
+    const inside = new URL(`/${rest.join('/')}${url.search}`, url)
+    return answer(fitting, inside)
   }
 }
 

@@ -1,8 +1,8 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { CompareFactsSchema } from '../../domain/compare/compare-row.ts'
-import { ForeignWordsSchema } from '../../domain/derived/foreign-words.ts'
-import { SearchWordsSchema } from '../../domain/derived/query-words.ts'
+import { PolicySchema } from '../../domain/derived/policy.ts'
+import { ForeignWordsSchema, SearchWordsSchema } from '../../domain/derived/query-words.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
@@ -52,6 +52,7 @@ const CONTENT_SCHEMAS = {
   'sources.schema.json': () => toListOf(SourceRowSchema),
   'also_search.schema.json': () => toListOf(AlsoSearchSchema),
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
+  'policies.schema.json': () => toListOf(PolicySchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),

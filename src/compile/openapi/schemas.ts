@@ -39,8 +39,8 @@ import {
   DiscoverySchema,
   InvokeSchema,
   ListingSummarySchema,
+  TiersSchema,
 } from '../../domain/views/summary-view.ts'
-import { TiersSchema } from '../../domain/views/tiers-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'

@@ -1,6 +1,7 @@
 import type { CompiledListing, CompiledSite, ListingHistory } from '../../compiled.ts'
 import { toCompareView } from '../../domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
+import { toPolicyView } from '../../domain/derived/policy.ts'
 import { toKitView } from '../../domain/kit/kit-view.ts'
 import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
 import { toListingView } from '../../domain/views/listing-view.ts'
@@ -38,6 +39,7 @@ export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledS
     also_search: tables.alsoSearch,
     texts: tables.site,
     mark: catalogue.mark,
+    policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
   }
 }

@@ -15,7 +15,7 @@ import type { CategoriesView, SourcesView } from '../../domain/views/reference-v
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import type { CarriedFile } from '../files/carry-over.ts'
-import { COMPRESSION } from '../files/compress-file.ts'
+import { COMPRESSION } from '../files/compress-files.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { MADE_FROM, type MadeFrom } from './begin-release.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'
@@ -44,14 +44,16 @@ export interface ReleaseData {
  */
 export function writeRows(
   writer: ReleaseWriter,
-  { listings, optedOut, sources, goneServers, gone, baseUrl }: Catalogue,
+  { listings, optedOut, sources, goneServers, gone, baseUrl, tables }: Catalogue,
   hashes: readonly string[],
 ): Described {
   return writeDescribed(writer, {
     'listings.ndjson': toLines(listings.map(toLiveListing)),
     'opted-out.ndjson': toLines(optedOut),
     'compare-rows.ndjson': toLines(listings.map((listing) => toCompareRow(listing, sources))),
-    'mcp-servers.ndjson': toLines(toRegistryRows(listings, goneServers, baseUrl)),
+    'mcp-servers.ndjson': toLines(
+      toRegistryRows(listings, goneServers, { baseUrl, policies: tables.policies }),
+    ),
     'paid-resources.ndjson': toLines(toResourceRows(listings, baseUrl)),
     'probe-plans.ndjson': toLines(listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? [])),
     'gone.ndjson': toLines(gone),

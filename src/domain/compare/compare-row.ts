@@ -12,7 +12,7 @@ import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 const link = v.pipe(v.string(), v.regex(/^https:\/\//, 'expected an https URL'))
 
-const FOCUSES = ['dedicated', 'broad'] as const
+export const FOCUSES = ['dedicated', 'broad'] as const
 
 export const CompareFactsSchema = v.strictObject({
   title: v.pipe(line, v.maxLength(120, 'expected at most 120 characters')),

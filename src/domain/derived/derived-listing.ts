@@ -16,8 +16,7 @@ import {
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
 import type { BadgeId, Buy, Status } from '../wire/vocabulary.ts'
-import { earnBadges, isLiveTested } from './badges.ts'
-import { type EarnedTiers, earnTiers } from './tiers.ts'
+import { type EarnedTiers, earnBadges, earnTiers, isLiveTested } from './tiers.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -232,19 +231,4 @@ function toUptime(name: 'uptime_24h' | 'uptime_30d', probes: readonly Probe[]): 
 function toPercentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
-}
-
-/**
- * Counts by key, over every listing; keys sorted, so that the same content gives the same bytes.
- *
- * @example countBy(listings, (l) => [l.facts.kind]) → Map { 'http_api' → 2, 'kit' → 1 }
- */
-export function countBy(
-  listings: readonly DerivedListing[],
-  keysOf: (listing: DerivedListing) => readonly string[],
-): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const listing of listings)
-    for (const key of keysOf(listing)) counts.set(key, (counts.get(key) ?? 0) + 1)
-  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
-import { ForeignWordsSchema } from './foreign-words.ts'
-import { SearchWordsSchema } from './query-words.ts'
+import { PolicySchema } from './policy.ts'
+import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
 /** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */
@@ -150,6 +150,7 @@ export const TablesSchema = v.strictObject({
   independentOperators: v.array(IndependentOperatorSchema),
   costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
+  policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,
   foreignWords: ForeignWordsSchema,

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { trustScoreOf } from '../derived/derived-listing.ts'
+import { judgePolicy, type Policy } from '../derived/policy.ts'
 import { type Gone, toGoneText } from '../derived/tombstone.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
@@ -22,6 +23,8 @@ export const RegistryRowSchema = v.strictObject({
   /** When it was added here or left; null where that is not known. The log of changes has later changes. */
   changed: v.nullable(v.string()),
   deleted: v.boolean(),
+  /** Ids of the policies it fits; null for one that left, which every copy must hear of. */
+  policies: v.nullable(v.array(v.string())),
   entry: v.looseObject({ server: v.looseObject({}), _meta: v.looseObject({}) }),
 })
 export type RegistryRow = v.InferOutput<typeof RegistryRowSchema>
@@ -36,20 +39,25 @@ export type GoneServer = Gone & { facts: ListingFacts | undefined }
 export function toRegistryRows(
   listings: readonly DerivedListing[],
   gone: readonly GoneServer[],
-  baseUrl: string,
+  { baseUrl, policies }: { baseUrl: string; policies: readonly Policy[] },
 ): RegistryRow[] {
   const rows = new Map<string, RegistryRow>()
   const all = [
     ...listings
       .filter(({ facts }) => facts.kind === 'mcp_server')
-      .map((listing) => toRegistryRow(listing, baseUrl)),
+      .map((listing) => ({
+        ...toRegistryRow(listing, baseUrl),
+        policies: policies
+          .filter((policy) => judgePolicy(policy, listing).length === 0)
+          .map(({ id }) => id),
+      })),
     ...gone.map((server) => toDeletedRow(server, baseUrl)),
   ]
   for (const row of all) if (!rows.has(row.name)) rows.set(row.name, row)
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function toRegistryRow(listing: DerivedListing, baseUrl: string): RegistryRow {
+function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryRow, 'policies'> {
   const { id, facts, trust, status } = listing
   const { name, version } = toServerName(id, facts, baseUrl)
   const remotes = facts.invoke.flatMap(toRemote)
@@ -93,6 +101,7 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
     version,
     changed: at,
     deleted: true,
+    policies: null,
     entry: {
       server: {
         name,

@@ -7,8 +7,7 @@ import { createInvokeSchema } from './invoke.ts'
 import { NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
 import { createOperationSchema } from './operation.ts'
 import { PricingSchema } from './pricing.ts'
-import type { UrlRules } from './target-url.ts'
-import { ownUrlSchema, urlSchema } from './target-url.ts'
+import { ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
 import { WrittenSkillsSchema, WrittenToolsSchema } from './tools-and-skills.ts'
 
 const MAX_CATEGORIES = 8

@@ -47,4 +47,5 @@ export const PAGE_TEMPLATES: readonly string[] = [
     toPath('*'),
   ),
   '/problems/*',
+  '/policies/*',
 ]

@@ -89,11 +89,11 @@ function isJson(contentType: string): boolean {
   return contentType === 'application/json' || contentType.endsWith('+json')
 }
 
-function toText(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** A placeholder stays visible: whoever fills it in must find it. */
-function encodeValue(value: string): string {
+export function encodeValue(value: string): string {
   return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
 }

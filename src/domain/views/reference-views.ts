@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import { countBy } from '../derived/derived-listing.ts'
+import { countBy } from '../derived/listing-counts.ts'
 import { type SourceRow, SourceRowSchema } from '../derived/source-table.ts'
 import {
   type CategoryRow,

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { countBy, type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { countBy } from '../derived/listing-counts.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { sourceIdsOf } from './summary-view.ts'

@@ -19,6 +19,21 @@ export const DOORS = {
     'MCP registry API',
     '/v0.1/servers/:name/versions/:version',
   ),
+  policy_servers: live(
+    'Registry of a policy: servers',
+    'MCP registry API',
+    '/policies/:policy/v0.1/servers',
+  ),
+  policy_versions: live(
+    'Registry of a policy: versions of a server',
+    'MCP registry API',
+    '/policies/:policy/v0.1/servers/:name/versions',
+  ),
+  policy_version: live(
+    'Registry of a policy: one version',
+    'MCP registry API',
+    '/policies/:policy/v0.1/servers/:name/versions/:version',
+  ),
   discovery_resources: live('x402 discovery: resources', 'x402 discovery', '/discovery/resources'),
   discovery_search: live('x402 discovery: search', 'x402 discovery', '/discovery/search'),
   ard_manifest: file('ARD manifest', 'ARD', '/.well-known/ard.json'),

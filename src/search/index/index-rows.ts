@@ -31,8 +31,11 @@ export function readBody(index: SearchIndex, part: PartName, row: number): Uint8
   const record = former ?? readRecord(index, part, row)
   const length = former?.length ?? bodyLength(record)
   if (unpacked.used + length > unpacked.memory.length) {
-    // Bodies of a response in the making may lie in the memory that is let go: it is not used again.
-    unpacked.memory = new Uint8Array(Math.max(KEPT_BYTES / 2, length))
+    // The bodies of a response in the making lie in one of the two: the one before is written over.
+    const { memory, spare } = unpacked
+    unpacked.memory =
+      spare.length >= length ? spare : new Uint8Array(Math.max(KEPT_BYTES / 2, length))
+    unpacked.spare = memory
     unpacked.used = 0
     unpacked.former = unpacked.bodies
     unpacked.bodies = new Map()

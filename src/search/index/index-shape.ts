@@ -58,6 +58,8 @@ export interface KnownTerm {
  */
 export interface UnpackedBodies {
   memory: Uint8Array
+  /** Where the bodies before lie; it is written over next. */
+  spare: Uint8Array
   used: number
   /** By the place of the row, our own behind the others: those in the memory, and those before. */
   bodies: Map<number, Uint8Array>

@@ -1,0 +1,78 @@
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { formatFault } from '../../src/compile/content/schema-faults.ts'
+import { judgePolicy, type Policy } from '../../src/domain/derived/policy.ts'
+import { toListing } from '../domain/listing-samples.ts'
+import type { RunningService } from '../support/running-service.ts'
+import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
+
+const POLICY: Policy = { id: 'p', name: 'P', note: '', verified: false, no_notices: false }
+let own: OwnDirectory
+let acme: RunningService
+beforeAll(async () => {
+  own = createOwnDirectory()
+  appendFileSync(
+    join(own.content, 'tables/policies.yaml'),
+    '- { id: proved, name: Proved, verified: true, min_trust: 50, no_notices: true }\n',
+  )
+  own.build()
+  acme = await own.start()
+})
+afterAll(async () => {
+  await acme?.close()
+  own?.remove()
+})
+
+const read = async (path: string) => {
+  const response = await fetch(acme.url + path)
+  return { status: response.status, text: await response.text() }
+}
+
+test('each policy is a registry that holds what fits it', async () => {
+  const { servers } = JSON.parse((await read('/policies/approved/v0.1/servers?limit=10')).text)
+  expect(servers).toMatchObject([{ server: { title: 'Example notes' } }])
+  const name = encodeURIComponent(servers[0].server.name)
+  const versions = await read(`/policies/approved/v0.1/servers/${name}/versions`)
+  expect(JSON.parse(versions.text).servers).toEqual(servers)
+  const latest = await read(`/policies/approved/v0.1/servers/${name}/versions/latest`)
+  expect(JSON.parse(latest.text)).toEqual(servers[0])
+  expect(JSON.parse((await read('/policies/proved/v0.1/servers')).text).servers).toEqual([])
+  expect((await read(`/policies/proved/v0.1/servers/${name}/versions/latest`)).status).toBe(404)
+})
+
+test('its page names what is in, and why others are out', async () => {
+  expect((await read('/policies/approved')).text).toMatch(/Example notes/)
+  expect((await read('/policies/proved')).text).toContain(
+    'no trust score; not claimed with proof of its domain',
+  )
+})
+
+test('a policy that nobody wrote is no registry', async () => {
+  for (const id of ['nobody', '..%2Fapproved', 'approved%00'])
+    expect((await read(`/policies/${id}/v0.1/servers`)).status).toBe(404)
+})
+
+test('a policy that names what is not there is a fault, with its place', () => {
+  const file = join(own.content, 'tables/policies.yaml')
+  const faultOf = (text: string) => {
+    writeFileSync(file, text)
+    return readContent(own.content, { allowPrivate: false })
+      .faults.filter(({ severity }) => severity === 'error')
+      .map((fault) => formatFault(fault, 'content'))
+  }
+  expect(faultOf('- { id: a, name: A, min_score: 5 }\n')).toEqual([
+    expect.stringMatching(/policies\.yaml:1 .*min_score: expected one of the known keys/),
+  ])
+  expect(faultOf('- { id: a, name: A, allow: [mcp.nobody] }\n')).toEqual([
+    expect.stringContaining('a.allow: expected ids of listings that exist, got mcp.nobody'),
+  ])
+})
+
+test('each rule says why', () => {
+  const listing = toListing()
+  expect(judgePolicy(POLICY, listing)).toEqual([])
+  expect(judgePolicy({ ...POLICY, allow: [] }, listing)).toEqual(['not on the list'])
+  expect(judgePolicy({ ...POLICY, min_trust: 101 }, listing)[0]).toMatch(/trust/)
+})
