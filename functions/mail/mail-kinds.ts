@@ -17,6 +17,7 @@ export const MailTaskSchema = v.variant('kind', [
   v.object({ kind: v.literal('claim_superseded'), ...claimPayload.entries }),
   v.object({ kind: v.literal('claim_failing'), ...claimPayload.entries, reason: v.string() }),
   v.object({ kind: v.literal('claim_lapsed'), ...claimPayload.entries, reason: v.string() }),
+  v.object({ kind: v.literal('payout_ended'), ...claimPayload.entries, reason: v.string() }),
 ])
 
 export type MailTask = v.InferOutput<typeof MailTaskSchema>

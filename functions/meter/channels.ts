@@ -9,10 +9,16 @@ import {
 import { CHANNELS, DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import {
+  type Block,
+  findBlockAt,
+  readTimes,
+  type TimedLog,
+  timeOf,
+} from '../settlements/evm-chain.ts'
+import { inPieces } from '../settlements/settlement-rows.ts'
 import type { ChannelEventTable, Tables } from '../store/schema/tables.ts'
-import { type Block, findBlockAt, readTimes, type TimedLog, timeOf } from './evm-chain.ts'
 import type { Range } from './log-ranges.ts'
-import { inPieces } from './meter-rows.ts'
 import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
 import type { Reading } from './paid-logs.ts'
 

@@ -1,15 +1,14 @@
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { type EvmChain, findBlockAt, openEvmChain } from '../settlements/evm-chain.ts'
+import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import { writeChannels } from './channels.ts'
-import { type EvmChain, findBlockAt, openEvmChain } from './evm-chain.ts'
 import { createLogRanges } from './log-ranges.ts'
 import {
-  inPieces,
   insertCursors,
   insertPayers,
   insertPayments,
-  insertTransferRows,
   notePaidOthers,
   type Payer,
   readCursors,
@@ -155,7 +154,7 @@ async function writeRange(
     const payments = [...paid, ...(await writeChannels(trx, work, channels))]
     written = payments.length
     await insertPayments(trx, payments)
-    await insertTransferRows(trx, sent)
+    await insertTransfers(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
     await notePaidOthers(trx, network, paidOthers)
     await trx

@@ -1,6 +1,6 @@
 import { toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
+import type { EvmChain, TimedLog, Topics } from '../settlements/evm-chain.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
-import type { EvmChain, TimedLog, Topics } from './evm-chain.ts'
 
 /** Blocks asked for at once, at most; what a node refuses is asked for in less. */
 const MOST_BLOCKS = 10_000

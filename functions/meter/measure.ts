@@ -20,6 +20,7 @@ import { type MeteredPayout, readMeteredPayouts, type SeedPayout } from './meter
 import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'
 import { Reorganised } from './read-range.ts'
 import { measureSolana } from './solana-meter.ts'
+import { relayedPayers } from './trace-payers.ts'
 
 /** Milliseconds between two requests to one node: ten a second, what free plans allow. */
 const GAP_MS = 100
@@ -58,7 +59,8 @@ export interface ChainReport extends ChainTally {
 const LEASE = 'meter'
 
 /**
- * Reads what was paid to proven payouts and those of seeds on chains with a node in `RPC_URLS`, each since the last run.
+ * Reads what was paid to proven payouts and those of seeds on chains with a node in `RPC_URLS`, each
+ * since the last run, and where payers that came through the relay had their money from.
  * One process at a time does it; a chain whose node fails is gone on with by the next run.
  *
  * @returns null when another process is at it
@@ -73,8 +75,14 @@ export async function measure(
   try {
     const reports: ChainReport[] = []
     const metered = await readMeteredPayouts(store, options.seeds)
-    for (const [network, payouts] of [...metered].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const relayed = await relayedPayers(store.db, clock.now())
+      .select('network')
+      .distinct()
+      .execute()
+    const networks = new Set([...metered.keys(), ...relayed.map(({ network }) => network)])
+    for (const network of [...networks].sort()) {
       const url = config.RPC_URLS[network]
+      const payouts = metered.get(network) ?? []
       if (url !== undefined && !options.signal.aborted)
         reports.push(await measureChain(parts, { ...options, network, url, payouts, lease }))
     }

@@ -1,13 +1,11 @@
 import type { Transaction } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import { inPieces, toSettlementRow } from '../settlements/settlement-rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { MeterCursorTable, Tables } from '../store/schema/tables.ts'
 
 /** The meter's rows. What belongs together is written in one transaction, so that a run may end anywhere. */
-
-/** Rows a statement inserts: a value each column, far below what either database binds. */
-const ROWS_A_STATEMENT = 1_000
 
 /** A payout that its holder proved, or that people published for a seed, on one chain. */
 export interface MeteredPayout {
@@ -91,14 +89,7 @@ export async function insertPayments(
   trx: Transaction<Tables>,
   settlements: readonly Settlement[],
 ): Promise<void> {
-  const rows = settlements.map(({ transaction, usd, at, block, ...settlement }) => ({
-    ...settlement,
-    transaction_id: transaction,
-    micro_usd: Math.round(usd * 1_000_000),
-    settled_at: at,
-    block_number: block,
-    seen_by: 'meter' as const,
-  }))
+  const rows = settlements.map((one) => toSettlementRow(one, 'meter'))
   for (const some of inPieces(rows))
     await trx
       .insertInto('settlement')
@@ -108,32 +99,6 @@ export async function insertPayments(
           .columns(['network', 'transaction_id', 'log_index'])
           .doUpdateSet((eb) => ({ seen_by: 'both', block_number: eb.ref('excluded.block_number') }))
           .where('settlement.seen_by', '=', 'relay'),
-      )
-      .execute()
-}
-
-export async function insertTransferRows(
-  trx: Transaction<Tables>,
-  transfers: readonly Transfer[],
-): Promise<void> {
-  const rows = transfers.map(({ transaction, from, to, at, block, from_contract, ...rest }) => ({
-    ...rest,
-    transaction_id: transaction,
-    sender: from,
-    receiver: to,
-    sent_at: at,
-    block_number: block,
-    from_contract: from_contract === null ? null : Number(from_contract),
-  }))
-  for (const some of inPieces(rows))
-    await trx
-      .insertInto('wallet_transfer')
-      .values(some)
-      .onConflict((conflict) =>
-        conflict.columns(['network', 'transaction_id', 'log_index']).doUpdateSet((eb) => ({
-          block_number: eb.ref('excluded.block_number'),
-          from_contract: eb.fn.coalesce('excluded.from_contract', 'wallet_transfer.from_contract'),
-        })),
       )
       .execute()
 }
@@ -208,10 +173,4 @@ export async function findBlockHash(
     .where('number', '=', number)
     .executeTakeFirst()
   return row?.hash ?? null
-}
-
-export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
-  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) =>
-    rows.slice(n * size, (n + 1) * size),
-  )
 }

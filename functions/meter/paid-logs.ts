@@ -21,7 +21,7 @@ import {
   markOfRealm,
   readMemo,
 } from '../../src/domain/settlement/schemes/tempo-charge.ts'
-import type { EvmChain, TimedLog } from './evm-chain.ts'
+import type { EvmChain, TimedLog } from '../settlements/evm-chain.ts'
 import type { LogRanges, Range } from './log-ranges.ts'
 import type { ChainWork } from './meter-world.ts'
 

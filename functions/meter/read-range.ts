@@ -1,8 +1,5 @@
-import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { amountOf, TRANSFER_TOPIC } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { RpcError } from '../settlements/json-rpc.ts'
-import type { ChannelEventTable, MeterCursorTable } from '../store/schema/tables.ts'
-import { readChannels } from './channels.ts'
 import {
   type Block,
   type EvmChain,
@@ -10,7 +7,11 @@ import {
   readTimes,
   type TimedLog,
   timeOf,
-} from './evm-chain.ts'
+  toTransfer,
+} from '../settlements/evm-chain.ts'
+import { RpcError } from '../settlements/json-rpc.ts'
+import type { ChannelEventTable, MeterCursorTable } from '../store/schema/tables.ts'
+import { readChannels } from './channels.ts'
 import { findBlockHash } from './meter-rows.ts'
 import type { ChainWork } from './meter-world.ts'
 import { type Reading, readPaidLogs } from './paid-logs.ts'
@@ -89,20 +90,6 @@ async function assertRemembered(
   const remembered = await findBlockHash(store, network, number)
   if (remembered === null) return
   if ((there ?? (await needBlock(chain, number))).hash !== remembered) throw new Reorganised(number)
-}
-
-export function toTransfer(log: TimedLog, network: string, at: number): Transfer {
-  return {
-    network,
-    transaction: log.transactionHash,
-    log_index: log.logIndex,
-    from: toAddress(log.topics[1]),
-    to: toAddress(log.topics[2]),
-    amount: amountOf(log).toString(),
-    at,
-    block: log.blockNumber,
-    from_contract: null,
-  }
 }
 
 /** Anybody can write a transfer of nothing in anybody's name. */

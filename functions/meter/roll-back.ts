@@ -1,4 +1,4 @@
-import { type Block, type EvmChain, needBlock } from './evm-chain.ts'
+import { type Block, type EvmChain, needBlock } from '../settlements/evm-chain.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /**

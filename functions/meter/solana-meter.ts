@@ -11,15 +11,9 @@ import {
 } from '../../src/domain/settlement/solana-payments.ts'
 import { decodeBase58, encodeBase58 } from '../settlements/base58.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
+import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
-import {
-  inPieces,
-  insertCursors,
-  insertPayers,
-  insertPayments,
-  insertTransferRows,
-  readCursors,
-} from './meter-rows.ts'
+import { insertCursors, insertPayers, insertPayments, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 
 /** A CAIP-2 reference is the first 32 characters of the genesis hash. */
@@ -152,7 +146,7 @@ async function writeTransactions(
   }))
   await work.write(async (trx) => {
     await insertPayments(trx, payments)
-    await insertTransferRows(trx, sent)
+    await insertTransfers(trx, sent)
     await insertPayers(trx, [...new Map(payers.map((one) => [one.payer, one])).values()], {
       isTraced: true,
     })

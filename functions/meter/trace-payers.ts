@@ -1,8 +1,8 @@
-import { TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
+import type { Kysely } from 'kysely'
+import { TRANSFER_TOPIC, toAddress, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import type { MeterPayerTable } from '../store/schema/tables.ts'
 import {
   type EvmChain,
   findBlockAt,
@@ -10,12 +10,15 @@ import {
   readTimes,
   type TimedLog,
   timeOf,
-} from './evm-chain.ts'
-import type { LogRanges } from './log-ranges.ts'
-import { inPieces, insertTransferRows, notePaidOthers } from './meter-rows.ts'
-import type { ChainWork } from './meter-world.ts'
-import { readConsents } from './paid-logs.ts'
-import { isMoney, toTransfer } from './read-range.ts'
+  toTransfer,
+} from '../settlements/evm-chain.ts'
+import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
+import type { MeterPayerTable, Tables } from '../store/schema/tables.ts'
+import type { LogRanges, Range } from './log-ranges.ts'
+import { insertPayers, notePaidOthers } from './meter-rows.ts'
+import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
+import { type Reading, readConsents } from './paid-logs.ts'
+import { isMoney } from './read-range.ts'
 
 /** The last transfers kept of one wallet to one payer. */
 const MOST_OF_ONE = 3
@@ -35,10 +38,30 @@ interface Tracing {
 
 /**
  * Where new payers had their money from in the thirty days before they first paid, and whether they
- * paid others by then. Until that is known their payments do not count.
+ * paid others by then. Until that is known their payments do not count; those that came through the
+ * relay do, and pages say that nobody has looked yet.
  */
 export async function tracePayers(work: ChainWork, tracing: Tracing): Promise<void> {
   const { store, network } = work
+  await work.write(async (trx) => {
+    const relayed = await relayedPayers(trx, work.clock.now())
+      .select(({ fn }) => [
+        'network',
+        'payer',
+        fn.min<number>('block_number').as('block'),
+        fn.min<number>('settled_at').as('at'),
+      ])
+      .where('network', '=', network)
+      .where('block_number', '<=', tracing.head)
+      .groupBy(['network', 'payer'])
+      .execute()
+    const payers = relayed.map(({ block, at, ...payer }) => ({
+      ...payer,
+      block: Number(block),
+      at: Number(at),
+    }))
+    await insertPayers(trx, payers, { isTraced: false })
+  })
   for (;;) {
     const payers = await store.db
       .selectFrom('meter_payer')
@@ -52,6 +75,25 @@ export async function tracePayers(work: ChainWork, tracing: Tracing): Promise<vo
     if (payers.length === 0) return
     await traceTogether(work, tracing, payers)
   }
+}
+
+/** Payments of the window that the relay alone saw, on EVM chains, whose payers nobody has queued. */
+export function relayedPayers(db: Kysely<Tables>, now: number) {
+  return db
+    .selectFrom('settlement')
+    .where('seen_by', '=', 'relay')
+    .where('network', 'like', 'eip155:%')
+    .where('settled_at', '>', now - FIRST_READ_MS)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('meter_payer')
+            .select('meter_payer.payer')
+            .whereRef('meter_payer.network', '=', 'settlement.network')
+            .whereRef('meter_payer.payer', '=', 'settlement.payer'),
+        ),
+      ),
+    )
 }
 
 async function traceTogether(
@@ -80,9 +122,12 @@ async function traceTogether(
         paidOthers.set(wallet, Math.min(blockNumber, paidOthers.get(wallet) ?? blockNumber))
     }
   })
-  const transfers = await toFundingTransfers(work, chain, funding)
+  const payees = await findRelayedPayees(work, wallets)
+  const range = { from: start, to: largestOf(firstBlocks.values()) }
+  if (payees.length > 0) await readSentToFunders({ work, chain, ranges }, payees, funding, range)
+  const transfers = await toFundingTransfers(work, chain, funding, payees)
   await work.write(async (trx) => {
-    await insertTransferRows(trx, transfers)
+    await insertTransfers(trx, transfers)
     await notePaidOthers(trx, network, paidOthers)
     for (const some of inPieces(payers))
       await trx
@@ -95,6 +140,32 @@ async function traceTogether(
           some.map(({ payer }) => payer),
         )
         .execute()
+  })
+}
+
+/**
+ * What payouts that are not metered sent to wallets that funded their payers, and nothing else: all that
+ * a payout sends may be an exchange's traffic.
+ */
+async function readSentToFunders(
+  { work, chain, ranges }: Reading,
+  payees: readonly string[],
+  funding: Funding,
+  { from: first, to: last }: Range,
+): Promise<void> {
+  const funders = [...new Set([...funding.values()].flatMap((of) => [...of.keys()]))]
+  const topics = payees.map(toTopic)
+  await ranges.each(first, last, async (from, to) => {
+    await work.onStep()
+    const logs = await ranges.logsOf(funders, { from, to }, (some) => [
+      TRANSFER_TOPIC,
+      topics,
+      some,
+    ])
+    const sent = logs.filter(isMoney)
+    const times = await readTimes(chain, sent, await needBlock(chain, to))
+    const rows = sent.map((log) => toTransfer(log, work.network, timeOf(log, times)))
+    await work.write((trx) => insertTransfers(trx, rows))
   })
 }
 
@@ -116,9 +187,10 @@ async function toFundingTransfers(
   work: ChainWork,
   chain: EvmChain,
   funding: Funding,
+  payees: readonly string[],
 ): Promise<Transfer[]> {
   const senders = new Set([...funding.values()].flatMap((of) => [...of.keys()]))
-  const paidBySeller = await findPaidBySellers(work, [...senders])
+  const paidBySeller = await findPaidBySellers(work, [...senders], payees)
   const kept = [...funding.values()].flatMap((of) => {
     const last = [...of.keys()].slice(-MOST_FUNDERS)
     const wallets = new Set([...last, ...[...of.keys()].filter((one) => paidBySeller.has(one))])
@@ -136,12 +208,31 @@ async function toFundingTransfers(
   })
 }
 
-/** Of some wallets, the payouts we read and those that a payout sent money to. */
+/** Whom some wallets paid through the relay, without the payouts that are metered. */
+async function findRelayedPayees(
+  { store, network, payouts }: ChainWork,
+  wallets: readonly string[],
+): Promise<string[]> {
+  const metered = new Set(payouts.map(({ payout }) => payout))
+  const rows = await store.db
+    .selectFrom('settlement')
+    .select('payee')
+    .distinct()
+    .where('network', '=', network)
+    .where('seen_by', '=', 'relay')
+    .where('payer', 'in', wallets)
+    .orderBy('payee')
+    .execute()
+  return rows.map(({ payee }) => payee).filter((payee) => !metered.has(payee))
+}
+
+/** Of some wallets, the payouts we know and those that a payout sent money to. */
 async function findPaidBySellers(
   { store, network, payouts }: ChainWork,
   wallets: readonly string[],
+  payees: readonly string[],
 ): Promise<Set<string>> {
-  const sellers = new Set(payouts.map(({ payout }) => payout))
+  const sellers = new Set([...payouts.map(({ payout }) => payout), ...payees])
   const found = new Set(wallets.filter((wallet) => sellers.has(wallet)))
   for (const some of inPieces(wallets)) {
     const rows = await store.db

@@ -8,6 +8,7 @@ import { createAsker, toUserAgent } from '../probe/ask.ts'
 import { createEvidenceRows } from '../probe/evidence-rows.ts'
 import { probeContent } from '../probe/probe-content.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
+import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
 import { takeLease } from '../store/lease.ts'
 
 const STALE_MS = 24 * 3_600_000
@@ -65,6 +66,10 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
     await applyRetention(ledger.store, clock.now())
     const { checked, failing, lapsed } = await reverifyClaims(parts)
     if (checked > 0) log.info('claims.reverified', { checked, failing, lapsed })
+  })
+  await run(async () => {
+    const tally = await recheckContracts(parts)
+    if (tally.checked > 0) log.info('payouts.rechecked', tally)
   })
   // The log says what it did, chain by chain.
   await run(async () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
-import type { CallTimes, Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { CallTimes, Settlement } from '../../src/domain/settlement/settlement.ts'
 import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
+import { toSettlementRow } from './settlement-rows.ts'
 
 /** The queue's rows. Nothing of a payment header is kept but payer, amount and nonce. */
 
@@ -116,19 +117,7 @@ export async function hasEarlierClaim(
 export async function insertSettlement({ db }: Store, settlement: Settlement): Promise<boolean> {
   const inserted = await db
     .insertInto('settlement')
-    .values({
-      network: settlement.network,
-      transaction_id: settlement.transaction,
-      log_index: settlement.log_index,
-      listing_id: settlement.listing_id,
-      payer: settlement.payer,
-      payee: settlement.payee,
-      amount: settlement.amount,
-      micro_usd: Math.round(settlement.usd * 1_000_000),
-      settled_at: settlement.at,
-      block_number: settlement.block,
-      seen_by: 'relay',
-    })
+    .values(toSettlementRow(settlement, 'relay'))
     // What only the meter saw so far was this call's.
     .onConflict((conflict) =>
       conflict
@@ -139,32 +128,6 @@ export async function insertSettlement({ db }: Store, settlement: Settlement): P
     .returning('listing_id')
     .execute()
   return inserted.length > 0
-}
-
-export async function insertTransfers(
-  { db }: Store,
-  transfers: readonly Transfer[],
-): Promise<void> {
-  if (transfers.length === 0) return
-  await db
-    .insertInto('wallet_transfer')
-    .values(
-      transfers.map((transfer) => ({
-        network: transfer.network,
-        transaction_id: transfer.transaction,
-        log_index: transfer.log_index,
-        sender: transfer.from,
-        receiver: transfer.to,
-        amount: transfer.amount,
-        sent_at: transfer.at,
-        block_number: transfer.block,
-        from_contract: transfer.from_contract === null ? null : Number(transfer.from_contract),
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['network', 'transaction_id', 'log_index']).doNothing(),
-    )
-    .execute()
 }
 
 /** The whole claim: one that names a wrong amount must not take the place of the right one. */

@@ -20,11 +20,14 @@ export class RpcError extends Error {
   readonly isRefusal: boolean
   /** The node asks for a pause: too many requests. */
   readonly isBusy: boolean
+  /** It was the contract that refused: a call that reverts. */
+  readonly isRevert: boolean
 
-  constructor(message: string, { isRefusal = false, isBusy = false } = {}) {
+  constructor(message: string, { isRefusal = false, isBusy = false, isRevert = false } = {}) {
     super(message)
     this.isRefusal = isRefusal
     this.isBusy = isBusy
+    this.isRevert = isRevert
   }
 }
 
@@ -33,6 +36,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
 /** How nodes say in JSON what HTTP says with 429. */
 const BUSY_CODES = new Set([429, -32029])
+const REVERTED = 3
 
 const AnswerSchema = v.union([
   v.object({ error: v.object({ code: v.number() }) }),
@@ -58,9 +62,28 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
   }
 }
 
+/** Clients of the configured nodes, made when first asked for. */
+export function createNodes(
+  urls: Readonly<Record<string, string>>,
+  createRpc: CreateJsonRpc = createJsonRpc,
+) {
+  const nodes = new Map<string, JsonRpc>()
+  return (network: string): JsonRpc | null => {
+    const url = urls[network]
+    if (url === undefined) return null
+    const node = nodes.get(network) ?? createRpc(url)
+    nodes.set(network, node)
+    return node
+  }
+}
+
 function toRefusal(method: string, code: number): RpcError {
   const isBusy = BUSY_CODES.has(code)
-  return new RpcError(`${method}: the node refused (${code})`, { isRefusal: !isBusy, isBusy })
+  return new RpcError(`${method}: the node refused (${code})`, {
+    isRefusal: !isBusy,
+    isBusy,
+    isRevert: code === REVERTED,
+  })
 }
 
 async function ask(

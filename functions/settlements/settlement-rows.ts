@@ -1,9 +1,14 @@
+import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { SeenBy } from '../store/migrations/0001-tables.ts'
 import type { Store } from '../store/schema/store.ts'
+import type { Tables } from '../store/schema/tables.ts'
 
-/** Queries of what the next build is told; orders are fixed, so that the same rows read the same. */
+/**
+ * Rows of payments and transfers, and what the next build is told of them; orders are fixed, so that the
+ * same rows read the same.
+ */
 
 export interface SeenSettlement extends Settlement {
   seen_by: SeenBy
@@ -87,4 +92,54 @@ export async function readPayersElsewhere({ db }: Store): Promise<Set<string>> {
     .where('paid_others_block', 'is not', null)
     .execute()
   return new Set(rows.map(({ payer }) => payer))
+}
+
+export function toSettlementRow<By extends SeenBy>(
+  { transaction, usd, at, block, ...settlement }: Settlement,
+  seenBy: By,
+) {
+  return {
+    ...settlement,
+    transaction_id: transaction,
+    micro_usd: Math.round(usd * 1_000_000),
+    settled_at: at,
+    block_number: block,
+    seen_by: seenBy,
+  }
+}
+
+/** A transfer that is known already learns what was not known of it. */
+export async function insertTransfers(
+  db: Kysely<Tables>,
+  transfers: readonly Transfer[],
+): Promise<void> {
+  const rows = transfers.map(({ transaction, from, to, at, block, from_contract, ...rest }) => ({
+    ...rest,
+    transaction_id: transaction,
+    sender: from,
+    receiver: to,
+    sent_at: at,
+    block_number: block,
+    from_contract: from_contract === null ? null : Number(from_contract),
+  }))
+  for (const some of inPieces(rows))
+    await db
+      .insertInto('wallet_transfer')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['network', 'transaction_id', 'log_index']).doUpdateSet((eb) => ({
+          block_number: eb.ref('excluded.block_number'),
+          from_contract: eb.fn.coalesce('excluded.from_contract', 'wallet_transfer.from_contract'),
+        })),
+      )
+      .execute()
+}
+
+/** Rows a statement inserts: a value each column, far below what either database binds. */
+const ROWS_A_STATEMENT = 1_000
+
+export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) =>
+    rows.slice(n * size, (n + 1) * size),
+  )
 }

@@ -6,7 +6,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import { insertCheck, leaseChecks } from './check-store.ts'
-import { type CreateJsonRpc, createJsonRpc, type JsonRpc } from './json-rpc.ts'
+import { type CreateJsonRpc, createJsonRpc, createNodes } from './json-rpc.ts'
 import { createSeenPayees } from './seen-payees.ts'
 import { verifyCheck } from './verify-check.ts'
 
@@ -115,18 +115,6 @@ function payoutsOn(network: string, payouts: readonly string[]): string[] {
     .map((payout) => payout.slice(network.length + 1))
     .map((address) => (address.startsWith('0x') ? address.toLowerCase() : address))
   return [...new Set(addresses)]
-}
-
-/** Clients of the configured nodes, made when first asked for. */
-function createNodes(urls: Config['RPC_URLS'], createRpc: CreateJsonRpc) {
-  const nodes = new Map<string, JsonRpc>()
-  return (network: string): JsonRpc | null => {
-    const url = urls[network]
-    if (url === undefined) return null
-    const node = nodes.get(network) ?? createRpc(url)
-    nodes.set(network, node)
-    return node
-  }
 }
 
 function nameOf(error: unknown): string {

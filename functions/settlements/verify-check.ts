@@ -18,9 +18,10 @@ import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
 import { type ChainReader, confirmationsOf, type LookUp } from './chain-reader.ts'
-import { hasEarlierClaim, insertSettlement, insertTransfers, updateCheck } from './check-store.ts'
+import { hasEarlierClaim, insertSettlement, updateCheck } from './check-store.ts'
 import { evmReader } from './evm-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
+import { insertTransfers } from './settlement-rows.ts'
 
 /** A CAIP-2 reference is the first 32 characters of the genesis hash. */
 const REFERENCE_LENGTH = 32
@@ -129,7 +130,7 @@ async function noteReturns(
   if (node === null) return
   const reader = lookUp.claim.family === 'evm' ? evmReader : solanaReader
   try {
-    await insertTransfers(store, await reader.readReturns(node, settlement, lookUp))
+    await insertTransfers(store.db, await reader.readReturns(node, settlement, lookUp))
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     log.error('settlement.returns', { network: settlement.network, reason: error.message })

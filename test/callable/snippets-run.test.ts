@@ -220,6 +220,25 @@ describe.each(NAMES)('%s of kit.json makes the documented request', (language) =
     expect(message.params.message.messageId).toMatch(/^[0-9a-f-]{36}$/)
     expect('kind' in message.params.message).toBe(version === undefined)
   })
+
+  test.each([
+    ['1.0', 'SendMessage', '1.0'],
+    ['0.3.0', 'message/send', undefined],
+  ])(
+    'a message to an agent whose card of %s was read is one request',
+    async (protocol, method, version) => {
+      const server = { protocol, url: `${origin}/agent`, binding: 'JSONRPC' }
+      const { curl = '' } = snippetsOf(
+        { kind: 'a2a_agent', url: origin, http: [] },
+        { interface: { at: '2026-11-01T00:00:00Z', from: 'agent_card', server } },
+      )
+      if (language !== 'curl') return
+      await run('bash', ['-euc', curl])
+      expect(seen.map(({ url }) => url)).toEqual(['/agent'])
+      expect(seen[0]?.headers['a2a-version']).toBe(version)
+      expect(JSON.parse(seen[0]?.body ?? '')).toMatchObject({ jsonrpc: '2.0', method })
+    },
+  )
 })
 
 describe('what pays', () => {

@@ -1,26 +1,22 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
+import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../src/domain/independence/vouching.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
-import {
-  BusinessModelSchema,
-  toBusinessModelView,
-} from '../../src/domain/views/business-model-view.ts'
 import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
 import {
+  BusinessModelSchema,
   CategoriesSchema,
-  SourcesSchema,
-  toCategoriesView,
-  toSourcesView,
-} from '../../src/domain/views/reference-views.ts'
-import {
   isKnownEndpoint,
   RoadmapSchema,
+  SourcesSchema,
+  toBusinessModelView,
+  toCategoriesView,
   toRoadmapView,
-} from '../../src/domain/views/roadmap-view.ts'
+  toSourcesView,
+} from '../../src/domain/views/reference-views.ts'
 import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'
 import { WASH_FLAGS } from '../../src/domain/wash/wash.ts'
@@ -217,6 +213,7 @@ describe('the business model', () => {
 
 const NOT_FOUND = { 30: null, 60: null, 90: null }
 const foundFor = (cost_usd: number) => ({
+  seed: 1,
   cost_usd,
   score: 30,
   wallets: 1,
@@ -226,7 +223,7 @@ const foundFor = (cost_usd: number) => ({
 })
 const COST_OF_CHEATING: CostOfCheating = {
   date: '2026-11-22',
-  seed: 1,
+  seeds: [1],
   means: { budget_usd: 1, wallets: 1, payments: 1 },
   unmeasured: { ...NOT_FOUND, 30: foundFor(0.001) },
   cheating: [
@@ -240,8 +237,8 @@ const COST_OF_CHEATING: CostOfCheating = {
       goals: { ...NOT_FOUND, 30: foundFor(0.1) },
     },
   ],
-  griefing: [{ id: 'd', name: 'D', cost_usd: null, least: 30 }],
-  victim: { buyers: 10, score: 33 },
+  griefing: [{ id: 'd', name: 'D', cost_usd: null, score: 33, least: 30 }],
+  victims: [{ seed: 1, buyers: 10, score: 33 }],
   honest: [{ market: 'rich', about: 'many', buyers_kept: 0.9, score_before: 40, score: 39 }],
 }
 

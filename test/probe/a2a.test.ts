@@ -30,7 +30,7 @@ describe('an agent', () => {
         protocol: 'a2a',
         version,
         sight: {
-          server: { name: 'Planner', version: '3.2.1' },
+          server: { name: 'Planner', version: '3.2.1', protocol: version, binding: 'JSONRPC' },
           skills: [
             { id: 'plan', name: 'Plan a trip', description: 'By rail.', examples: ['Ghent'] },
           ],

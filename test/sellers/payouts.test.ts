@@ -12,6 +12,7 @@ import {
   isSignedBySolana,
   recoverSigner,
 } from '../../functions/sellers/payouts/payout-signature.ts'
+import { recheckContracts } from '../../functions/sellers/payouts/recheck-contracts.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -211,6 +212,46 @@ describeStores('proving a payout', ({ newPlace }) => {
       functionName: 'isValidSignature',
       args: [hashMessage(challenge), '0x1234'],
     })
+  })
+
+  test('a contract is asked again each week; only its own no ends the proof, with a mail', async () => {
+    const yes = `0x1626ba7e${'0'.repeat(56)}`
+    const agrees = { eth_getCode: '0x6080', eth_call: yes }
+    answers = agrees
+    await start()
+    expect(await check('0x1234')).toMatchObject({ verified: true })
+    const turn = () => recheckContracts(world.parts)
+    expect(await turn()).toEqual({ checked: 0, ended: 0 })
+    world.clock.move(8 * 86_400_000)
+    // A node that fails, that lost the contract, or that refuses for reasons of its own.
+    for (const failing of [{ eth_getCode: 7 }, { eth_getCode: '0x' }, { ...agrees, eth_call: 7 }]) {
+      answers = failing
+      expect(await turn()).toEqual({ checked: 0, ended: 0 })
+    }
+    answers = agrees
+    expect(await turn()).toEqual({ checked: 1, ended: 0 })
+    expect(await turn()).toEqual({ checked: 0, ended: 0 })
+    expect(await proven()).toEqual([PAYOUT])
+    world.clock.move(8 * 86_400_000)
+    answers = { eth_getCode: '0x6080' }
+    expect(await turn()).toEqual({ checked: 1, ended: 1 })
+    expect(await proven()).toBeUndefined()
+    await world.parts.ledger.mail.deliver()
+    expect(world.mails.at(-1)).toMatchObject({
+      to: 'ann@shop.example',
+      subject: 'A payout of x402.shop is no longer proven',
+      text: expect.stringContaining(`the contract at ${PAYOUT} no longer accepts the signature`),
+    })
+    world.clock.move(-16 * 86_400_000)
+  })
+
+  test('a key’s own signature is not asked for again', async () => {
+    await check(await signText(await start()))
+    world.clock.move(8 * 86_400_000)
+    asked = []
+    expect(await recheckContracts(world.parts)).toEqual({ checked: 0, ended: 0 })
+    expect(asked).toEqual([])
+    world.clock.move(-8 * 86_400_000)
   })
 
   test('a Solana wallet signs the text’s bytes', async () => {

@@ -25,7 +25,7 @@ import {
 const asset = { address: TOKEN, decimals: 6 }
 const FACTS = {
   head: 111,
-  block: { hash: BLOCK_HASH, timestamp: 1_700_000_000 },
+  block: { hash: BLOCK_HASH, at: 1_700_000_000_000 },
   confirmations: 12,
 }
 

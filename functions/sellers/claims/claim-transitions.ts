@@ -88,7 +88,7 @@ async function recordSuccess(
     .returning('id')
     .execute()
   if (verified.length === 0) throw new ClaimMovedOn()
-  await tell(trx, mail, claim, 'claim_verified')
+  await tellSeller(trx, mail, claim, 'claim_verified')
 }
 
 /** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
@@ -106,7 +106,7 @@ async function supersedeOthers(
     .returningAll()
     .execute()
   for (const other of others)
-    if (other.seller_id !== seller_id) await tell(trx, mail, other, 'claim_superseded')
+    if (other.seller_id !== seller_id) await tellSeller(trx, mail, other, 'claim_superseded')
 }
 
 async function recordFailure(
@@ -132,13 +132,19 @@ async function recordFailure(
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  await tell(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+  await tellSeller(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
-async function tell(
+/** Queues a mail to the seller who holds a claim. */
+export async function tellSeller(
   trx: Kysely<Tables>,
   mail: MailQueue,
-  { seller_id, listing_id, host, method }: ClaimTable,
+  {
+    seller_id,
+    listing_id,
+    host,
+    method,
+  }: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
   kind: ClaimMailTask['kind'],
   reason = '',
 ): Promise<void> {

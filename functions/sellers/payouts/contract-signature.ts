@@ -10,14 +10,14 @@ const WORD = 64
 /**
  * EIP-1271: a wallet that is a contract says itself whether a signature is its owner's.
  *
- * @returns null when the node cannot say; false also where there is no contract
+ * @returns null when the node cannot say
  */
 export async function isSignedByContract(
   rpc: JsonRpc,
   wallet: string,
   hash: Uint8Array,
   signature: string,
-): Promise<boolean | null> {
+): Promise<'yes' | 'no' | 'no_contract' | null> {
   const bytes = signature.slice(2)
   const data = [
     `0x${SELECTOR}`,
@@ -29,10 +29,11 @@ export async function isSignedByContract(
   try {
     const code = await rpc.call('eth_getCode', [wallet, 'latest'], v.string())
     // An address without code "answers" every call with nothing.
-    if (!/^0x[0-9a-f]{2}/i.test(code)) return false
-    return YES.test(await rpc.call('eth_call', [{ to: wallet, data }, 'latest'], v.string()))
+    if (!/^0x[0-9a-f]{2}/i.test(code)) return 'no_contract'
+    const said = await rpc.call('eth_call', [{ to: wallet, data }, 'latest'], v.string())
+    return YES.test(said) ? 'yes' : 'no'
   } catch (error) {
-    if (error instanceof RpcError) return error.isRefusal ? false : null
+    if (error instanceof RpcError) return error.isRevert ? 'no' : null
     throw error
   }
 }

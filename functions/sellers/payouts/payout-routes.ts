@@ -45,10 +45,15 @@ export function createPayoutCheck(parts: Parts): SellerRoute {
     const seen = challenge === null ? NO_CHALLENGE : await look(parts, challenge, payout, signature)
     const proven =
       challenge !== null && seen.verified
-        ? await recordPayoutProof(db, claim, { payout, challenge }, clock.now())
+        ? await recordPayoutProof(
+            db,
+            claim,
+            { payout, challenge, contractSignature: seen.isContract ? signature : null },
+            clock.now(),
+          )
         : null
     const proof = proven ?? (await findPayoutProof(db, claim.id, payout))
-    const sight = seen.verified && proven === null ? NO_CHALLENGE : seen
+    const { isContract: _, ...sight } = seen.verified && proven === null ? NO_CHALLENGE : seen
     return { ...sight, payout: toPayoutState(payout, proof) } satisfies PayoutChecked
   })
 }
@@ -80,7 +85,9 @@ function createOwnerRoute<Schema extends typeof PayoutBodySchema | typeof Payout
   })
 }
 
-type Sight = Pick<PayoutChecked, 'verified' | 'expected' | 'observed'>
+interface Sight extends Pick<PayoutChecked, 'verified' | 'expected' | 'observed'> {
+  isContract?: boolean
+}
 
 const NO_CHALLENGE: Sight = {
   verified: false,
@@ -106,7 +113,8 @@ async function look(
   if (url !== undefined && /^0x(?:[0-9a-fA-F]{2})+$/.test(signature)) {
     const hash = hashPersonalText(challenge)
     const verdict = await isSignedByContract(createJsonRpc(url), address, hash, signature)
-    if (verdict === true) return { verified: true, expected, observed: `${address}, a contract` }
+    if (verdict === 'yes')
+      return { verified: true, expected, observed: `${address}, a contract`, isContract: true }
     if (verdict === null)
       return { verified: false, expected, observed: 'the chain’s node gave no answer; try again' }
   }

@@ -72,7 +72,11 @@ export async function findChallenge(
 export async function recordPayoutProof(
   db: Kysely<Tables>,
   claim: ClaimTable,
-  { payout, challenge }: { payout: string; challenge: string },
+  {
+    payout,
+    challenge,
+    contractSignature,
+  }: { payout: string; challenge: string; contractSignature: string | null },
   now: number,
 ): Promise<PayoutProofTable | null> {
   return db.transaction().execute(async (trx) => {
@@ -83,7 +87,15 @@ export async function recordPayoutProof(
       .returning('claim_id')
       .execute()
     if (used.length === 0) return null
-    const proof = { claim_id: claim.id, payout: normalizePayout(payout), proven_at: now }
+    const proof = {
+      claim_id: claim.id,
+      payout: normalizePayout(payout),
+      proven_at: now,
+      ...(contractSignature === null
+        ? { checked_at: null, challenge: null }
+        : { checked_at: now, challenge }),
+      signature: contractSignature,
+    }
     await trx
       .insertInto('payout_proof')
       .values(proof)

@@ -78,6 +78,11 @@ function describe(task: ClaimMailTask): { subject: string; body: string } {
         subject: `Your claim on ${listing_id} has lapsed`,
         body: `${whyLapsed(task)}\nThe listing ${listing_id} becomes unclaimed at the next build. You can claim it again at any time, with a new token.`,
       }
+    case 'payout_ended':
+      return {
+        subject: `A payout of ${listing_id} is no longer proven`,
+        body: `${task.reason}\nFrom the next build on, payments to it count as those to any published payout. You can prove it again on your dashboard.`,
+      }
   }
 }
 

@@ -32,6 +32,7 @@ const CardSchema = v.object({
   a2aEndpoint: member.optionalText,
   version: member.optionalText,
   protocolVersion: member.optionalText,
+  preferredTransport: member.optionalText,
   wellKnownURI: member.optionalText,
   supportedInterfaces: member.optionalList,
   skills: member.optional(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
@@ -46,6 +47,7 @@ export interface AgentCard {
   url: string
   version: string | null
   protocol: string | null
+  binding: string
   /** Where the card itself was read, if anybody says. */
   cardUrl: string | null
   skills: AgentSkill[]
@@ -71,6 +73,7 @@ export function parseAgentCard(
     url,
     version: row.version ?? null,
     protocol: textOf(preferred?.protocolVersion) ?? row.protocolVersion ?? null,
+    binding: textOf(preferred?.protocolBinding) ?? row.preferredTransport ?? 'JSONRPC',
     cardUrl: row.wellKnownURI ?? null,
     skills: (row.skills ?? []).filter((skill) => v.is(SkillSchema, skill)),
     auth: toAuth(row),
@@ -140,12 +143,18 @@ export function toInterface({ skills: told, ...card }: AgentCard, now: string) {
   const skills = toSkills(told)
   const version = toSeedLine(card.version, 100)
   const protocol = toSeedLine(card.protocol, 100)
-  const server = { ...(version !== null && { version }), ...(protocol !== null && { protocol }) }
+  const binding = toSeedLine(card.binding, 100)
+  const server = {
+    ...(version !== null && { version }),
+    ...(protocol !== null && { protocol }),
+    url: card.url,
+    ...(binding !== null && { binding }),
+  }
   return {
     at: now,
     from: 'agent_card',
     ...(skills.length > 0 && { skills }),
-    ...(Object.keys(server).length > 0 && { server }),
+    server,
     ...(told.length > MAX_SKILLS && { truncated: true }),
   }
 }

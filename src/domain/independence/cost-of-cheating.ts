@@ -7,6 +7,8 @@ const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
 /** The cheapest plan found: dollars a listing that are gone for good, and how it is carried out. */
 const FoundSchema = v.strictObject({
+  /** Of the market where it was found. */
+  seed: count,
   cost_usd: usd,
   score,
   wallets: count,
@@ -26,7 +28,8 @@ const goals = v.strictObject({ '30': goal, '60': goal, '90': goal })
 /** `content/tables/cost_of_cheating.yaml`: written by `npm run simulate:trust`, never by hand. */
 export const CostOfCheatingSchema = v.strictObject({
   date: v.pipe(v.string(), v.isoDate('expected a date such as 2026-11-22')),
-  seed: count,
+  /** Of the markets that were tried. */
+  seeds: v.pipe(v.array(count), v.minLength(1)),
   /** What the adversary has. */
   means: v.strictObject({ budget_usd: usd, wallets: count, payments: count }),
   /** Where too few known sellers are measured for anybody to vouch. */
@@ -35,12 +38,15 @@ export const CostOfCheatingSchema = v.strictObject({
   cheating: v.array(
     v.strictObject({ id: text, name: text, listings: count, needs: v.optional(text), goals }),
   ),
-  /** What a rival pays for a third of an honest seller's score; null where nothing was found. */
+  /**
+   * What a rival pays for a third of an honest seller's score; null where nothing was found. `least` is
+   * the lowest that the score of the one who was hit hardest came to, from `score`.
+   */
   griefing: v.array(
-    v.strictObject({ id: text, name: text, cost_usd: v.nullable(usd), least: score }),
+    v.strictObject({ id: text, name: text, cost_usd: v.nullable(usd), score, least: score }),
   ),
-  /** The honest seller that is attacked. */
-  victim: v.strictObject({ buyers: count, score }),
+  /** The honest sellers that were attacked. */
+  victims: v.array(v.strictObject({ seed: count, buyers: count, score })),
   /** What the rule takes from honest sellers. */
   honest: v.array(
     v.strictObject({

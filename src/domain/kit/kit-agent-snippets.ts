@@ -6,28 +6,36 @@ import { quoteForShell } from './kit-http-snippets.ts'
  * go and which protocol is spoken there, 1.0 or 0.3, so the code asks it.
  *
  * @param cardUrl the published card, or undefined for the well-known place on the agent's origin.
+ * @param agent what the card said when it was last read: then one request is enough
  */
 export function toAgentSnippets(
   url: string,
   cardUrl: string | undefined,
   skills: readonly Skill[],
+  agent?: { url: string; binding: string; protocol?: string | undefined },
 ): Record<string, string> {
   const card = cardUrl ?? new URL('/.well-known/agent-card.json', url).href
   const text = skills.flatMap(({ examples = [] }) => examples)[0] ?? 'What can you do?'
   return {
-    curl: toCurl(card, text),
+    curl: toCurl(card, text, agent),
     typescript: toTypeScript(card, text),
     python: toPython(card, text),
   }
 }
 
-function toCurl(card: string, text: string): string {
+function toCurl(card: string, text: string, agent?: Parameters<typeof toAgentSnippets>[3]): string {
   const message = (params: object, method: string) =>
     quoteForShell(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   const post = "curl -sS -H 'Content-Type: application/json'"
   const now = { messageId: '00000000-0000-4000-8000-000000000001' }
   const v1 = { message: { ...now, role: 'ROLE_USER', parts: [{ text }] } }
   const v0 = { message: { ...now, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] } }
+  if (agent?.binding === 'JSONRPC') {
+    const call = agent.protocol?.startsWith('1')
+      ? `-H 'A2A-Version: 1.0' --data-raw ${message(v1, 'SendMessage')}`
+      : `--data-raw ${message(v0, 'message/send')}`
+    return `${post} ${call} ${quoteForShell(agent.url)}\n`
+  }
   return [
     '# 1. Read the card: it says where messages go, and in which protocol version.',
     `curl -sS ${quoteForShell(card)}`,

@@ -47,6 +47,10 @@ export const KitViewSchema = v.object({
   tools: v.array(ToolSchema),
   /** A2A agents: what their card says they do. */
   skills: v.array(SkillSchema),
+  /** A2A agents: where messages go, by the last card that was read; absent where nobody read one. */
+  agent: v.optional(
+    v.object({ url: v.string(), binding: v.string(), protocol: v.optional(v.string()) }),
+  ),
   pricing: PricingSchema,
   payment: KitPaymentSchema,
   /** Who is paid, CAIP-10, as far as it is known: the seller's 402 decides. */
@@ -71,6 +75,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
   const relayUrl = listing.buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
   const operations = toKitOperations(listing, relayUrl)
   const invoke = toKitInvoke(facts.invoke, facts.auth)
+  const agent = toKitAgent(listing)
   return {
     kit_version: KIT_VERSION,
     id,
@@ -85,6 +90,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     operations,
     tools: surface.tools,
     skills: surface.skills,
+    ...(agent !== undefined && { agent }),
     pricing: facts.pricing,
     payment: toKitPayment(facts.pricing, relayUrl),
     payees: listing.payees,
@@ -94,6 +100,12 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     page: `${baseUrl}${pagePath(id)}`,
     badge_svg: `${baseUrl}${badgePath(id)}`,
   }
+}
+
+function toKitAgent({ facts, evidence }: DerivedListing): KitView['agent'] {
+  const { url, binding, protocol } = evidence.interface?.server ?? {}
+  if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
+  return { url, binding, ...(protocol !== undefined && { protocol }) }
 }
 
 function toHttpInvoke({ method, url, relay_url, description }: KitOperation) {
@@ -107,10 +119,11 @@ function toHttpInvoke({ method, url, relay_url, description }: KitOperation) {
 }
 
 function toSnippets(
-  { id, facts, surface }: DerivedListing,
+  listing: DerivedListing,
   invoke: readonly KitInvoke[],
   operations: readonly KitOperation[],
 ): Record<string, string> {
+  const { id, facts, surface } = listing
   const operation = chooseOperation(operations)
   switch (facts.kind) {
     case 'http_api':
@@ -118,7 +131,12 @@ function toSnippets(
     case 'mcp_server':
       return toMcpSnippets(id, invoke)
     case 'a2a_agent':
-      return toAgentSnippets(facts.url, facts.discovery.agent_card, surface.skills)
+      return toAgentSnippets(
+        facts.url,
+        facts.discovery.agent_card,
+        surface.skills,
+        toKitAgent(listing),
+      )
     case 'kit':
       return invoke.length > 0 ? toMcpSnippets(id, invoke) : {}
   }

@@ -12,7 +12,7 @@ export interface EvmChainFacts {
   /** Height of the newest block. */
   head: number
   /** The canonical block at the receipt's height. */
-  block: { hash: string; timestamp: number }
+  block: { hash: string; at: number }
   /** Blocks, the receipt's included, that must stand before it counts. */
   confirmations: number
 }
@@ -68,7 +68,7 @@ export function judgeEvmSettlement(
       payee: toAddress(log.topics[2]),
       usd: Number(amount) / 10 ** decimals,
       amount,
-      at: facts.block.timestamp * 1000,
+      at: facts.block.at,
       block: receipt.blockNumber,
     },
   }

@@ -45,6 +45,9 @@ export const InterfaceSchema = v.pipe(
         name: v.optional(name),
         version: v.optional(name),
         protocol: v.optional(name),
+        /** Where an agent's card sends messages, and in which of A2A's bindings, such as `JSONRPC`. */
+        url: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
+        binding: v.optional(name),
       }),
     ),
     /** What the seller's own 402 named to our probe. */

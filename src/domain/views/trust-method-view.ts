@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { LIVE_TESTED } from '../derived/live-tested.ts'
 import type { Tables } from '../derived/tables.ts'
+import { LIVE_TESTED } from '../derived/tiers.ts'
 import {
   type CostOfCheating,
   CostOfCheatingSchema,
@@ -10,6 +10,7 @@ import {
 import { VOUCHING } from '../independence/vouching.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { listUncounted } from '../settlement/schemes/schemes.ts'
+import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
 import { WASH } from '../wash/wash-rules.ts'
@@ -56,6 +57,10 @@ export const TrustMethodSchema = v.object({
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
   /** What gets past the exclusions: whoever reads a score should know. */
   not_caught: v.array(v.string()),
+  /** Coins that a bridge redeems and not their issuer, and whether payments in them count. */
+  bridged: v.array(
+    v.object({ network: v.string(), name: v.string(), counts: v.boolean(), reason: v.string() }),
+  ),
   /** Ways of paying whose payments are not counted, and why. */
   not_seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
   vouching: v.object({
@@ -99,6 +104,12 @@ export function toTrustMethodView(
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to this directory'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
     not_caught: NOT_CAUGHT,
+    bridged: BRIDGED_COINS.map(({ network, name, counts, reason }) => ({
+      network,
+      name,
+      counts,
+      reason,
+    })),
     not_seen: listUncounted().map(({ id, name, reason }) => ({ id, name, reason })),
     vouching: {
       usd_a_listing: VOUCHING.usdAListing,
@@ -215,6 +226,7 @@ const VOUCHING_NOT_CAUGHT = [
   'Whoever buys from sellers on the list anyway, and splits the purchases over wallets, has buyers for fees alone.',
   'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
+  'A rival whose shop gives a seller’s own buyers something for a tenth of a cent can take up to half of that seller’s score: what those buyers spent elsewhere then has to vouch for one seller more.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
   'What was bought may be sold again, where people filed its seller under something else. Refunds that take another way than the payment are not seen.',
   'Buyers who spend only with sellers that never meet the list do not count, however real they are.',

@@ -55,7 +55,12 @@ describe('A2A agents', () => {
         skills: [
           { id: 'tides', name: 'Tides', description: 'Tells the tide.', examples: ['Tide today?'] },
         ],
-        server: { version: '1.2.0', protocol: '0.3.0' },
+        server: {
+          version: '1.2.0',
+          protocol: '0.3.0',
+          url: 'https://guide.example',
+          binding: 'JSONRPC',
+        },
       },
     })
     const { faults } = readContent(content.contentDir, { allowPrivate: false })

@@ -12,6 +12,7 @@ const TRIES = 90
 const FEW_TRIES = 2
 /** Steps shrink over so many tries, then start large again: a valley may lie beyond a ridge. */
 const ROUND = 90
+const MOST_EXACT = 100
 const LARGEST = 0.6
 const SMALLEST = 0.01
 
@@ -39,14 +40,18 @@ export function findCheapest(
     if (!isWithin(attack, plan, means) || (best !== null && cost_usd >= best.cost_usd)) return false
     const score = play(plan)
     if (score < target) return false
-    best = { ...plan, cost_usd: roundUp(cost_usd), score }
+    best = { seed, ...plan, cost_usd: roundUp(cost_usd), score }
     return true
   }
   const { listings } = attack
   const shared =
     start === null ? [] : [shareOut(start, listings, 1.02), shareOut(start, listings, 2)]
+  const exact = toExactPlans(attack)
+  // Where even the most of each kind falls short, fewer wallets need no look.
+  const isHopeful =
+    listings === 1 && exact.some((plan) => plan.wallets === MOST_EXACT && play(plan) >= target)
   const starts =
-    listings === 1 ? [...toExactPlans(attack, means), ...strongestPlans(attack, means)] : shared
+    listings === 1 ? [...(isHopeful ? exact : []), ...strongestPlans(attack, means)] : shared
   for (const plan of starts) if (consider(plan)) break
   const most = listings === 1 ? TRIES : FEW_TRIES
   for (let tries = 0; tries < most && best !== null; tries++) {
@@ -80,16 +85,23 @@ function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
   )
 }
 
-/** As the rules are written: each wallet pays as much as counts, and gives away the least that does. */
-function toExactPlans({ elsewhere }: Attack, { wallets: most }: Means): Plan[] {
+/**
+ * As the rules are written: each wallet pays as much as counts, and gives away the least that does, or
+ * a few times that where wallets in between take their share. The cheapest come first.
+ */
+function toExactPlans(attack: Attack): Plan[] {
   const { settlements, volumeUsd } = TRUST.perPayer
-  const given = elsewhere === 'nowhere' ? 0 : VOUCHING.usdAListing
-  return Array.from({ length: Math.min(most, 100) }, (_, n) => n + 1).map((wallets) => ({
-    wallets,
-    payments: settlements * wallets,
-    volume_usd: volumeUsd * wallets,
-    elsewhere_usd: given,
-  }))
+  const shares = attack.elsewhere === 'nowhere' ? [0] : [1, 2, 3, 4]
+  return Array.from({ length: MOST_EXACT }, (_, n) => n + 1)
+    .flatMap((wallets) =>
+      shares.map((share) => ({
+        wallets,
+        payments: settlements * wallets,
+        volume_usd: volumeUsd * wallets,
+        elsewhere_usd: share * VOUCHING.usdAListing,
+      })),
+    )
+    .sort((one, other) => costOf(attack, one) - costOf(attack, other))
 }
 
 function strongestPlans({ days, elsewhere, listings }: Attack, means: Means): Plan[] {

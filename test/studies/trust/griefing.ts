@@ -4,9 +4,11 @@ import type { PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
 import {
   AS_OF,
   createJudge,
+  createMarket,
   DAY_MS,
   type Judge,
   type Market,
+  type MarketShape,
   type Moves,
   pay,
   payoutOf,
@@ -183,21 +185,37 @@ function rivals(change: (n: number) => Partial<PayoutFacts>): PayoutFacts[] {
 const WALLETS = [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300]
 const DOLLARS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 50]
 
-/** What each attack costs that takes a third of a seller's score, and how low any plan brought it. */
+/** Sellers with about so many buyers are attacked in each market: none can afford to lose one. */
+const VICTIMS = [4, 10, 25]
+
+/** What each attack costs that takes a third of a seller's score, and how low any plan brought one. */
 export function measureGriefing(
-  market: Market,
-  onAttack: (name: string) => void = () => {},
-): Pick<CostOfCheating, 'griefing' | 'victim'> {
-  const judge = createJudge(market)
-  const scene = findVictim(market, judge)
-  const calm = judge({})
-  const score = calm.scoreOf(scene.victim)
-  const griefing = GRIEFINGS.map((attack) => {
-    const found = findCheapest(attack, { scene, judge, limit: score * (1 - LOSS) })
-    onAttack(attack.name)
-    return { id: attack.id, name: attack.name, ...found }
+  shape: MarketShape,
+  seeds: readonly number[],
+): Pick<CostOfCheating, 'griefing' | 'victims'> {
+  const attacked = seeds.flatMap((seed) => {
+    const market = createMarket(shape, seed)
+    const judge = createJudge(market)
+    const calm = judge({})
+    return VICTIMS.map((wanted) => {
+      const scene = findVictim(market, calm.buyersOf, wanted)
+      const seen = { seed, buyers: calm.buyersOf(scene.victim), score: calm.scoreOf(scene.victim) }
+      return { scene, judge, seen }
+    })
   })
-  return { griefing, victim: { buyers: calm.buyersOf(scene.victim), score } }
+  const griefing = GRIEFINGS.map((attack) => {
+    const { id, name } = attack
+    const found = attacked.map(({ scene, judge, seen: { score } }) => {
+      const limit = score * (1 - LOSS)
+      return { score, ...findCheapest(attack, { scene, judge, limit }) }
+    })
+    const costs = found.flatMap(({ cost_usd }) => cost_usd ?? [])
+    const [hardest] = found.toSorted((a, b) => a.least / a.score - b.least / b.score)
+    const { score = 0, least = 0 } = hardest ?? {}
+    console.error(`searched: ${name}`)
+    return { id, name, cost_usd: costs.length === 0 ? null : Math.min(...costs), score, least }
+  })
+  return { griefing, victims: attacked.map(({ seen }) => seen) }
 }
 
 /** Plans from the cheapest up, until one does it; the lowest score seen on the way stands beside it. */
@@ -221,11 +239,9 @@ function findCheapest(
   return { cost_usd: null, least }
 }
 
-/** A small honest seller with about ten buyers, none of which it can afford to lose. */
-export function findVictim(market: Market, judge: Judge): Scene {
-  const { buyersOf } = judge({})
+function findVictim(market: Market, buyersOf: (id: string) => number, wanted: number): Scene {
   const victim = market.shops.toSorted(
-    (a, b) => Math.abs(buyersOf(a) - 10) - Math.abs(buyersOf(b) - 10),
+    (a, b) => Math.abs(buyersOf(a) - wanted) - Math.abs(buyersOf(b) - wanted),
   )[0]
   const own = market.payments.filter(({ listing_id }) => listing_id === victim)
   const buyers = [...new Set(own.map(({ payer }) => payer))]

@@ -13,13 +13,14 @@ import { ATTACKS, type Attack, PLAINEST } from './attacks.ts'
 import { findCheapest } from './find-cheapest.ts'
 import { measureGriefing } from './griefing.ts'
 import { MARKETS, measureLoss } from './honest-loss.ts'
-import { createJudge, createMarket, type Judge } from './market.ts'
+import { createJudge, createMarket } from './market.ts'
 import { playCheating } from './play-cheating.ts'
 
 /**
- * `npm run simulate:trust [-- --seed N --budget USD --wallets N --payments N --dry-run]`: an adversary
+ * `npm run simulate:trust [-- --seeds N --budget USD --wallets N --payments N --dry-run]`: an adversary
  * who knows the published method looks for the cheapest way to a score, and to a rival's loss, against
- * the rules that judge real payments. Writes `content/tables/cost_of_cheating.yaml`, which `/trust` and
+ * the rules that judge real payments, in so many markets of one shape. Each figure is the cheapest of
+ * them all. Writes `content/tables/cost_of_cheating.yaml`, which `/trust` and
  * the method endpoint publish.
  */
 const FILE = fileURLToPath(
@@ -32,33 +33,55 @@ const ATTACKED = { ...MARKETS.middle, buyers: 300 }
 
 if (import.meta.main)
   await runMain(async () => {
-    const { seed, isDry, ...means } = readOptions()
-    const table = simulate(seed, means)
+    const { seeds, isDry, ...means } = readOptions()
+    const table = simulate(seeds, means)
     for (const line of toLines(table)) console.log(line)
     if (isDry) return
     writeFileSync(FILE, toYaml(table))
     console.log('wrote content/tables/cost_of_cheating.yaml')
   })
 
-/** The same seed and means give the same table, but for its date. */
-function simulate(seed: number, means: CostOfCheating['means']): CostOfCheating {
+/** The same seeds and means give the same table, but for its date. */
+function simulate(seeds: readonly number[], means: CostOfCheating['means']): CostOfCheating {
+  const found = seeds.map((seed) => searchMarket(seed, means))
+  const [first] = found
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    seeds: [...seeds],
+    means,
+    unmeasured: cheapestGoals(found.map(({ unmeasured }) => unmeasured)),
+    cheating: (first?.cheating ?? []).map((row, n) => ({
+      ...row,
+      goals: cheapestGoals(found.flatMap(({ cheating }) => cheating[n]?.goals ?? [])),
+    })),
+    ...measureGriefing(ATTACKED, seeds),
+    honest: measureLoss(seeds[0] ?? 1),
+  }
+}
+
+function searchMarket(
+  seed: number,
+  means: CostOfCheating['means'],
+): Pick<CostOfCheating, 'unmeasured' | 'cheating'> {
   const market = createMarket(STUDIED, seed)
-  const search = (attack: Attack, judge: Judge, starts?: Goals): Goals => {
+  const judge = createJudge(market)
+  const search = (attack: Attack, judgeOf = judge, starts?: Goals): Goals => {
+    const played = new Map<string, number>()
+    const play = (plan: Parameters<typeof playCheating>[1]) => {
+      const key = JSON.stringify(plan)
+      const score = played.get(key) ?? playCheating(attack, plan, market, judgeOf)
+      played.set(key, score)
+      return score
+    }
     const [low, middle, high] = TARGETS.map((target) => {
-      const play = (plan: Parameters<typeof playCheating>[1]) =>
-        playCheating(attack, plan, market, judge)
       const start = starts?.[target] ?? null
       return findCheapest(attack, Number(target), { means, play, seed, start })
     })
     console.error(`searched: ${attack.name}`)
     return { 30: low ?? null, 60: middle ?? null, 90: high ?? null }
   }
-  const judge = createJudge(market)
   let known: Goals | undefined
   return {
-    date: new Date().toISOString().slice(0, 10),
-    seed,
-    means,
     unmeasured: search(PLAINEST, createJudge(market, false)),
     cheating: ATTACKS.map((attack) => {
       const { id, name, needs, listings } = attack
@@ -67,16 +90,24 @@ function simulate(seed: number, means: CostOfCheating['means']): CostOfCheating 
       const row = { id, name, listings, goals }
       return needs === undefined ? row : { ...row, needs }
     }),
-    ...measureGriefing(createMarket(ATTACKED, seed), (name) => console.error(`searched: ${name}`)),
-    honest: measureLoss(seed),
   }
+}
+
+function cheapestGoals(found: readonly Goals[]): Goals {
+  const [low, middle, high] = TARGETS.map(
+    (target) =>
+      found
+        .flatMap((goals) => goals[target] ?? [])
+        .toSorted((one, other) => one.cost_usd - other.cost_usd)[0] ?? null,
+  )
+  return { 30: low ?? null, 60: middle ?? null, 90: high ?? null }
 }
 
 function parseOptions() {
   try {
     return parseArgs({
       options: {
-        seed: { type: 'string', default: '1' },
+        seeds: { type: 'string', default: '5' },
         budget: { type: 'string', default: '1000' },
         wallets: { type: 'string', default: '300' },
         payments: { type: 'string', default: '3000' },
@@ -90,7 +121,7 @@ function parseOptions() {
 
 function readOptions() {
   const values = parseOptions()
-  const read = (name: 'seed' | 'budget' | 'wallets' | 'payments', most: number) => {
+  const read = (name: 'seeds' | 'budget' | 'wallets' | 'payments', most: number) => {
     const value = Number(values[name])
     if (/^\d{1,7}$/.test(values[name]) && value >= 1 && value <= most) return value
     throw new OperatorError(
@@ -98,7 +129,7 @@ function readOptions() {
     )
   }
   return {
-    seed: read('seed', 1_000_000),
+    seeds: Array.from({ length: read('seeds', 100) }, (_, n) => n + 1),
     budget_usd: read('budget', 1_000_000),
     wallets: read('wallets', 5_000),
     payments: read('payments', 50_000),
@@ -107,7 +138,7 @@ function readOptions() {
 }
 
 function toLines(table: CostOfCheating): string[] {
-  const { means, cheating, griefing, honest, unmeasured, victim } = table
+  const { means, cheating, griefing, honest, unmeasured, victims } = table
   const toCosts = (goals: Goals) =>
     TARGETS.map((target) => `${target} for $${goals[target]?.cost_usd ?? '–'}`).join(', ')
   return [
@@ -117,8 +148,11 @@ function toLines(table: CostOfCheating): string[] {
     ...cheating.map(
       ({ id, goals, needs }) => `${toCosts(goals)}: ${id}${needs ? ' (helped)' : ''}`,
     ),
-    `A third of the score of a seller with ${victim.buyers} buyers and ${victim.score}:`,
-    ...griefing.map(({ id, cost_usd, least }) => `$${cost_usd ?? '–'}, down to ${least}: ${id}`),
+    `A third of the score of one of ${victims.length} sellers with ${victims.map(({ buyers }) => buyers).join(', ')} buyers:`,
+    ...griefing.map(
+      ({ id, cost_usd, score, least }) =>
+        `$${cost_usd ?? '–'}, at worst ${score} to ${least}: ${id}`,
+    ),
     ...honest.map(
       ({ market, buyers_kept, score_before, score }) =>
         `${market}: ${buyers_kept} of honest buyers kept, score ${score_before} becomes ${score}`,

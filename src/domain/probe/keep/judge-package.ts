@@ -36,9 +36,15 @@ const NO_SETTING = /^(?:ERR|EAI|UV|NODE|NPM|MODULE|DEP|HTTP|HTTPS)_/
 
 const MOST_SETTINGS = 12
 
-/** @returns a finding about a package, with no status and no time: the machine's load would count. */
+/**
+ * @param saw where it names paths of the sandbox, they become those of the package and of its home
+ * @returns a finding about a package, with no status and no time: the machine's load would count
+ */
 export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
-  return { ...toFinding({ protocol: 'mcp', outcome, saw }), isLocal: true }
+  const named = saw.replace(/(?<![\w.~-])\/(package|tmp)\//g, (_, root) =>
+    root === 'tmp' ? '~/' : '',
+  )
+  return { ...toFinding({ protocol: 'mcp', outcome, saw: named }), isLocal: true }
 }
 
 /** @param method the request that was not answered */

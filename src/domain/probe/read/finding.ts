@@ -40,7 +40,7 @@ export interface Sight {
   from: 'x402' | 'mpp' | 'http' | 'mcp' | 'agent_card'
   tools?: SeenTool[]
   skills?: SeenSkill[]
-  server?: { name: string; version: string; protocol: string }
+  server?: { name: string; version: string; protocol: string; url?: string; binding?: string }
   terms?: PaymentTerm[]
   /** The operation that was asked, and what it takes where the answer said so. */
   operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body'>

@@ -39,13 +39,19 @@ const CurrentCardSchema = v.looseObject({
     v.minLength(1, 'expected at least one interface'),
   ),
 })
-const FormerCardSchema = v.looseObject({ ...common, url, protocolVersion: v.optional(text) })
+const FormerCardSchema = v.looseObject({
+  ...common,
+  url,
+  protocolVersion: v.optional(text),
+  preferredTransport: v.optional(text),
+})
 
 type CardReading =
   | {
       valid: true
       version: string
       url: string
+      binding: string
       name: string
       skills: readonly unknown[]
       own: string
@@ -89,15 +95,21 @@ export function judgeCard(
     saw: `a valid card of ${card.name}, protocol ${card.version}, ${items.length} ${items.length === 1 ? 'skill' : 'skills'}`,
     sight: {
       from: 'agent_card',
-      server: {
-        name: toInertLine(card.name, 120),
-        version: toInertLine(card.own, 60),
-        protocol: card.version,
-      },
+      server: toServer(card),
       skills: items,
       ...(isCut && { truncated: true }),
     },
   })
+}
+
+function toServer({ name, own, version, url, binding }: Extract<CardReading, { valid: true }>) {
+  return {
+    name: toInertLine(name, 120),
+    version: toInertLine(own, 60),
+    protocol: version,
+    url,
+    binding: toInertLine(binding, 60),
+  }
 }
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
@@ -107,12 +119,15 @@ function readCard(value: unknown): CardReading {
   if (current.success) {
     const { supportedInterfaces, name, skills, version: own } = current.output
     const [first] = supportedInterfaces
-    return { ...toVersion(first?.protocolVersion, '1.0'), url: first?.url ?? '', name, skills, own }
+    const { url = '', protocolBinding: binding = '' } = first ?? {}
+    return { ...toVersion(first?.protocolVersion, '1.0'), url, binding, name, skills, own }
   }
   const former = v.safeParse(FormerCardSchema, value, { abortEarly: true })
   if (former.success) {
     const { name, skills, url: main, protocolVersion, version: own } = former.output
-    return { ...toVersion(protocolVersion, '0.3'), url: main, name, skills, own }
+    // A2A 0.3, 5.5.5: a card that names no transport speaks JSON-RPC.
+    const { preferredTransport: binding = 'JSONRPC' } = former.output
+    return { ...toVersion(protocolVersion, '0.3'), url: main, binding, name, skills, own }
   }
   const isCurrent = typeof value === 'object' && value !== null && 'supportedInterfaces' in value
   const [issue] = isCurrent ? current.issues : former.issues

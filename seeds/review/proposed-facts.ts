@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { type Content, readContent } from '../../src/compile/content/read-content.ts'
+import type { ListingFile } from '../../src/compile/content/read-listings.ts'
+import { hostOf, ownerDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readReview } from '../content/content-folder.ts'
@@ -20,29 +22,70 @@ const MAX_PROPOSED = 8
 const TAG = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z][a-z0-9]*(?: [a-z0-9]+){0,4}$/
 const MAX_TAG_LENGTH = 40
 
+/** What probes saw that a person may want in a listing, and what to say of it. */
+interface ProposedFact {
+  kind: 'tags' | 'payouts'
+  propose(file: ListingFile, seen: Interface, content: Content): readonly string[]
+  /** Null where a person edits the file better. */
+  add(text: string, values: readonly string[]): string | null
+  note(values: string): string
+}
+
 /**
- * Names of tools and skills that probes saw, proposed as tags: search reads tags, so a person decides.
- * A score that read them by itself would invite sellers to stuff them.
+ * Names of tools and skills: search reads tags, so a person decides. A score that read them by itself
+ * would invite sellers to stuff them.
  */
-export function createTagQueue(place: ReviewPlace, now: () => string): ReviewSource {
+export const PROPOSED_TAGS: ProposedFact = {
+  kind: 'tags',
+  propose: ({ facts }, seen) => proposeTags(seen, facts.tags),
+  add: addTags,
+  note: (tags) => `its tools or skills are named ${tags}`,
+}
+
+/**
+ * Addresses that a 402 on a known operator's own host named. Payouts of such operators are metered
+ * without a proof, so a person compares each with what the operator says itself.
+ */
+export const PROPOSED_PAYOUTS: ProposedFact = {
+  kind: 'payouts',
+  propose: ({ facts }, { payouts = [] }, { tables }) => {
+    const known = new Set(tables.independentOperators.map(({ domain }) => domain))
+    const isOwn = (url: string) =>
+      known.has(ownerDomainOf(hostOf(url) ?? '', tables.sharedHosts) ?? '')
+    const isAsked = [facts.url, ...facts.http.map(({ url }) => url)].every(isOwn)
+    return isAsked && facts.payout.length === 0 ? payouts.map(({ payout }) => payout) : []
+  },
+  add: (text, payouts) => {
+    const end = text.indexOf('\n---', 4)
+    return `${text.slice(0, end)}\npayout: [${payouts.map((one) => `"${one}"`).join(', ')}]${text.slice(end)}`
+  },
+  note: (payouts) =>
+    `its 402 named ${payouts} to our probe; a payout of a known operator is metered without a proof, so accept it only if the operator names it too`,
+}
+
+export function createFactQueue(
+  fact: ProposedFact,
+  place: ReviewPlace,
+  now: () => string,
+): ReviewSource {
   const { contentDir, allowPrivate } = place
   const list = async () => {
     const { content } = readContent(contentDir, { allowPrivate })
     const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
     const items: ReviewItem[] = []
-    for (const { id, file, facts } of content?.listings ?? []) {
-      const seen = content?.evidence.get(id)?.interface
-      const tags = seen === undefined ? [] : proposeTags(seen, facts.tags)
-      if (seen === undefined || tags.length === 0) continue
-      const text = addTags(await readFile(join(contentDir, file), 'utf8'), tags)
-      const item = toItem(id, seen.at, tags)
-      if (text === null || Object.hasOwn(settled, item.id)) continue
-      items.push({ ...item, file: { path: file, text } })
+    for (const file of content?.listings ?? []) {
+      const seen = content?.evidence.get(file.id)?.interface
+      if (content === null || seen === undefined) continue
+      const values = fact.propose(file, seen, content)
+      const item = toItem(fact, file.id, seen.at, values)
+      if (values.length === 0 || Object.hasOwn(settled, item.id)) continue
+      const text = fact.add(await readFile(join(contentDir, file.file), 'utf8'), values)
+      if (text !== null) items.push({ ...item, file: { path: file.file, text } })
     }
     return items
   }
   return {
-    kind: 'tags',
+    kind: fact.kind,
     list,
     show: async () => [],
     settle: (item, decision) =>
@@ -91,16 +134,21 @@ function addTags(text: string, tags: readonly string[]): string | null {
   return added + text.slice(end)
 }
 
-function toItem(listing: string, at: string, tags: readonly string[]): ReviewItem {
+function toItem(
+  { kind, note }: ProposedFact,
+  listing: string,
+  at: string,
+  values: readonly string[],
+): ReviewItem {
   const hash = createHash('sha256')
-    .update(JSON.stringify([listing, tags]))
+    .update(JSON.stringify([listing, values]))
     .digest('hex')
   return {
-    id: `tags-${hash.slice(0, 12)}`,
+    id: `${kind}-${hash.slice(0, 12)}`,
     at,
-    why: 'proposed_tags',
-    from: 'tags',
+    why: `proposed_${kind}`,
+    from: kind,
     listing,
-    note: `its tools or skills are named ${tags.join(', ')}`,
+    note: note(values.join(', ')),
   }
 }

@@ -1,13 +1,16 @@
 import * as v from 'valibot'
 import {
+  amountOf,
   type BlockLog,
   CallSchema,
   type EvmCall,
   HashSchema,
   LogSchema,
   QuantitySchema,
+  toAddress,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
-import { type JsonRpc, RpcError } from '../settlements/json-rpc.ts'
+import type { Transfer } from '../../src/domain/settlement/settlement.ts'
+import { type JsonRpc, RpcError } from './json-rpc.ts'
 
 /** One block of a chain, as far as it is needed. Time in milliseconds. */
 export interface Block {
@@ -27,8 +30,8 @@ export interface EvmChain {
   /** Logs of the token, or of another contract, in chain order; of an event alone, however many topics it has. */
   logs(topics: Topics, from: number, to: number, address?: string): Promise<TimedLog[]>
   hasCode(address: string): Promise<boolean>
-  /** The transaction of a log. */
-  call(log: BlockLog): Promise<EvmCall>
+  /** The transaction of a log or a receipt. */
+  call(place: Pick<BlockLog, 'transactionHash' | 'blockHash'>): Promise<EvmCall>
 }
 
 /** Some nodes write the block's time beside its logs; the others are asked for it. */
@@ -139,6 +142,20 @@ export async function readTimes(
 
 export function timeOf({ blockNumber }: TimedLog, times: ReadonlyMap<number, number>): number {
   return times.get(blockNumber) ?? 0
+}
+
+export function toTransfer(log: TimedLog, network: string, at: number): Transfer {
+  return {
+    network,
+    transaction: log.transactionHash,
+    log_index: log.logIndex,
+    from: toAddress(log.topics[1]),
+    to: toAddress(log.topics[2]),
+    amount: amountOf(log).toString(),
+    at,
+    block: log.blockNumber,
+    from_contract: null,
+  }
 }
 
 interface Asked {

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createFactQueue,
+  PROPOSED_PAYOUTS,
+  PROPOSED_TAGS,
+} from '../../seeds/review/proposed-facts.ts'
+import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+
+const tool = (name: string) => ({ name, description: 'x', input_schema: { type: 'object' } })
+const read = (...names: string[]) =>
+  JSON.stringify({ interface: { at: '2026-11-01T00:00:00Z', from: 'mcp', tools: names.map(tool) } })
+const server = (tags: string | null) =>
+  listingText({
+    kind: 'mcp_server',
+    pricing: '{ model: unknown }',
+    invoke: '[{ kind: mcp, transport: streamable-http, url: "https://mcp.weather.example/mcp" }]',
+    tags,
+  })
+
+describe('names of tools that probes saw', () => {
+  let folder: ContentFolder
+  beforeAll(() => {
+    folder = createContentFolder({
+      'listings/mcp/ships.md': server('[harbour, sink ship]'),
+      'evidence/mcp/ships.json': read('find_ship', 'sinkShip', 'x\u00e9!', 'find-ship'),
+      'listings/mcp/plain.md': server(null).replace('weather.example/mcp', 'plain.example/mcp'),
+      'evidence/mcp/plain.json': read('list_all'),
+    })
+  })
+  afterAll(() => folder.remove())
+  const queue = () =>
+    createFactQueue(
+      PROPOSED_TAGS,
+      { contentDir: folder.dir, allowPrivate: false },
+      () => '2026-11-22T00:00:00Z',
+    )
+  const listing = () => readFileSync(join(folder.dir, 'listings/mcp/ships.md'), 'utf8')
+
+  test('wait for a person, and are tags once accepted', async () => {
+    const before = listing()
+    const waiting = await queue().list()
+    expect(waiting.map(({ listing: id, note }) => [id, note])).toEqual([
+      ['mcp.plain', 'its tools or skills are named list all'],
+      ['mcp.ships', 'its tools or skills are named find ship, x'],
+    ])
+    expect(listing()).toBe(before)
+    for (const item of waiting)
+      await queue().settle(
+        item,
+        item.listing === 'mcp.ships'
+          ? { decision: 'accepted', reason: '' }
+          : { decision: 'refused', reason: 'says nothing' },
+      )
+    expect(listing()).toBe(
+      before.replace('[harbour, sink ship]', '[harbour, sink ship, find ship, x]'),
+    )
+    expect(await queue().list()).toEqual([])
+  })
+})
+
+describe('payouts that the 402 of a known operator named', () => {
+  const payout = `eip155:8453:0x${'ab'.repeat(20)}`
+  const seen = JSON.stringify({
+    interface: {
+      at: '2026-11-01T00:00:00Z',
+      from: 'x402',
+      payouts: [{ payout, network: 'eip155:8453', seen_at: '2026-11-01T00:00:00Z' }],
+    },
+  })
+  const shop = (host: string, more: Record<string, string> = {}) =>
+    listingText({
+      url: `https://${host}/`,
+      http: `[{ method: GET, url: "https://${host}/search" }]`,
+      ...more,
+    })
+  let folder: ContentFolder
+  beforeAll(() => {
+    folder = createContentFolder({
+      'tables/independent_operators.yaml':
+        '- { domain: known.example, name: Known, why: Known. }\n',
+      'listings/x402/known.md': shop('api.known.example'),
+      'evidence/x402/known.json': seen,
+      'listings/x402/published.md': shop('pay.known.example', {
+        payout: `["eip155:8453:0x${'cd'.repeat(20)}"]`,
+      }),
+      'evidence/x402/published.json': seen,
+      'listings/x402/stranger.md': shop('stranger.example'),
+      'evidence/x402/stranger.json': seen,
+      'listings/x402/through.md': shop('known.example', {
+        http: '[{ method: GET, url: "https://proxy.example/known" }]',
+      }),
+      'evidence/x402/through.json': seen,
+    })
+  })
+  afterAll(() => folder.remove())
+
+  test('wait for a person; of nobody else, and not where one is published', async () => {
+    const place = { contentDir: folder.dir, allowPrivate: false }
+    const queue = createFactQueue(PROPOSED_PAYOUTS, place, () => '2026-11-22T00:00:00Z')
+    const [item, ...more] = await queue.list()
+    expect([item?.listing, item?.note, more]).toEqual([
+      'x402.known',
+      expect.stringContaining(`its 402 named ${payout}`),
+      [],
+    ])
+    if (item !== undefined) await queue.settle(item, { decision: 'accepted', reason: '' })
+    const text = readFileSync(join(folder.dir, 'listings/x402/known.md'), 'utf8')
+    expect(text).toContain(`\npayout: ["${payout}"]\n---`)
+    expect(await queue.list()).toEqual([])
+  })
+})
