@@ -9,11 +9,14 @@ import type { KitView } from './domain/kit/kit-view.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { Day, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
-import type { BusinessModelView } from './domain/views/business-model-view.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
-import type { CategoriesView, SourcesView } from './domain/views/reference-views.ts'
-import type { RoadmapView } from './domain/views/roadmap-view.ts'
+import type {
+  BusinessModelView,
+  CategoriesView,
+  RoadmapView,
+  SourcesView,
+} from './domain/views/reference-views.ts'
 import type { StatsView } from './domain/views/stats-view.ts'
 import type { TrustMethodView } from './domain/views/trust-method-view.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
-import { gonePagePath } from '../../src/domain/derived/gone-path.ts'
+import { gonePagePath } from '../../src/domain/derived/tombstone.ts'
 import { prefersMarkdown } from '../../src/domain/doors/prefers-markdown.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { type Fault, formatFault } from '../../src/compile/content/fault.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import {
   type Content,
   type ContentReport,
   readContent,
 } from '../../src/compile/content/read-content.ts'
+import { type Fault, formatFault } from '../../src/compile/content/schema-faults.ts'
 import {
   countQuality,
   findPoorest,

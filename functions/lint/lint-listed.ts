@@ -1,5 +1,9 @@
-import type { LintProblem } from '../../src/domain/lint/advice.ts'
-import { type AskedStep, type LintReport, toLintReport } from '../../src/domain/lint/lint-report.ts'
+import {
+  type AskedStep,
+  type LintProblem,
+  type LintReport,
+  toLintReport,
+} from '../../src/domain/lint/lint-report.ts'
 import { judgeDrift } from '../../src/domain/probe/keep/drift-notices.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'

@@ -1,6 +1,10 @@
-import type { ProposalAnswer, ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
-import { proposalPath } from '../../src/domain/proposals/proposal-answer.ts'
-import { ProposalBodySchema, type ProposedView } from '../../src/domain/proposals/proposal-views.ts'
+import {
+  type ProposalAnswer,
+  ProposalBodySchema,
+  type ProposedView,
+  type ProposePage,
+  proposalPath,
+} from '../../src/domain/proposals/proposal-views.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { createFormPage, createFormRoute, type Form } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'

@@ -7,8 +7,11 @@ import {
   PROPOSABLE_KINDS,
   toFoundNothing,
 } from '../../src/domain/proposals/found-service.ts'
-import type { ProposalAnswer } from '../../src/domain/proposals/proposal-answer.ts'
-import { MAX_NOTE_LENGTH, type ProposalBody } from '../../src/domain/proposals/proposal-views.ts'
+import {
+  MAX_NOTE_LENGTH,
+  type ProposalAnswer,
+  type ProposalBody,
+} from '../../src/domain/proposals/proposal-views.ts'
 import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { takeTurn } from '../forms/form.ts'

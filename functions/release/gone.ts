@@ -1,5 +1,4 @@
-import { listingOfPath } from '../../src/domain/derived/gone-path.ts'
-import { type Gone, toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
 import type { MakeProblem } from '../http/problem.ts'
 import type { Release } from './release.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
 import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
-import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
+import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'

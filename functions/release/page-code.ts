@@ -6,7 +6,7 @@ import type { PublishedFile, SearchChoices } from '../../src/domain/derived/rele
 import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
 import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
-import type { ProposePage } from '../../src/domain/proposals/proposal-answer.ts'
+import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkListing, toKnownIds } from '../../src/compile/content/check-listing.ts'
-import { type Fault, formatFault } from '../../src/compile/content/fault.ts'
 import { findDuplicates } from '../../src/compile/content/listing-warnings.ts'
 import { createListingParser, readListings } from '../../src/compile/content/read-listings.ts'
 import { readTables } from '../../src/compile/content/read-tables.ts'
+import { type Fault, faultOf, formatFault } from '../../src/compile/content/schema-faults.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import type { PrivateTargets, UrlRules } from '../../src/domain/listing/target-url.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
@@ -92,7 +92,7 @@ function checkText(contentDir: string, file: string, text: string, rules: UrlRul
   const [, prefix = '', slug = ''] = /^listings\/([a-z0-9]+)\/([^/]+)\.md$/.exec(file) ?? []
   const id = `${prefix}.${slug}`
   if (!isListingId(id))
-    return [fault(file, 'expected listings/<prefix>/<slug>.md, such as listings/mcp/foo.md')]
+    return [faultOf(file, 'expected listings/<prefix>/<slug>.md, such as listings/mcp/foo.md')]
   const { listing, partial, faults } = createListingParser(rules)({ id, file }, text)
   const read = listing ?? partial
   if (read === null) return faults
@@ -100,8 +100,4 @@ function checkText(contentDir: string, file: string, text: string, rules: UrlRul
   const others = readListings(contentDir, rules).listings.filter((other) => other.file !== file)
   const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
   return [...faults, ...checkListing(read, known), ...duplicates]
-}
-
-function fault(file: string, message: string): Fault {
-  return { file, line: null, field: '', message, severity: 'error' }
 }

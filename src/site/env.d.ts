@@ -11,7 +11,7 @@ declare namespace App {
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
     /** What became of a proposal, or the empty form; absent where no function serves the page. */
-    proposed?: import('../domain/proposals/proposal-answer.ts').ProposePage | undefined
+    proposed?: import('../domain/proposals/proposal-views.ts').ProposePage | undefined
     /** What became of a dispute, or the empty form; absent where no function serves the page. */
     disputed?: import('../domain/disputes/dispute.ts').DisputePage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */

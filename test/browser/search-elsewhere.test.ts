@@ -98,7 +98,9 @@ test('where no function stands, the index in the browser answers and says so', a
   )
   await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
   await page.locator('[data-results] .hit').first().waitFor()
-  expect(await page.locator('[data-notes]').textContent()).toContain('Your browser looks in an index')
+  expect(await page.locator('[data-notes]').textContent()).toContain(
+    'Your browser looks in an index',
+  )
   const kinds = page.locator('[data-facets] a', { hasText: 'HTTP API' })
   const count = Number(await kinds.locator('span').textContent())
   await kinds.click()

@@ -1,8 +1,8 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { formatFault } from '../../src/compile/content/fault.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 let folder: ContentFolder | undefined

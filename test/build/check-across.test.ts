@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { formatFault } from '../../src/compile/content/fault.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 let folder: ContentFolder | undefined

@@ -61,7 +61,7 @@ function cloneProject(): string {
   const clone = resolve('.cache/a clone of the project')
   rmSync(clone, { recursive: true, force: true })
   mkdirSync(clone, { recursive: true })
-  const parts = ['src', 'public', 'content', 'functions', 'node_modules', 'astro.config.mjs']
+  const parts = ['src', 'content', 'functions', 'node_modules', 'astro.config.mjs']
   const files = ['package.json', 'package-lock.json', 'tsconfig.json']
   const copied = spawnSync('cp', ['-al', ...parts, ...files, clone])
   if (copied.status !== 0) throw new Error(String(copied.stderr))

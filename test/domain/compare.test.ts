@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { type CompareFacts, CompareFactsSchema } from '../../src/domain/compare/compare-facts.ts'
 import {
+  type CompareFacts,
+  CompareFactsSchema,
   type CompareRow,
   compareRows,
   toCompareRow,

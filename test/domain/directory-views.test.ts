@@ -1,26 +1,22 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { LIVE_TESTED } from '../../src/domain/derived/live-tested.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
+import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../src/domain/independence/vouching.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
-import {
-  BusinessModelSchema,
-  toBusinessModelView,
-} from '../../src/domain/views/business-model-view.ts'
 import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
 import {
+  BusinessModelSchema,
   CategoriesSchema,
-  SourcesSchema,
-  toCategoriesView,
-  toSourcesView,
-} from '../../src/domain/views/reference-views.ts'
-import {
   isKnownEndpoint,
   RoadmapSchema,
+  SourcesSchema,
+  toBusinessModelView,
+  toCategoriesView,
   toRoadmapView,
-} from '../../src/domain/views/roadmap-view.ts'
+  toSourcesView,
+} from '../../src/domain/views/reference-views.ts'
 import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'
 import { WASH_FLAGS } from '../../src/domain/wash/wash.ts'

@@ -197,7 +197,10 @@ function toOutputs(kind: string, { schema, example, text }: HostileService): unk
   return [
     ...[view, kit, toCallRows(kit), renderDescription(listing.description), listing.evidence],
     ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, SITE_TEXTS, [view])],
-    ...[toResourceRows([listing], BASE_URL), toRegistryRows([listing], [], { baseUrl: BASE_URL, policies: [] })],
+    ...[
+      toResourceRows([listing], BASE_URL),
+      toRegistryRows([listing], [], { baseUrl: BASE_URL, policies: [] }),
+    ],
     ...[toArdEntry(view, BASE_URL), toServerCard(view, BASE_URL), toListingCard(view)],
     ...[toKitCard(kit, {}), toKitCard(kit, { operation: 0 })],
   ]

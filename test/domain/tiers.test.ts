@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { earnBadges } from '../../src/domain/derived/badges.ts'
-import { earnTiers } from '../../src/domain/derived/tiers.ts'
+import { earnBadges, earnTiers } from '../../src/domain/derived/tiers.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
-import { toTiersView } from '../../src/domain/views/tiers-view.ts'
+import { toTiersView } from '../../src/domain/views/summary-view.ts'
 import { toMeasured } from './listing-samples.ts'
 
 const UNCLAIMED = { id: 'verified', reason: 'the listing is not claimed with domain proof' }

@@ -2,11 +2,14 @@ import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CompareListSchema, CompareSchema } from '../../src/domain/compare/compare-view.ts'
 import { PAGE_TEMPLATES } from '../../src/domain/listing/page-templates.ts'
-import { BusinessModelSchema } from '../../src/domain/views/business-model-view.ts'
 import { ListingViewSchema } from '../../src/domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../src/domain/views/market-view.ts'
-import { CategoriesSchema, SourcesSchema } from '../../src/domain/views/reference-views.ts'
-import { RoadmapSchema } from '../../src/domain/views/roadmap-view.ts'
+import {
+  BusinessModelSchema,
+  CategoriesSchema,
+  RoadmapSchema,
+  SourcesSchema,
+} from '../../src/domain/views/reference-views.ts'
 import { StatsSchema } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema } from '../../src/domain/views/trust-method-view.ts'
 import { type RunningService, startService } from '../support/running-service.ts'

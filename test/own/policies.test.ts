@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatFault } from '../../src/compile/content/fault.ts'
+import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { judgePolicy, type Policy } from '../../src/domain/derived/policy.ts'
 import { toListing } from '../domain/listing-samples.ts'

@@ -91,7 +91,9 @@ describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
   test('that another version migrated is refused by the name of what is unknown, and left as it was', async () => {
     const { config } = await newPlace()
     const store = await openStore(config, silentLog)
-    await sql`update kysely_migration set name = '0001-clicks' where name = '0001-baseline'`.execute(store.db)
+    await sql`update kysely_migration set name = '0001-clicks' where name = '0001-baseline'`.execute(
+      store.db,
+    )
     await store.close()
     const refused = await openStore(config, silentLog).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(OperatorError)

@@ -73,7 +73,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*', 'valibot', 'astro', 'astro:static-paths', 'pagefind'],
   },
   'src/compile/engine': {
-    ours: ['src/domain', 'src/search', 'src/compile/derive'],
+    ours: ['src/domain', 'src/search', 'src/compile/derive', 'src/compile/files'],
     packages: ['node:*'],
   },
   'src/compile/release': {

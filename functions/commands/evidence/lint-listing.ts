@@ -2,15 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import { type Fault, formatFault } from '../../../src/compile/content/fault.ts'
 import {
   MAX_FILE_BYTES,
   parseFrontMatter,
 } from '../../../src/compile/content/parse-front-matter.ts'
 import { findYamlKeyLine, findYamlLine } from '../../../src/compile/content/parse-yaml.ts'
-import { toSchemaFaults } from '../../../src/compile/content/schema-faults.ts'
-import type { LintProblem } from '../../../src/domain/lint/advice.ts'
-import type { LintReport } from '../../../src/domain/lint/lint-report.ts'
+import {
+  type Fault,
+  formatFault,
+  toSchemaFaults,
+} from '../../../src/compile/content/schema-faults.ts'
+import type { LintProblem, LintReport } from '../../../src/domain/lint/lint-report.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,

@@ -1,10 +1,9 @@
-import type { Tables } from '../../domain/derived/tables.ts'
-import { isKnownEndpoint } from '../../domain/views/roadmap-view.ts'
+import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
 import { checkListing, toKnownIds } from './check-listing.ts'
-import type { Fault } from './fault.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'
-import type { ComparePage } from './read-comparisons.ts'
 import type { PartialListing } from './read-listings.ts'
+import type { ComparePage, PartialTables } from './read-tables.ts'
+import { type Fault, faultOf } from './schema-faults.ts'
 
 /**
  * What no single file can know: ids, tables and other files held against each other. Files and
@@ -14,7 +13,7 @@ import type { PartialListing } from './read-listings.ts'
 export function checkAcross(
   listings: readonly PartialListing[],
   pages: readonly ComparePage[],
-  tables: Partial<Tables>,
+  tables: PartialTables,
   today: string,
 ): Fault[] {
   const known = toKnownIds(tables)
@@ -35,20 +34,14 @@ function checkPage({ file, facts }: ComparePage, ids: ReadonlySet<string>): Faul
   ]
   return named
     .filter((id) => !ids.has(id))
-    .map((id) => ({
-      file,
-      line: null,
-      field: 'rows',
-      message: `expected ids of listings that exist, got ${id}`,
-      severity: 'error',
-    }))
+    .map((id) => faultOf(file, `expected ids of listings that exist, got ${id}`, { field: 'rows' }))
 }
 
-function checkTables(tables: Partial<Tables>, ids: ReadonlySet<string>, today: string): Fault[] {
+function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: string): Fault[] {
   const { roadmap = [], site } = tables
   const faults: Fault[] = []
   const report = (table: string, message: string, severity: Fault['severity']) =>
-    faults.push({ file: `tables/${table}.yaml`, line: null, field: '', message, severity })
+    faults.push(faultOf(`tables/${table}.yaml`, message, { severity }))
   for (const { id, endpoint } of roadmap)
     if (endpoint !== null && !isKnownEndpoint(endpoint))
       report(
@@ -83,18 +76,11 @@ function findRepeatedKeys({
   sources = [],
   tasks = [],
   independentOperators = [],
-}: Partial<Tables>): [table: string, key: string][] {
-  const keys = {
-    categories: categories.map(({ id }) => id),
-    sources: sources.map(({ id }) => id),
-    tasks: tasks.map(({ id }) => id),
-    independent_operators: independentOperators.map(({ domain }) => domain),
-  }
-  return Object.entries(keys).flatMap(([table, all]) =>
-    findRepeated(all).map((key): [string, string] => [table, key]),
-  )
-}
-
-function findRepeated(ids: readonly string[]): string[] {
-  return ids.filter((id, i) => ids.indexOf(id) !== i)
+}: PartialTables): (readonly [table: string, key: string])[] {
+  const operators = independentOperators.map(({ domain }) => ({ id: domain }))
+  const keyed = { categories, sources, tasks, independent_operators: operators }
+  return Object.entries(keyed).flatMap(([table, rows]) => {
+    const ids = rows.map(({ id }) => id)
+    return ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => [table, id] as const)
+  })
 }

@@ -1,4 +1,3 @@
-import type { Tables } from '../../domain/derived/tables.ts'
 import { findInvokeGaps } from '../../domain/listing/invoke.ts'
 import { prefixesFor } from '../../domain/listing/listing-id.ts'
 import { isPaid } from '../../domain/listing/pricing.ts'
@@ -9,10 +8,10 @@ import {
 } from '../../domain/listing/target-url.ts'
 import { findOperationFaults } from '../../domain/operation/operation-faults.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
-import type { Fault } from './fault.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { PartialFacts, PartialListing } from './read-listings.ts'
-import { toField } from './schema-faults.ts'
+import type { PartialTables } from './read-tables.ts'
+import { type Fault, toField } from './schema-faults.ts'
 
 /** Ids that other files give; null where the table that gives them has faults of its own. */
 export interface KnownIds {
@@ -21,7 +20,7 @@ export interface KnownIds {
   tasks: string[] | null
 }
 
-export function toKnownIds(tables: Partial<Tables>): KnownIds {
+export function toKnownIds(tables: PartialTables): KnownIds {
   const idsOf = (rows: readonly { id: string }[] | undefined) => rows?.map(({ id }) => id) ?? null
   return {
     categories: idsOf(tables.categories),

@@ -1,9 +1,8 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { CompareFactsSchema } from '../../domain/compare/compare-facts.ts'
-import { ForeignWordsSchema } from '../../domain/derived/foreign-words.ts'
+import { CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { PolicySchema } from '../../domain/derived/policy.ts'
-import { SearchWordsSchema } from '../../domain/derived/query-words.ts'
+import { ForeignWordsSchema, SearchWordsSchema } from '../../domain/derived/query-words.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,

@@ -1,10 +1,9 @@
 import { normalizePayout } from '../../domain/listing/caip-account.ts'
 import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
-import type { Fault } from './fault.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { PartialListing } from './read-listings.ts'
-import { toField } from './schema-faults.ts'
+import { type Fault, faultOf, toField } from './schema-faults.ts'
 
 /** What a maintainer should look at, though the build takes it. */
 
@@ -17,15 +16,9 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
     keysOf(listing).flatMap(({ key, what, path }) => {
       const other = first.get(key)
       if (other === undefined) first.set(key, listing)
-      return other === undefined || other.id === listing.id
-        ? []
-        : [
-            toWarning(
-              listing,
-              path,
-              `the same ${what} as ${other.id}; one thing a buyer chooses is one listing`,
-            ),
-          ]
+      if (other === undefined || other.id === listing.id) return []
+      const message = `the same ${what} as ${other.id}; one thing a buyer chooses is one listing`
+      return [toWarning(listing, path, message)]
     }),
   )
 }
@@ -103,8 +96,8 @@ function toPackage(identifier: string): string {
 }
 
 function toWarning({ file, yaml }: PartialListing, path: Path, message: string): Fault {
-  const field = toField(path)
-  return { file, line: findYamlLine(yaml, path), field, message, severity: 'warning' }
+  const place = { line: findYamlLine(yaml, path), field: toField(path) }
+  return faultOf(file, message, { ...place, severity: 'warning' })
 }
 
 /** Listings of different owners that publish one payout: it counts for none until one proves it. */
@@ -121,13 +114,8 @@ export function checkPayouts(listings: readonly PartialListing[], shared: Shared
           (row) => ownerOf(row.listing, shared) !== ownerOf(listing, shared),
         )
         const names = new Set(others.map((row) => ownerOf(row.listing, shared) || row.listing.file))
-        return {
-          file: listing.file,
-          line: findYamlLine(listing.yaml, ['payout', index]),
-          field: `payout.${index}`,
-          message: `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of them until one proves it`,
-          severity: 'warning',
-        }
+        const message = `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of them until one proves it`
+        return { ...toWarning(listing, ['payout', index], message), field: `payout.${index}` }
       }),
     )
 }

@@ -7,12 +7,11 @@ import type { Evidence } from '../../domain/trust/evidence.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
-import type { Fault } from './fault.ts'
 import type { ParseMemory } from './parse-memory.ts'
-import { type ComparePage, readCompare } from './read-comparisons.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
-import { readTables } from './read-tables.ts'
+import { type ComparePage, readCompare, readTables } from './read-tables.ts'
+import { type Fault, faultOf } from './schema-faults.ts'
 
 export interface Content {
   listings: ListingFile[]
@@ -54,8 +53,8 @@ export function readContent(
     ...listings.map(({ id }) => id),
     ...listingFaults.map(({ file }) => toId(file)),
   ])
-  const { evidence, faults: evidenceFaults } = readEvidence(contentDir, (id) => seen.has(id))
-  const { tombstones, faults: tombstoneFaults } = readTombstones(contentDir, (id) => seen.has(id))
+  const { values: evidence, faults: evidenceFaults } = readEvidence(contentDir, seen)
+  const { values: tombstones, faults: tombstoneFaults } = readTombstones(contentDir, seen)
   const { tables, mark, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -103,7 +102,7 @@ function findUnreadFolders(contentDir: string): Fault[] {
       const nearest = findNearestName(name, FOLDERS)
       const hint = nearest === null ? '' : `; did you mean ${nearest}?`
       const message = `nobody reads this folder: expected one of ${FOLDERS.join(', ')}${hint}`
-      return { file: name, line: null, field: '', message, severity: 'warning' }
+      return faultOf(name, message, { severity: 'warning' })
     })
 }
 

@@ -6,11 +6,10 @@ import { isListingId } from '../../domain/listing/listing-id.ts'
 import { findTextFault } from '../../domain/listing/listing-text.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
-import type { Fault } from './fault.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import type { ParseMemory } from './parse-memory.ts'
 import { findYamlKeyLine, findYamlLine, type YamlFault } from './parse-yaml.ts'
-import { type SchemaFault, toSchemaFaults } from './schema-faults.ts'
+import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
 /** A listing as its file says it, the shape checked, not yet held against the rest of the content. */
 export interface ListingFile {
@@ -122,7 +121,7 @@ export function createListingParser(rules: UrlRules) {
 }
 
 function toFault(file: string, { line, message }: YamlFault, field = ''): Fault {
-  return { file, line, field, message, severity: 'error' }
+  return faultOf(file, message, { line, field })
 }
 
 type FactsSchema = ReturnType<typeof createListingFactsSchema>

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
+import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import type { Fault } from './fault.ts'
-import { readYamlFile, type YamlFile } from './read-yaml-file.ts'
+import { findYamlKeyLine, findYamlLine, parseYaml } from './parse-yaml.ts'
+import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 /** What the software knows of languages, hosts and itself; a content folder may have its own. */
 const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
@@ -22,11 +23,19 @@ const MAX_MARK_BYTES = 16_384
 const ACTIVE_SVG =
   /<script|<foreignObject|<!ENTITY|\son\w+\s*=|(?:href|src)\s*=\s*["'](?!#)|url\((?!['"]?#)/i
 
+/** Files of tables that are not named like their table. */
+const FILES: Readonly<Record<string, string>> = {
+  searchWords: 'search-words',
+  foreignWords: 'foreign-words',
+}
+
+export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
+
 export interface TableFiles {
   /** Null when a table has faults. */
   tables: Tables | null
   /** The tables that have none. */
-  partial: Partial<Tables>
+  partial: PartialTables
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
   faults: Fault[]
@@ -34,42 +43,28 @@ export interface TableFiles {
 
 /** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: without a table there are no rows. */
 export function readTables(contentDir: string): TableFiles {
-  const { entries } = TablesSchema
-  const read = <Schema extends v.GenericSchema>(name: string, schema: Schema) => {
+  const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
+    const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const file = `tables/${name}.yaml`
-    if (existsSync(join(contentDir, file))) return readYamlFile(contentDir, file, schema)
-    return KNOWLEDGE.has(name)
-      ? readYamlFile(OWN_CONTENT, file, schema)
-      : toEmptyTable(file, schema)
-  }
-  const files = {
-    categories: read('categories', entries.categories),
-    sources: read('sources', entries.sources),
-    alsoSearch: read('also_search', entries.alsoSearch),
-    roadmap: read('roadmap', entries.roadmap),
-    sharedHosts: read('shared_hosts', entries.sharedHosts),
-    independentOperators: read('independent_operators', entries.independentOperators),
-    costOfCheating: read('cost_of_cheating', entries.costOfCheating),
-    site: read('site', entries.site),
-    policies: read('policies', entries.policies),
-    tasks: read('tasks', entries.tasks),
-    searchWords: read('search-words', entries.searchWords),
-    foreignWords: read('foreign-words', entries.foreignWords),
-  }
-  const mark = readMark(contentDir, files.site.value?.mark)
-  const faults = [...Object.values(files), mark].flatMap((file): Fault[] => file.faults)
-  return { tables: toTables(files), partial: toPartial(files), mark: mark.svg, faults }
+    if (existsSync(join(contentDir, file)))
+      return { table, ...readYamlFile(contentDir, file, schema) }
+    const isKnown = KNOWLEDGE.has(name)
+    return { table, ...(isKnown ? readYamlFile(OWN_CONTENT, file, schema) : toEmpty(file, schema)) }
+  })
+  const sound = files.flatMap(({ table, raw, faults }) =>
+    faults.length === 0 ? [[table, raw] as const] : [],
+  )
+  const partial = v.parse(v.partial(TablesSchema), Object.fromEntries(sound))
+  const mark = readMark(contentDir, partial.site?.mark)
+  const faults = [...files, mark].flatMap((file) => file.faults)
+  return { tables: isWhole(partial) ? partial : null, partial, mark: mark.svg, faults }
 }
 
-/** @returns a fault for the one table that nothing can be built without: the directory's name. */
-function toEmptyTable<Schema extends v.GenericSchema>(
-  file: string,
-  schema: Schema,
-): YamlFile<v.InferOutput<Schema>> {
-  const empty = v.safeParse(schema, [])
-  if (empty.success) return { value: empty.output, faults: [] }
+/** Nothing can be built without one table: the directory's name. */
+function toEmpty(file: string, schema: v.GenericSchema) {
+  const raw: unknown[] = []
   const message = 'expected this file: it names the directory; `npm run new -- <folder>` writes one'
-  return { value: null, faults: [{ file, line: null, field: '', message, severity: 'error' }] }
+  return { raw, faults: v.is(schema, raw) ? [] : [faultOf(file, message)] }
 }
 
 /** The drawing that `mark` of the site table names; null without one. */
@@ -84,22 +79,53 @@ function readMark(
   const isSafe = svg.includes('<svg') && svg.length <= MAX_MARK_BYTES && !ACTIVE_SVG.test(svg)
   if (isSafe) return { svg, faults: [] }
   const message = `expected an SVG of at most ${MAX_MARK_BYTES} bytes without scripts and without addresses`
-  return { svg: null, faults: [{ file, line: null, field: '', message, severity: 'error' }] }
+  return { svg: null, faults: [faultOf(file, message)] }
 }
 
-function toPartial(files: Files): Partial<Tables> {
-  return Object.fromEntries(
-    Object.entries(files).flatMap(([name, { value }]) => (value === null ? [] : [[name, value]])),
-  )
-}
-
-type Files = { [Name in keyof Tables]: YamlFile<Tables[Name]> }
-
-function toTables(files: Files): Tables | null {
-  const partial = toPartial(files)
-  return isWhole(partial) ? partial : null
-}
-
-function isWhole(partial: Partial<Tables>): partial is Tables {
+function isWhole(partial: PartialTables): partial is Tables {
   return Object.keys(TablesSchema.entries).every((name) => Object.hasOwn(partial, name))
+}
+
+export interface ComparePage {
+  slug: string
+  file: string
+  facts: CompareFacts
+}
+
+/** Reads `compare/<slug>.yaml`, sorted by slug. */
+export function readCompare(contentDir: string): { pages: ComparePage[]; faults: Fault[] } {
+  const root = join(contentDir, 'compare')
+  const pages: ComparePage[] = []
+  const faults: Fault[] = []
+  for (const name of existsSync(root) ? readdirSync(root).sort() : []) {
+    const file = `compare/${name}`
+    if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.yaml$/.test(name)) {
+      faults.push(faultOf(file, 'expected a file named <slug>.yaml in lower case'))
+      continue
+    }
+    const { value, faults: found } = readYamlFile(contentDir, file, CompareFactsSchema)
+    for (const fault of found) faults.push(fault)
+    if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
+  }
+  return { pages, faults }
+}
+
+/** One YAML file of the content, held against its schema; `raw` is what it says as it stands. */
+function readYamlFile<Schema extends v.GenericSchema>(root: string, file: string, schema: Schema) {
+  const text = readFileSync(join(root, file), 'utf8')
+  const parsed = parseYaml(text)
+  if (!parsed.ok) {
+    const faults = parsed.faults.map(({ line, message }) => faultOf(file, message, { line }))
+    return { raw: null, value: null, faults }
+  }
+  const raw = parsed.value
+  const result = v.safeParse(schema, raw)
+  if (result.success) return { raw, value: result.output, faults: [] }
+  const faults = toSchemaFaults(schema, result.issues).map(
+    ({ path, field, message, isUnknownKey }) => {
+      const line = isUnknownKey ? findYamlKeyLine(text, path) : findYamlLine(text, path)
+      return faultOf(file, message, { line, field })
+    },
+  )
+  return { raw, value: null, faults }
 }

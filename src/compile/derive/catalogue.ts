@@ -10,10 +10,10 @@ import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts
 import { combineEvidence } from '../../domain/probe/keep/combine-evidence.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import type { ComparePage } from '../content/read-comparisons.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { createListingParser } from '../content/read-listings.ts'
+import type { ComparePage } from '../content/read-tables.ts'
 import { judgeSales } from './own-evidence.ts'
 import {
   hostAt,

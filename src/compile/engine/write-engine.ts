@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
   type DerivedListing,
@@ -21,6 +20,7 @@ import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
+import { inThread } from '../files/in-thread.ts'
 
 const encoder = new TextEncoder()
 
@@ -80,15 +80,8 @@ export function toSearchIndex({ documents, tables }: IndexInput): Uint8Array {
 
 /** The same in a thread of its own, while other parts of a release are made. @throws the same */
 export function makeSearchIndex(input: IndexInput): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const url = new URL('./write-engine-worker.ts', import.meta.url)
-    const worker = new Worker(url, { workerData: input })
-    worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', () =>
-      reject(new Error('the thread of the search index ended before its work')),
-    )
-  })
+  const program = new URL('./write-engine-worker.ts', import.meta.url)
+  return inThread(program, input, 'the thread of the search index ended before its work')
 }
 
 /** Compresses a listing's body for the index file: raw deflate that ends on a byte. */

@@ -1,10 +1,10 @@
 import { closeSync, linkSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
-import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
+import { type ReleaseFile, ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
+import { FILES_WORKER, inThread } from './in-thread.ts'
 import { digestOf } from './release-writer.ts'
 
 /** What the compressed neighbours of a file hash to: a row of `data/copies.ndjson`. */
@@ -37,15 +37,8 @@ export interface Carrying {
 export async function carryOver(carrying: Carrying): Promise<CarriedFile[]> {
   if (carrying.from === null) return []
   try {
-    return await new Promise((resolve, reject) => {
-      const url = new URL('./carry-worker.ts', import.meta.url)
-      const worker = new Worker(url, { workerData: carrying })
-      worker.once('message', resolve)
-      worker.once('error', reject)
-      worker.once('exit', () =>
-        reject(new Error(`${carrying.to}: a worker ended before its files`)),
-      )
-    })
+    const ended = `${carrying.to}: a thread ended before its files`
+    return await inThread<CarriedFile[]>(FILES_WORKER, { work: 'carry', ...carrying }, ended)
   } catch {
     rmSync(carrying.to, { recursive: true, force: true })
     return []
@@ -56,23 +49,28 @@ export async function carryOver(carrying: Carrying): Promise<CarriedFile[]> {
 export function linkEarlier({ from, to, compression }: Carrying & { from: string }): CarriedFile[] {
   const release = v.parse(ReleaseFileSchema, parseJson(read(from, 'data/release.json').toString()))
   if (release.compression !== compression) return []
-  const readRows = (file: string) => {
-    const bytes = read(from, file)
-    if (release.files[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
-    return bytes.toString().split('\n').filter(Boolean).map(parseJson)
-  }
-  const copies = v.parse(v.array(CopiesSchema), readRows('data/copies.ndjson'))
-  const copiesOf = new Map(copies.map((row) => [row.file, row]))
   const made = new Set<string>()
   const holds = createReader()
-  return v
-    .parse(v.array(StaticFileSchema), readRows('data/files.ndjson'))
-    .map((entry) => ({ entry, copies: copiesOf.get(entry.file) ?? null }))
+  return readManifest(from, release)
     .filter((file) => isSound(join(from, 'public'), file, holds))
     .filter((file) => link(join(from, 'public'), to, file, made))
 }
 
-type Holds = ReturnType<typeof createReader>
+/** The public files of a release, as it describes them. @throws where the description is damaged */
+function readManifest(dir: string, { files }: Pick<ReleaseFile, 'files'>): CarriedFile[] {
+  const readRows = (file: string) => {
+    const bytes = read(dir, file)
+    if (files[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
+    return bytes.toString().split('\n').filter(Boolean).map(parseJson)
+  }
+  const copies = v.parse(v.array(CopiesSchema), readRows('data/copies.ndjson'))
+  const copiesOf = new Map(copies.map((row) => [row.file, row]))
+  const entries = v.parse(v.array(StaticFileSchema), readRows('data/files.ndjson'))
+  return entries.map((entry) => ({ entry, copies: copiesOf.get(entry.file) ?? null }))
+}
+
+/** Whether a file has this length, and where it is read these bytes. */
+type Holds = (path: string, size: number, digest: string) => boolean
 
 /** A file, its copies, and nothing beside them that the manifest does not know. */
 function isSound(dir: string, { entry, copies }: CarriedFile, holds: Holds): boolean {
@@ -90,10 +88,10 @@ function isSound(dir: string, { entry, copies }: CarriedFile, holds: Holds): boo
  * Reads files one after the other into the same memory: with 170,000 of them, asking each for its
  * length first and making room for it took as long as reading.
  */
-function createReader() {
+function createReader(): Holds {
   let memory = Buffer.alloc(2 ** 18)
   return function holds(path: string, size: number, digest: string): boolean {
-    if (memory.length <= size) memory = Buffer.alloc(2 * size)
+    if (memory.length <= size) memory = Buffer.alloc(size + 2 ** 18)
     try {
       const file = openSync(path, 'r')
       try {

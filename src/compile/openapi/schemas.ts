@@ -25,16 +25,22 @@ import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/propo
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
-import { BusinessModelSchema } from '../../domain/views/business-model-view.ts'
-import { InvokeSchema } from '../../domain/views/invoke-view.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
-import { CategoriesSchema, SourcesSchema } from '../../domain/views/reference-views.ts'
-import { RoadmapSchema } from '../../domain/views/roadmap-view.ts'
+import {
+  BusinessModelSchema,
+  CategoriesSchema,
+  RoadmapSchema,
+  SourcesSchema,
+} from '../../domain/views/reference-views.ts'
 import * as sellers from '../../domain/views/seller-views.ts'
 import { StatsSchema } from '../../domain/views/stats-view.ts'
-import { DiscoverySchema, ListingSummarySchema } from '../../domain/views/summary-view.ts'
-import { TiersSchema } from '../../domain/views/tiers-view.ts'
+import {
+  DiscoverySchema,
+  InvokeSchema,
+  ListingSummarySchema,
+  TiersSchema,
+} from '../../domain/views/summary-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'

@@ -1,6 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
 import type { CompiledListing } from '../../compiled.ts'
 import { runsOf } from '../../domain/listing/invoke.ts'
@@ -11,6 +10,7 @@ import { toXmlText } from '../../site/frame/xml-text.ts'
 import { toListingRow, toOrderText } from '../../site/rows/listing-row.ts'
 import { INDEX_FACET } from '../../site/search/page-index.ts'
 import type { CarriedFile } from '../files/carry-over.ts'
+import { inThread } from '../files/in-thread.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 
@@ -97,13 +97,8 @@ interface IndexJob {
  * @throws what Pagefind says when it cannot start, read or write.
  */
 export function indexPages(jobs: readonly IndexJob[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const url = new URL('./index-worker.ts', import.meta.url)
-    const worker = new Worker(url, { workerData: jobs })
-    worker.once('message', () => resolve())
-    worker.once('error', reject)
-    worker.once('exit', () => reject(new Error(`${whyEnded(jobs)}the page search was not made`)))
-  })
+  const program = new URL('./index-worker.ts', import.meta.url)
+  return inThread(program, jobs, () => `${whyEnded(jobs)}the page search was not made`)
 }
 
 /** Pagefind is another process, and gives up without a word to us where it cannot write. */

@@ -4,11 +4,14 @@ import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toPolicyView } from '../../domain/derived/policy.ts'
 import { toKitView } from '../../domain/kit/kit-view.ts'
 import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
-import { toBusinessModelView } from '../../domain/views/business-model-view.ts'
 import { toListingView } from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
-import { toCategoriesView, toSourcesView } from '../../domain/views/reference-views.ts'
-import { toRoadmapView } from '../../domain/views/roadmap-view.ts'
+import {
+  toBusinessModelView,
+  toCategoriesView,
+  toRoadmapView,
+  toSourcesView,
+} from '../../domain/views/reference-views.ts'
 import { type DumpFacts, toStatsView } from '../../domain/views/stats-view.ts'
 import { toTrustMethodView } from '../../domain/views/trust-method-view.ts'
 import { toScoreParts } from '../../site/evidence/score-fall.ts'

@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
@@ -10,6 +9,7 @@ import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
+import { FILES_WORKER, inThread } from '../files/in-thread.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
@@ -153,10 +153,5 @@ function writeDeploy(writer: ReleaseWriter, baseUrl: string, files: readonly Sta
 /** Removes folders in a thread: a release has more files than anybody should wait for. */
 async function removeFolders(folders: readonly string[]): Promise<void> {
   if (folders.length === 0) return
-  await new Promise<void>((resolve, reject) => {
-    const url = new URL('../files/remove-worker.ts', import.meta.url)
-    const worker = new Worker(url, { workerData: folders })
-    worker.once('error', reject)
-    worker.once('exit', () => resolve())
-  })
+  await inThread(FILES_WORKER, { work: 'remove', folders }, 'old releases were not removed')
 }

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { CompiledListing } from '../../compiled.ts'
 import type { DumpFacts } from '../../domain/views/stats-view.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
-import { GZIP_LEVEL } from '../files/compress-file.ts'
+import { GZIP_LEVEL } from '../files/compress-files.ts'
 import { digestOf, type ReleaseWriter } from '../files/release-writer.ts'
 
 /** Every listing in one file: what `/api/v1/listings/<id>` answers, a line each, sorted by id. */

@@ -15,7 +15,7 @@ import type { CategoriesView, SourcesView } from '../../domain/views/reference-v
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import type { CarriedFile } from '../files/carry-over.ts'
-import { COMPRESSION } from '../files/compress-file.ts'
+import { COMPRESSION } from '../files/compress-files.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { MADE_FROM, type MadeFrom } from './begin-release.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'

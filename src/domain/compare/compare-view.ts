@@ -4,8 +4,13 @@ import type { SourceRow } from '../derived/source-table.ts'
 import type { SiteTexts } from '../derived/tables.ts'
 import type { Demand } from '../trust/ledger-facts.ts'
 import { comparePath } from '../wire/links.ts'
-import type { CompareFacts } from './compare-facts.ts'
-import { type CompareRow, CompareRowSchema, compareRows, toCompareRow } from './compare-row.ts'
+import {
+  type CompareFacts,
+  type CompareRow,
+  CompareRowSchema,
+  compareRows,
+  toCompareRow,
+} from './compare-row.ts'
 
 /** Under this many rows a page is thin: shown, but not offered to search engines. */
 const MIN_ROWS = 3

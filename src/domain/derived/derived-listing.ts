@@ -16,9 +16,7 @@ import {
 import type { Notice } from '../trust/interface.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
 import type { BadgeId, Buy, Status } from '../wire/vocabulary.ts'
-import { earnBadges } from './badges.ts'
-import { isLiveTested } from './live-tested.ts'
-import { type EarnedTiers, earnTiers } from './tiers.ts'
+import { type EarnedTiers, earnBadges, earnTiers, isLiveTested } from './tiers.ts'
 
 const HOUR_MS = 3_600_000
 

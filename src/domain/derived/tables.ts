@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
-import { ForeignWordsSchema } from './foreign-words.ts'
 import { PolicySchema } from './policy.ts'
-import { SearchWordsSchema } from './query-words.ts'
+import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
 /** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */

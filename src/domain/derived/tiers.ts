@@ -1,6 +1,14 @@
 import * as v from 'valibot'
+import type { Probe } from '../trust/evidence.ts'
 import { TRUST, type TrustVerdict } from '../trust/trust.ts'
-import { EARNED, type EarnedId, TIERS, type TierId } from '../wire/vocabulary.ts'
+import {
+  type BadgeId,
+  EARNED,
+  type EarnedId,
+  type Status,
+  TIERS,
+  type TierId,
+} from '../wire/vocabulary.ts'
 
 const { buyers: MIN_BUYERS, settlements: MIN_SETTLEMENTS } = TRUST.sampleGate
 
@@ -61,4 +69,66 @@ function findUnmetForTrusted({ isLiveTested, trust }: TierFacts): string | null 
   if (!isLiveTested) return TIER_REASONS.notLiveTested
   if (trust.evidence !== 'verified_non_wash_payments') return TIER_REASONS.noSales
   return trust.sample === 'low' ? TIER_REASONS.tooFewSales : null
+}
+
+export interface BadgeFacts {
+  status: Status
+  trust: TrustVerdict
+  isLiveTested: boolean
+}
+
+/** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
+export function earnBadges({ status, trust, isLiveTested }: BadgeFacts): BadgeId[] {
+  const badges: BadgeId[] = [status === 'claimed' ? 'domain_verified' : 'unclaimed']
+  if (trust.evidence === 'verified_non_wash_payments') badges.push('paid_usage_verified')
+  if (isLiveTested) badges.push('live_tested')
+  return badges
+}
+
+/** What each badge says to a person, and how it is come by: the texts of `/badges`. */
+export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
+  unclaimed: {
+    label: 'Unclaimed',
+    earned:
+      'Where every listing starts: its facts come from public metadata, and nobody has proven to own it.',
+  },
+  domain_verified: {
+    label: 'Domain verified',
+    earned:
+      'A seller has proven control of the domain this listing is on, and the proof still holds.',
+  },
+  paid_usage_verified: {
+    label: 'Paid usage verified',
+    earned:
+      'Buyers paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted, nor, where that can be known, buyers nobody vouches for.',
+  },
+  live_tested: {
+    label: 'Live-Tested',
+    earned:
+      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises.',
+  },
+}
+
+/** How many probes in a row, and over how long. */
+export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
+
+const HOUR_MS = 3_600_000
+
+/**
+ * The earned Live-Tested badge: the last three probes, over at least 24 hours, all spoke the
+ * protocol. One that is `unknown` was our own failure: it earns nothing and costs nothing.
+ */
+export function isLiveTested(probes: readonly Probe[]): boolean {
+  const times = probes
+    .filter(({ outcome }) => outcome !== 'unknown')
+    .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+    .slice(0, LIVE_TESTED.probes)
+    .map((probe) => ({ at: Date.parse(probe.at), spoke: probe.outcome === 'spoke' }))
+  const [newest] = times
+  const oldest = times.at(-1)
+  if (newest === undefined || oldest === undefined || times.length < LIVE_TESTED.probes)
+    return false
+  return (
+    times.every((probe) => probe.spoke) && newest.at - oldest.at >= LIVE_TESTED.spanHours * HOUR_MS
+  )
 }

@@ -1,4 +1,4 @@
-import { encodeBody } from '../operation/encode-body.ts'
+import { encodeBody } from '../operation/example-request.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import { chooseOperation, type OperationOffers } from './choose-operation.ts'
 

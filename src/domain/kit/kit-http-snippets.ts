@@ -1,5 +1,4 @@
-import { encodeBody } from '../operation/encode-body.ts'
-import type { ExampleRequest } from '../operation/example-request.ts'
+import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 
 /**

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
 import { findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
-import { InvokeSchema, toInvokeView } from '../views/invoke-view.ts'
+import { InvokeSchema, toInvokeView } from '../views/summary-view.ts'
 
 const KitSettingSchema = v.object({
   name: v.string(),

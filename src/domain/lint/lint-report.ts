@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { toAnswers } from '../probe/keep/merge-operations.ts'
 import { toOperationName } from '../probe/keep/operation-name.ts'
-import type { Finding } from '../probe/read/finding.ts'
+import type { Finding, PaymentTerm, ProbeProtocol, Sight } from '../probe/read/finding.ts'
+import { MCP_CURRENT } from '../probe/read/mcp-messages.ts'
 import type { Refused } from '../wire/form-page.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
-import { type Advice, type LintProblem, toAdvice } from './advice.ts'
 
 export const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
 
@@ -88,3 +88,112 @@ export function chooseFinding(findings: readonly Finding[]): Finding | undefined
 
 /** What the page that checks an address has to show. */
 export type CheckAnswer = { kind: 'empty' } | Refused | { kind: 'report'; report: LintReport }
+
+export interface LintProblem {
+  what: string
+  /** What would be right. */
+  change: string
+}
+
+export interface Advice {
+  right: string[]
+  problems: LintProblem[]
+}
+
+/** Slower than this a caller with a short patience gives up (milliseconds). */
+const SLOW_MS = 5000
+
+/** What would be right where an answer is not the protocol. */
+const RIGHT_ANSWERS: Record<ProbeProtocol, string> = {
+  x402: 'Answer an unpaid call with 402 and a PAYMENT-REQUIRED header: base64 of {"x402Version":2,"accepts":[…]}, each offer with scheme, network (CAIP-2), asset, payTo and amount in whole base units. Version 1 puts {"x402Version":1,"accepts":[…]} in the body, with maxAmountRequired.',
+  mpp: 'Answer an unpaid call with 402 and WWW-Authenticate: Payment with id, realm, method, intent and request, the last one base64url JSON with amount, currency and recipient.',
+  mcp: `Answer POST with JSON-RPC: server/discover of revision ${MCP_CURRENT}, or initialize of an earlier one, and then tools/list.`,
+  a2a: 'Serve a valid card at /.well-known/agent-card.json: name, description, version, supportedInterfaces (or url for 0.3), capabilities, defaultInputModes, defaultOutputModes and skills, with an interface on the same domain.',
+  http: 'Answer the declared example with 2xx and the declared content type, JSON where none is declared.',
+}
+
+/** What is right about an answer, and what to change. */
+export function toAdvice(finding: Finding): Advice {
+  const { outcome, protocol, saw, ms = 0, sight } = finding
+  if (outcome !== 'spoke' && outcome !== 'gated')
+    return { right: [], problems: [{ what: saw, change: toChange(finding) }] }
+  const right = [outcome === 'spoke' ? `It speaks ${protocol}: ${saw}.` : `It answers: ${saw}.`]
+  const problems = sight === undefined ? [] : [...judgeTerms(sight), ...judgeMcp(sight)]
+  if (outcome === 'gated' && sight === undefined)
+    problems.push({
+      what: `${saw}: who calls without credentials sees nothing of it`,
+      change:
+        'Declare auth in the listing. Where the first look may be free, let the handshake through without credentials.',
+    })
+  if (ms > SLOW_MS)
+    problems.push({
+      what: `the answer took ${ms} ms`,
+      change: `Answer the handshake within ${SLOW_MS} ms: it costs no work that was paid for.`,
+    })
+  return { right, problems }
+}
+
+function toChange({ outcome, protocol, failure, status }: Finding): string {
+  if (status !== undefined && status >= 300 && status <= 399)
+    return 'Publish the address that answers: redirects are never followed, since a client that pays would carry its payment along.'
+  if (outcome === 'wrong_protocol') return RIGHT_ANSWERS[protocol]
+  if (failure === 'own_bound')
+    return 'Check again and name the protocol, so that fewer requests are needed.'
+  if (outcome === 'unknown')
+    return failure === undefined
+      ? 'Nothing: the service asked to be left alone for now, and it is.'
+      : 'See that the name resolves from elsewhere, then check again; this counts against nobody.'
+  if (failure === 'tls') return 'See that the certificate is valid, complete and for this host.'
+  if (failure === 'address_refused') return 'The host must resolve to public addresses only.'
+  if (outcome === 'unprobeable')
+    return 'Declare an operation that may be asked: a GET, or a body and parameters with examples.'
+  return failure === undefined
+    ? 'See that the published address is the one that answers.'
+    : 'See that the service listens at this address and answers within 20 seconds.'
+}
+
+function judgeTerms({ terms = [] }: Sight): LintProblem[] {
+  const unnamed = terms.filter(({ network }) => network === null)
+  const unpayable = terms.filter(({ network, payout }) => network !== null && payout === null)
+  const dear = terms.filter(({ usd }) => usd !== null && usd > 1000)
+  return [
+    ...about(
+      unnamed,
+      'names no network by CAIP-2',
+      'Name it as eip155:8453 or solana:<reference>.',
+    ),
+    ...about(
+      unpayable,
+      'pays to no address of its network',
+      'payTo must be a full address on the network named beside it.',
+    ),
+    ...about(
+      dear,
+      'asks more than $1,000 for one call',
+      'Check the decimals: amounts are base units.',
+    ),
+  ]
+}
+
+/** Cards and other means name no chain, and that is right for them. */
+function about(terms: readonly PaymentTerm[], what: string, change: string): LintProblem[] {
+  const [first] = terms.filter(({ rail, network }) => rail === 'x402' || network !== null)
+  return first === undefined ? [] : [{ what: `an offer (${first.scheme}) ${what}`, change }]
+}
+
+function judgeMcp({ from, tools = [], server }: Sight): LintProblem[] {
+  if (from !== 'mcp') return []
+  const unsaid = tools.filter(({ name, title, description }) => description === (title ?? name))
+  const problems: LintProblem[] = []
+  if (server?.name === '')
+    problems.push({
+      what: 'the server has no name',
+      change: 'Give serverInfo a name and a version.',
+    })
+  if (unsaid.length > 0)
+    problems.push({
+      what: `${unsaid.length} of ${tools.length} tools have no description, such as ${unsaid[0]?.name}`,
+      change: 'Say in a sentence what each tool does: agents choose by it.',
+    })
+  return problems
+}

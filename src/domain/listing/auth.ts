@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { AUTH_TYPES } from '../wire/vocabulary.ts'
 import { EndpointTextSchema } from './listing-text.ts'
-import type { UrlRules } from './target-url.ts'
-import { urlSchema } from './url-schema.ts'
+import { type UrlRules, urlSchema } from './target-url.ts'
 
 /** What a header's name may look like (RFC 9110 token), and a query parameter's. */
 export const FIELD_NAME = /^[\w!#$%&'*+.^`|~[\]-]{1,100}$/

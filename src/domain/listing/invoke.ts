@@ -8,8 +8,7 @@ import {
 } from '../wire/vocabulary.ts'
 import { type Auth, FIELD_NAME } from './auth.ts'
 import { EndpointTextSchema } from './listing-text.ts'
-import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
-import { urlSchema } from './url-schema.ts'
+import { findUrlFault, MAX_URL_LENGTH, type UrlRules, urlSchema } from './target-url.ts'
 
 export type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
 

@@ -7,9 +7,8 @@ import { createInvokeSchema } from './invoke.ts'
 import { NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
 import { createOperationSchema } from './operation.ts'
 import { PricingSchema } from './pricing.ts'
-import type { UrlRules } from './target-url.ts'
+import { ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
 import { WrittenSkillsSchema, WrittenToolsSchema } from './tools-and-skills.ts'
-import { ownUrlSchema, urlSchema } from './url-schema.ts'
 
 const MAX_CATEGORIES = 8
 const MAX_TAGS = 30

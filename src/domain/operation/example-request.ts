@@ -1,8 +1,8 @@
 import { exampleOf, toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
 import { fillPlaceholders, type Operation, type Param } from '../listing/operation.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
-import { encodeValue, toText } from './encode-body.ts'
 
 /** One request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */
 export interface ExampleRequest {
@@ -73,4 +73,27 @@ function givenBy({ schema, name }: Param): unknown {
 
 function isAmong(name: string, params: readonly Param[]): boolean {
   return params.some((param) => param.name.toLowerCase() === name.toLowerCase())
+}
+
+/** Text of a body as it goes over the wire. */
+export function encodeBody(contentType: string, body: unknown): string {
+  if (typeof body === 'string' && !isJson(contentType)) return body
+  if (contentType === 'application/x-www-form-urlencoded' && isJsonObject(body))
+    return Object.entries(body)
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeValue(toText(value))}`)
+      .join('&')
+  return JSON.stringify(body)
+}
+
+function isJson(contentType: string): boolean {
+  return contentType === 'application/json' || contentType.endsWith('+json')
+}
+
+export function toText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** A placeholder stays visible: whoever fills it in must find it. */
+export function encodeValue(value: string): string {
+  return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { FormPage } from '../wire/form-page.ts'
 import { FoundSchema, PROPOSABLE_KINDS } from './found-service.ts'
 
 /** Wire shapes of `POST /api/v1/proposals`. */
@@ -52,3 +53,28 @@ export const ProposedSchema = v.variant('status', [
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
 export type ProposedView = v.InferOutput<typeof ProposedSchema>
+
+/** What becomes of a proposal that is taken. */
+export type ProposalAnswer =
+  | { kind: 'listed'; listing_id: string }
+  | { kind: 'proposal'; proposal: ProposalView }
+
+/** Page that says what became of a proposal. Anyone with its id may look. */
+export function proposalPath(id: string): string {
+  return `/propose?id=${id}`
+}
+
+/** Form where anybody says what to change about a listing. */
+export function correctionPath(listingId: string): string {
+  return `/propose?listing=${listingId}`
+}
+
+/**
+ * What `/propose` shows: the form, what became of one that was sent, or of an earlier one by its id.
+ * The address to ask back at is never shown again; `listing` is the id of the listing to correct, or
+ * empty where one is proposed.
+ */
+export type ProposePage = FormPage<
+  ProposalAnswer,
+  { url: string; kind: string; note: string; listing: string }
+>

@@ -6,9 +6,14 @@ import { PricingSchema } from '../listing/pricing.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
 import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
-import { InvokeSchema, toInvokeView } from './invoke-view.ts'
-import { DiscoverySchema, sourceIdsOf } from './summary-view.ts'
-import { TiersSchema, toTiersView } from './tiers-view.ts'
+import {
+  DiscoverySchema,
+  InvokeSchema,
+  sourceIdsOf,
+  TiersSchema,
+  toInvokeView,
+  toTiersView,
+} from './summary-view.ts'
 import { TrustSchema, toTrustView } from './trust-view.ts'
 
 /** spec: Full listing; `invoke`, `buy` and what a caller needs are added. */

@@ -1,12 +1,77 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
+import { type EarnedTiers, EarnedTiersSchema } from '../derived/tiers.ts'
+import type { InvokeEntry } from '../listing/invoke.ts'
 import { PricingSchema } from '../listing/pricing.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { badgePath, callPath, kitPath, listingPath, pagePath } from '../wire/links.ts'
-import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
-import { InvokeSchema, toInvokeView } from './invoke-view.ts'
-import { TiersSchema, toTiersView } from './tiers-view.ts'
+import {
+  BADGES,
+  BUY,
+  KINDS,
+  PACKAGE_REGISTRIES,
+  PACKAGE_TRANSPORTS,
+  REMOTE_TRANSPORTS,
+  STATUSES,
+} from '../wire/vocabulary.ts'
 import { TrustSummarySchema, toTrustSummary } from './trust-view.ts'
+
+/** spec: Tiers on the wire; the URLs are absolute. */
+export const TiersSchema = v.object({
+  ...EarnedTiersSchema.entries,
+  badge_svg: v.string(),
+  page: v.string(),
+  embed_markdown: v.string(),
+  tiers_doc: v.string(),
+})
+export type TiersView = v.InferOutput<typeof TiersSchema>
+
+interface TiersSubject {
+  id: string
+  name: string
+  tiers: EarnedTiers
+}
+
+export function toTiersView({ id, name, tiers }: TiersSubject, baseUrl: string): TiersView {
+  const badge_svg = `${baseUrl}${badgePath(id)}`
+  const page = `${baseUrl}${pagePath(id)}`
+  return {
+    ...tiers,
+    badge_svg,
+    page,
+    embed_markdown: `[![${escapeMarkdown(`${name} on ${new URL(baseUrl).hostname}`)}](${badge_svg})](${page})`,
+    tiers_doc: `${baseUrl}/badges`,
+  }
+}
+
+/** A name such as `](javascript:alert(1))` must not close the image text, nor `&lpar;` become a bracket. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]()<>#+!|~&]/g, '\\$&')
+}
+
+/** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
+export const InvokeSchema = v.variant('kind', [
+  v.object({ kind: v.literal('mcp'), transport: v.picklist(REMOTE_TRANSPORTS), url: v.string() }),
+  v.object({
+    kind: v.literal('mcp_package'),
+    transport: v.picklist(PACKAGE_TRANSPORTS),
+    registry: v.picklist(PACKAGE_REGISTRIES),
+    identifier: v.string(),
+  }),
+])
+
+export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<typeof InvokeSchema>[] {
+  return invoke.map((entry) =>
+    entry.kind === 'mcp'
+      ? { kind: entry.kind, transport: entry.transport, url: entry.url }
+      : {
+          kind: entry.kind,
+          transport: entry.transport,
+          registry: entry.registry,
+          identifier: entry.identifier,
+        },
+  )
+}
 
 export const DiscoverySchema = v.object({
   openapi: v.optional(v.string()),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { LIVE_TESTED } from '../derived/live-tested.ts'
 import type { Tables } from '../derived/tables.ts'
+import { LIVE_TESTED } from '../derived/tiers.ts'
 import {
   type CostOfCheating,
   CostOfCheatingSchema,

@@ -1,4 +1,4 @@
-import type { ForeignWords } from '../../domain/derived/foreign-words.ts'
+import type { ForeignWords } from '../../domain/derived/query-words.ts'
 import { splitText } from './split-text.ts'
 
 export type Language = ForeignWords['languages'][number]

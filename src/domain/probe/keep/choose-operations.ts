@@ -1,8 +1,7 @@
 import type { ListingFacts } from '../../listing/listing-facts.ts'
 import type { Operation } from '../../listing/operation.ts'
 import { railsOf } from '../../listing/pricing.ts'
-import { encodeBody } from '../../operation/encode-body.ts'
-import { toExampleRequest } from '../../operation/example-request.ts'
+import { encodeBody, toExampleRequest } from '../../operation/example-request.ts'
 import type { OtherRequest, PlannedRequest } from './probe-plan.ts'
 
 /** Operations asked beside the first: enough to know a seller by, few enough to be no burden. */
