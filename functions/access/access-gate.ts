@@ -99,7 +99,10 @@ function refuse(
   path: string,
 ) {
   const realm = `realm="${release().site.short_name}"`
-  const headers = { 'WWW-Authenticate': `Bearer ${realm}, Basic ${realm}, charset="UTF-8"` }
+  const basic = `Basic ${realm}, charset="UTF-8"`
+  // A browser reads the first challenge of a line alone, and asks a person for Basic's password.
+  const isBrowser = req.headers.accept?.includes('text/html') === true
+  const headers = { 'WWW-Authenticate': isBrowser ? basic : `Bearer ${realm}, ${basic}` }
   const detail =
     'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
   const isDoor = isDoorPath(path)

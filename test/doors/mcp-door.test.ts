@@ -116,9 +116,11 @@ describe.each(REVISIONS)('the MCP door, to the official client of revision %s', 
       withClient((client) =>
         client.callTool({ name: 'search_listings', arguments: { query: 'weather', ...more } }),
       )
-    const { structuredContent } = await ask({ with_kit: true })
-    const { results, kit } = v.parse(v.record(v.string(), v.unknown()), structuredContent)
-    const [first] = v.parse(v.array(v.object({ id: v.string() })), results)
+    const { results, kit } = v.parse(
+      v.object({ results: v.array(v.object({ id: v.string() })), kit: v.unknown() }),
+      (await ask({ with_kit: true })).structuredContent,
+    )
+    const [first] = results
     const answer = await fetch(`${running.url}/api/v1/listings/${first?.id}/kit.json?view=compact`)
     expect(kit).toEqual(await answer.json())
     expect((await ask({})).structuredContent).not.toHaveProperty('kit')

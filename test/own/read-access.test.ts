@@ -111,6 +111,8 @@ describe('a directory that is closed', () => {
       expect((await ask('/', { authorization })).status).toBe(401)
     const { headers, text } = await ask('/api/v1/stats')
     expect(headers['www-authenticate']).toMatch(/^Bearer realm="Waypost", Basic /)
+    const browser = await ask('/', { accept: 'text/html' })
+    expect(browser.headers['www-authenticate']).toMatch(/^Basic realm=/)
     expect(JSON.parse(text)).toMatchObject({ code: 'token-required', status: 401 })
     expect(JSON.parse((await ask('/v0.1/servers')).text)).toEqual({ error: expect.any(String) })
   })
