@@ -181,7 +181,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       const problem = { code: 'changed', detail: 'The payee is not as expected.', changed }
       answer = {
         status: 409,
-        headers: { 'proxy-status': 'waypost; error=http_request_denied' },
+        headers: { 'proxy-status': 'directory-relay; error=http_request_denied' },
         body: Buffer.from(JSON.stringify(problem)),
       }
       expect(await call({ expect: { payee, max_usd: 0.0000001 } })).toMatchObject({

@@ -47,5 +47,4 @@ export const PAGE_TEMPLATES: readonly string[] = [
     toPath('*'),
   ),
   '/problems/*',
-  '/policies/*',
 ]
