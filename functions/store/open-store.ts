@@ -7,6 +7,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
 import { up as access } from './migrations/0002-access.ts'
+import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
 import type { Click } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
@@ -16,6 +17,7 @@ import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 const MIGRATIONS: Record<string, Migration> = {
   '0001-baseline': { up: baseline },
   '0002-access': { up: access },
+  '0003-contract-proofs': { up: contractProofs },
 }
 
 /**

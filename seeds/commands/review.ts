@@ -18,7 +18,7 @@ const WRONG_COMMAND = 2
 /** Of one printed fault, which may list many. */
 const MAX_FAULT = 20_000
 
-process.exitCode = await main(process.argv.slice(2))
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2))
 
 /** `npm run review`: shows what waits for a person, and settles it. */
 async function main(args: readonly string[]): Promise<number> {

@@ -29,7 +29,9 @@ const DAY_MS = 86_400_000
 const MOST_DAYS = 90
 
 /** `npm run measure`: reads the chains by hand, while no server holds the state. */
-await runMain(async () => {
+if (import.meta.main) await runMain(command)
+
+async function command(): Promise<void> {
   const options = parseMeasureOptions(process.argv.slice(2), Date.now())
   if ('help' in options) return console.log(MEASURE_HELP)
   if ('fault' in options) {
@@ -60,7 +62,7 @@ await runMain(async () => {
       'No payout is proven, or published for a known operator, on a chain in RPC_URLS: there is nothing to read.',
     )
   if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
-})
+}
 
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
   const log = createLog((line) => process.stderr.write(line), Date.now)

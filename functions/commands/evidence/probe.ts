@@ -25,7 +25,9 @@ const NO_ENGINE = { engine: null, fault: null }
 
 /** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong, or
  * `--packages` found no engine. */
-await runMain(async () => {
+if (import.meta.main) await runMain(command)
+
+async function command(): Promise<void> {
   const options = parseProbeOptions(process.argv.slice(2))
   if ('help' in options) console.log(PROBE_HELP)
   else if ('fault' in options) {
@@ -39,7 +41,7 @@ await runMain(async () => {
       process.exitCode = 2
     }
   }
-})
+}
 
 async function probe(options: ProbeOptions, config: Config, engine: Engine | null): Promise<void> {
   const plans = readPlans(options, config, engine)

@@ -11,21 +11,36 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /** Creates tables in the words of the database. */
-export async function createTables(
-  db: Kysely<unknown>,
-  tables: Record<string, Table<Record<string, Column<unknown>>>>,
-): Promise<void> {
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
+export async function createTables(db: Kysely<unknown>, tables: AnyTables): Promise<void> {
+  const isPostgres = isPostgresDb(db)
   // STRICT makes SQLite keep the types it is told.
-  const [wide, end] = isPostgres ? ['bigint', ''] : ['integer', ' strict']
+  const end = isPostgres ? '' : ' strict'
   for (const [name, { columns, constraint }] of Object.entries(tables)) {
     const create = isPostgres && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
-    const rows = Object.entries(columns).map(
-      ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
-    )
+    const rows = toColumns(columns, isPostgres)
     const body = constraint === undefined ? rows : [...rows, `constraint ${constraint}`]
     await sql.raw(`${create} ${name} (${body.join(', ')})${end}`).execute(db)
   }
+}
+
+/** Adds columns to tables that are there. */
+export async function addColumns(db: Kysely<unknown>, tables: AnyTables): Promise<void> {
+  for (const [name, { columns }] of Object.entries(tables))
+    for (const column of toColumns(columns, isPostgresDb(db)))
+      await sql.raw(`alter table ${name} add column ${column}`).execute(db)
+}
+
+type AnyTables = Record<string, Table<Record<string, Column<unknown>>>>
+
+function isPostgresDb(db: Kysely<unknown>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter
+}
+
+function toColumns(columns: Record<string, Column<unknown>>, isPostgres: boolean): string[] {
+  const wide = isPostgres ? 'bigint' : 'integer'
+  return Object.entries(columns).map(
+    ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
+  )
 }
 
 /** Counters of limits are written with every request and may be lost in a crash: no log for them. */

@@ -87,15 +87,7 @@ export const BASELINE = {
     'payout_challenge_key primary key (claim_id, payout)',
   ),
   payout_proof: table(
-    {
-      claim_id: ofClaim,
-      payout: text,
-      proven_at: moment,
-      /** Of a wallet that is a contract: when it last said yes, and to what. A key's signature never changes. */
-      checked_at: maybe(moment),
-      challenge: maybe(text),
-      signature: maybe(text),
-    },
+    { claim_id: ofClaim, payout: text, proven_at: moment },
     'payout_proof_key primary key (claim_id, payout)',
   ),
   /** A settlement a seller reported, to be looked up on its chain. Holds no payment header. */
