@@ -6,7 +6,6 @@ import { createService } from '../app/service.ts'
 import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
-import { followReleases } from '../releases/follow-releases.ts'
 
 /**
  * Serves until SIGTERM.
@@ -22,7 +21,11 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     )
   await prepare()
   const log = createLog((line) => process.stdout.write(line), Date.now)
-  await followReleases(config, log)
+  // What puts releases in place belongs to building: a server without a store never loads it.
+  if (config.RELEASES !== undefined) {
+    const { followReleases } = await import('../releases/follow-releases.ts')
+    await followReleases(config.RELEASES, config, log)
+  }
   const service = await createService({ config, log })
   service.server.listen(config.PORT, config.HOST)
   await once(service.server, 'listening')

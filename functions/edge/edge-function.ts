@@ -88,7 +88,7 @@ interface IndexSource {
 type Bytes = Uint8Array | ArrayBuffer
 
 /** Its name beside the function, in assets and in buckets. */
-export const INDEX_FILE = 'search.index'
+const INDEX_FILE = 'search.index'
 
 /** @throws Error naming what the host should give when it gives nothing, or has no such file */
 async function readIndex({ SEARCH_INDEX, ASSETS, BUCKET }: IndexSource): Promise<Uint8Array> {

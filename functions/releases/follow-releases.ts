@@ -9,15 +9,14 @@ import { type Pulled, pullRelease } from './pull-release.ts'
 const LOOK_EVERY = 10_000
 
 /**
- * Where `RELEASES` is set: takes its release now, and each later one within ten seconds. The holder
+ * Takes the release of `RELEASES` now, and each later one within ten seconds. The holder
  * of the release being served sees the switch. A store that is down or damaged is logged; what is
  * there goes on being served.
  *
  * @throws OperatorError when there is nothing to serve at all
  */
-export async function followReleases(config: Config, log: Log): Promise<void> {
-  if (config.RELEASES === undefined) return
-  const bucket = openBucket(config.RELEASES, config)
+export async function followReleases(address: string, config: Config, log: Log): Promise<void> {
+  const bucket = openBucket(address, config)
   const outDir = resolve(config.OUT_DIR)
   let seen: Pulled | null = null
   const look = async () => {

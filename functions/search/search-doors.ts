@@ -40,8 +40,8 @@ export function createSearchDoors(
   }
 }
 
-/** Says that a page asks while somebody types. */
-const TYPING_HEADER = 'search-typing'
+/** Says that a page asks while somebody types; the second is for clients that know the former name. */
+const TYPING_HEADERS = ['search-typing', 'waypost-typing']
 
 /** A request the door passes on was counted there; it is not counted twice. */
 type Counted = WeakMap<object, LimitTaken>
@@ -58,9 +58,12 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
       ))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
-    const page = req.headers.get(TYPING_HEADER) === '1' ? 'typing' : undefined
+    const isTyping = TYPING_HEADERS.some((name) => req.headers.get(name) === '1')
     const accepts = req.headers.get('accept-encoding') ?? undefined
-    const reply = search(splitTarget(req.url).query, { page, accepts })
+    const reply = search(splitTarget(req.url).query, {
+      page: isTyping ? 'typing' : undefined,
+      accepts,
+    })
     if (reply.status === 200)
       return new HTTPResponse(reply.body, {
         status: 200,
@@ -92,9 +95,9 @@ function createDoor({ limits, config }: DoorParts, search: Search, counted: Coun
     later(() => {
       // A client that left needs no answer.
       if (res.destroyed) return () => {}
-      const page = req.headers[TYPING_HEADER] === '1' ? 'typing' : undefined
+      const isTyping = TYPING_HEADERS.some((name) => req.headers[name] === '1')
       const accepts = toText(req.headers['accept-encoding'])
-      const reply = searchOrNull(search, query, { page, accepts })
+      const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined, accepts })
       if (reply?.status !== 200) return pass
       return () => {
         res.writeHead(200, {

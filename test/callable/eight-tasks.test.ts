@@ -136,7 +136,7 @@ describe('from words to the first right request', () => {
     const kit = firstKit({ q: 'an agent that plans travel', kind: 'a2a_agent', category: 'travel' })
     const card = await send({ method: 'GET', url: kit.discovery.agent_card ?? '' })
     expect(card).toMatchObject({ status: 200, answer: { protocolVersion: '0.3.0', url: kit.url } })
-    const [, body = ''] = /A2A_0_3_URL:-.*--data-raw '(.*)' /.exec(kit.snippets.curl ?? '') ?? []
+    const [, body = ''] = /--data-raw '(.*)' \S+$/m.exec(kit.snippets.curl ?? '') ?? []
     const message = {
       method: 'POST',
       url: card.answer.url ?? '',

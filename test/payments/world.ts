@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createService, type Service } from '../../functions/app/service.ts'
@@ -50,10 +50,8 @@ export async function startWorld(
   rpcUrls: Record<string, string>,
 ): Promise<World> {
   const content = createContentFolder()
-  cpSync(new URL('tables', FIXTURE), join(content.dir, 'tables'), {
-    recursive: true,
-    dereference: true,
-  })
+  for (const table of readdirSync(new URL('tables', FIXTURE)))
+    content.write(`tables/${table}`, readFileSync(new URL(`tables/${table}`, FIXTURE)))
   for (const listing of listings)
     content.write(`listings/x402/${listing.slug}.md`, toListing(listing))
   for (const [file, text] of Object.entries(files)) content.write(file, text)

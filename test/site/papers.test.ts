@@ -1,7 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const PAPERS = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)]
+const PAPERS = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
 const CODE_PATH =
   /`((?:src|functions|seeds|test|docs|content)\/[\w./[\]-]+\.(?:ts|astro|md|yaml|css|mjs))`/g
 

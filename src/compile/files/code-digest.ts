@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What of the project decides what a release is made like, beside its tables and the content. */
-const CODE = ['src', 'astro.config.mjs', 'package-lock.json']
+const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
 
 /** Hex digest of the code that makes a release, packages and Node's version included. */
 export function digestCode(): string {

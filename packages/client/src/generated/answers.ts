@@ -141,6 +141,7 @@ export interface Kit {
   operations: KitOperation[]
   tools: Tool[]
   skills: Skill[]
+  agent?: { url: string; binding: string; protocol?: string }
   pricing: Pricing
   payment: KitPayment
   payees: string[]
