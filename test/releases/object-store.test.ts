@@ -131,7 +131,7 @@ describe('a release in a store', () => {
     const taken = join(root, 'taken')
     await pullRelease(store.bucket, taken)
     build(SECOND)
-    for (let writes = 0, isDone = false; !isDone; writes += 5) {
+    for (let writes = 0, isDone = false; !isDone; writes += 15) {
       let left = writes
       store.onPut = () => left-- > 0
       isDone = await pushRelease(store.bucket, built, NOW).then(
