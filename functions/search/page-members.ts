@@ -51,9 +51,14 @@ function matchingOperations(
     const [listing = ''] = readId(index, 'organic', row).split('~')
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
-    found.set(listing, name ?? `${method ?? ''} ${URL.parse(url)?.pathname ?? url}`.trim())
+    found.set(listing, name ?? `${method ?? ''} ${pathOf(url)}`.trim())
   }
   return found
+}
+
+/** As people write it: with the braces of its variables. */
+function pathOf(url: string): string {
+  return (URL.parse(url)?.pathname ?? url).replaceAll('%7B', '{').replaceAll('%7D', '}')
 }
 
 /** Typed `any` by `JSON.parse`: the build wrote these bytes. */
