@@ -21,7 +21,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     )
   await prepare()
   const log = createLog((line) => process.stdout.write(line), Date.now)
-  // What puts releases in place belongs to building: a server without a store never loads it.
+  // A server without a store never loads what reads one.
   if (config.RELEASES !== undefined) {
     const { followReleases } = await import('../releases/follow-releases.ts')
     await followReleases(config.RELEASES, config, log)

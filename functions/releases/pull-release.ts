@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   createWorkDir,
@@ -9,50 +9,40 @@ import {
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { takeFileLock } from '../operations/file-lock.ts'
 import type { Bucket } from './bucket.ts'
-import { type Piece, POINTER, parseManifest, parsePointer, type StoredFile } from './manifest.ts'
+import { nameBytes, POINTER, parseManifest, parsePointer, type StoredFile } from './manifest.ts'
 import { inParallel, readPieces } from './read-pieces.ts'
 
 /** Beside the files of a release that came from a store: what each of them is. */
 const MANIFEST = 'manifest.ndjson'
 
-/** What was seen last: a store is asked for nothing that did not change. */
-export interface Pulled {
-  etag: string
-  release: string
-}
-
 /**
  * Takes the release that the store's pointer names into `outDir`, and switches to it when it is
- * whole. What the release before has already is linked; only the rest travels.
+ * whole. What the release before has already is verified and linked; only the rest travels. It reads
+ * every file without a pause, so a server leaves it to a process of its own.
  *
- * @param seen what the call before returned
- * @returns `seen` where nothing changed, or another process takes it just now
- * @throws OperatorError when there is none or it is not whole; the one before goes on being served
+ * @returns the name of the release
+ * @throws OperatorError when there is none, it is not whole, or another process works in `outDir`;
+ *   the one before goes on being served
  */
-export async function pullRelease(
-  bucket: Bucket,
-  outDir: string,
-  seen: Pulled | null = null,
-): Promise<Pulled | null> {
-  const found = await bucket.get(POINTER, seen?.etag)
-  if (found === 'same') return seen
-  const pointer = found === null ? null : parsePointer(found.bytes)
-  if (found === null || pointer === null)
+export async function pullRelease(bucket: Bucket, outDir: string): Promise<string> {
+  const found = await bucket.get(POINTER)
+  if (found === null || found === 'same')
+    throw new OperatorError('The store holds no release: put one there with "npm run publish".')
+  const pointer = parsePointer(found.bytes)
+  if (pointer === null)
     throw new OperatorError(
-      found === null
-        ? 'The store holds no release: put one there with "npm run publish".'
-        : `${POINTER} of the store is damaged or of another version: publish again.`,
+      `${POINTER} of the store is damaged or of another version: publish again.`,
     )
   mkdirSync(outDir, { recursive: true })
   const lock = takeFileLock(join(outDir, 'build.lock'))
-  if (lock === null) return seen
+  if (lock === null) throw new OperatorError(`Another process works in OUT_DIR ${outDir}.`)
   try {
     const manifest = await readPieces(pointer, (key) => bucket.get(key))
     const current = readCurrent(outDir)
     const own = current === null ? null : join(outDir, 'releases', current)
     if (own === null || !manifest.equals(readOr(join(own, MANIFEST))))
       await take({ bucket, outDir, own, name: pointer.release, manifest })
-    return { etag: found.etag, release: pointer.release }
+    return pointer.release
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(`Release ${pointer.release} cannot be taken from the store: ${reason}`)
@@ -116,19 +106,15 @@ function isOfLog({ path }: StoredFile): boolean {
   return path.startsWith('changes/')
 }
 
-/** A disk without hard links copies by fetching. */
-function tryLink(from: string, to: string, { pieces }: StoredFile): boolean {
+/** False on a disk without hard links, or where the file was damaged: it is fetched then. */
+function tryLink(from: string, to: string, { digest }: StoredFile): boolean {
+  if (nameBytes(readOr(from)) !== digest) return false
   try {
-    if (statSync(from).size !== sizeOf(pieces)) return false
     linkSync(from, to)
     return true
   } catch {
     return false
   }
-}
-
-function sizeOf(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** The pieces of a file that lies here, by key. They are verified with the file they go into. */
