@@ -48,6 +48,8 @@ import {
   createSessionEnd,
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
+import { startTelling } from '../watches/tell-watchers.ts'
+import { createWatchPage, createWatchRoutes, createWatchStart } from '../watches/watch-form.ts'
 import type { Handlers } from './app.ts'
 import { createWaypostServer } from './server.ts'
 
@@ -86,6 +88,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = await createMetrics(parts, releases)
   const server = createLayers(parts, metrics)
   const chores = startChores(parts)
+  const telling = startTelling(parts)
   return {
     server,
     parts,
@@ -94,6 +97,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       releases.close()
       chores.stop()
+      await telling.close()
       await stopServer(server)
       await chores.idle()
       await parts.ledger.close()
@@ -105,10 +109,12 @@ async function createParts(
   { config, log, clock = systemClock, mailer }: ServiceOptions,
   releases: ReleaseHolder,
 ): Promise<Parts> {
+  const resolver = createResolver(config.DNS_SERVERS)
   const ledger = await openLedger({
     config,
     log,
     clock,
+    resolver,
     siteName: () => releases.current().site.name,
     ...(mailer && { mailer }),
   })
@@ -117,7 +123,7 @@ async function createParts(
     problem: createProblems(config.BASE_URL),
     clock,
     log,
-    resolver: createResolver(config.DNS_SERVERS),
+    resolver,
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
     ledger,
     release: releases.current,
@@ -163,10 +169,13 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       release: parts.release,
       search: createPageSearch(parts),
       gate: createPageGate(parts),
-      check: createCheckPage(parts, check),
       compare: createComparePage(parts),
-      propose: createProposePage(parts, propose),
-      dispute: createDisputePage(parts),
+      prepare: {
+        checked: createCheckPage(parts, check),
+        proposed: createProposePage(parts, propose),
+        disputed: createDisputePage(parts),
+        watched: createWatchPage(parts),
+      },
       report: createFailureReport(parts),
     }),
   })
@@ -206,5 +215,7 @@ export function createLedgerHandlers(
     payout_withdraw: createPayoutWithdrawal(parts),
     payout_check: createPayoutCheck(parts),
     dispute: createDisputeRoute(parts),
+    watch_start: createWatchStart(parts),
+    ...createWatchRoutes(parts),
   }
 }

@@ -10,6 +10,7 @@ import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
 import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { Relay } from '../call/relay.ts'
+import { createFeeds } from '../changes/feeds.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
@@ -29,8 +30,13 @@ const MOST_ROWS = 50
 export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
   const parts = { ...own, bodies: createBudget(BODY_LIMITS) }
   const markdown = createMarkdownDoor(parts)
+  const feed = createFeeds(parts)
   return {
     listing_markdown: markdown,
+    listing_atom: feed,
+    listing_feed: feed,
+    search_atom: feed,
+    search_feed: feed,
     category_markdown: markdown,
     compare_markdown: markdown,
     mcp: opensOnce(async () => (await import('./mcp/mcp-door.ts')).createMcpDoor(parts, relay)),

@@ -20,6 +20,7 @@ export const RATE_LIMIT_NAMES = [
   'payout',
   'propose',
   'dispute',
+  'watch',
 ] as const
 export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 

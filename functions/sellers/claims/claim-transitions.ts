@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import type { ClaimMailTask, MailQueue } from '../../mail/mail-queue.ts'
+import type { ClaimMailTask, DeliveryQueue } from '../../deliveries/delivery-queue.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
+import { watchForOwner } from '../../watches/watch-store.ts'
 import type { Proof } from '../proofs/proof.ts'
 
 /** A proof that stays away this long ends the claim. */
@@ -14,7 +15,7 @@ const MAX_TRIES = 5
 
 export interface TransitionParts {
   store: Store
-  mail: MailQueue
+  deliveries: DeliveryQueue
 }
 
 /**
@@ -24,7 +25,7 @@ export interface TransitionParts {
  * @returns the claim as it stands now
  */
 export async function recordProof(
-  { store, mail }: TransitionParts,
+  { store, deliveries }: TransitionParts,
   claim: ClaimTable,
   proof: Proof,
   now: number,
@@ -35,8 +36,8 @@ export async function recordProof(
   }
   const settle = (trx: Kysely<Tables>) =>
     proof.verified
-      ? recordSuccess(trx, mail, claim, seen)
-      : recordFailure(trx, mail, claim, proof.reason ?? '', seen)
+      ? recordSuccess(trx, deliveries, claim, seen)
+      : recordFailure(trx, deliveries, claim, proof.reason ?? '', seen)
   try {
     await runWithRetry(store, settle)
   } catch (error) {
@@ -63,7 +64,7 @@ type Seen = Pick<ClaimTable, 'last_check'> & { last_checked_at: number }
 
 async function recordSuccess(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   claim: ClaimTable,
   seen: Seen,
 ): Promise<void> {
@@ -76,7 +77,7 @@ async function recordSuccess(
     .returning('id')
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
-  await supersedeOthers(trx, mail, claim)
+  await supersedeOthers(trx, deliveries, claim)
   // If another seller commits first, the unique index refuses this and the transaction runs again.
   const verified = await trx
     .updateTable('claim')
@@ -87,13 +88,14 @@ async function recordSuccess(
     .returning('id')
     .execute()
   if (verified.length === 0) throw new ClaimMovedOn()
-  await tellSeller(trx, mail, claim, 'claim_verified')
+  await watchForOwner(trx, claim, now)
+  await tellSeller(trx, deliveries, claim, 'claim_verified')
 }
 
 /** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
 async function supersedeOthers(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   { id, listing_id, seller_id }: ClaimTable,
 ): Promise<void> {
   const others = await trx
@@ -105,12 +107,12 @@ async function supersedeOthers(
     .returningAll()
     .execute()
   for (const other of others)
-    if (other.seller_id !== seller_id) await tellSeller(trx, mail, other, 'claim_superseded')
+    if (other.seller_id !== seller_id) await tellSeller(trx, deliveries, other, 'claim_superseded')
 }
 
 async function recordFailure(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   claim: ClaimTable,
   reason: string,
   seen: Seen,
@@ -131,13 +133,13 @@ async function recordFailure(
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  await tellSeller(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+  await tellSeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
 /** Queues a mail to the seller who holds a claim. */
 export async function tellSeller(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   {
     seller_id,
     listing_id,
@@ -152,7 +154,7 @@ export async function tellSeller(
     .select('email')
     .where('id', '=', seller_id)
     .executeTakeFirstOrThrow()
-  await mail.add(trx, email, { kind, listing_id, host, method, reason })
+  await deliveries.add(trx, email, { kind, listing_id, host, method, reason })
 }
 
 /** The claim was superseded, or expired, while its proof was under way. */

@@ -43,6 +43,12 @@ import {
 } from '../../domain/views/summary-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
+import {
+  WatchBodySchema,
+  WatchesSchema,
+  WatchNewsSchema,
+  WatchStartedSchema,
+} from '../../domain/watches/watch.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
 
 /** `application/problem+json` of every JSON endpoint (RFC 9457). */
@@ -101,6 +107,10 @@ export const SCHEMAS = {
   OptOut: sellers.OptOutSchema,
   DisputeBody: DisputeBodySchema,
   DisputeTaken: DisputeTakenSchema,
+  WatchBody: WatchBodySchema,
+  WatchStarted: WatchStartedSchema,
+  Watches: WatchesSchema,
+  WatchNews: WatchNewsSchema,
   ClaimStarted: sellers.ClaimStartedSchema,
   ClaimChecked: sellers.ClaimCheckedSchema,
   Analytics: sellers.AnalyticsSchema,

@@ -3,12 +3,13 @@ import { toXmlText } from '../frame/xml-text.ts'
 import { toHomeLists } from '../home/home-lists.ts'
 
 interface FeedEntry {
+  /** A URL that no other entry has. */
   id: string
   title: string
   summary: string
   url: string
-  /** Date (`2026-11-20`). */
-  added: string
+  /** RFC 3339. */
+  at: string
 }
 
 export interface Feed {
@@ -34,18 +35,18 @@ export function toListingFeed(
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({
-      id: row.id,
+      id: `${baseUrl}${row.page}`,
       title: `${row.name} (${row.kind_label})`,
       summary: row.summary,
       url: `${baseUrl}${row.page}`,
-      added,
+      at: `${added}T00:00:00Z`,
     })),
   }
 }
 
 /** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
 export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
-  const updated = toInstant(entries[0]?.added ?? '1970-01-01')
+  const updated = entries[0]?.at ?? '1970-01-01T00:00:00Z'
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
@@ -68,28 +69,24 @@ export function toJsonFeed({ title, home, self, entries }: Feed) {
     home_page_url: home,
     feed_url: self,
     items: entries.map((entry) => ({
-      id: entry.url,
+      id: entry.id,
       url: entry.url,
       title: entry.title,
       summary: entry.summary,
       content_text: entry.summary,
-      date_published: toInstant(entry.added),
+      date_published: entry.at,
     })),
   }
 }
 
-function renderEntry({ title, summary, url, added }: FeedEntry): string {
+function renderEntry({ id, title, summary, url, at }: FeedEntry): string {
   return [
     '<entry>',
     `<title>${toXmlText(title)}</title>`,
-    `<id>${toXmlText(url)}</id>`,
+    `<id>${toXmlText(id)}</id>`,
     `<link rel="alternate" type="text/html" href="${toXmlText(url)}"/>`,
-    `<updated>${toInstant(added)}</updated>`,
+    `<updated>${at}</updated>`,
     `<summary>${toXmlText(summary)}</summary>`,
     '</entry>',
   ].join('\n')
-}
-
-function toInstant(date: string): string {
-  return `${date}T00:00:00Z`
 }
