@@ -56,7 +56,7 @@ export interface DeliveryQueueParts {
 type Channel = keyof typeof CHANNELS
 
 /** Lanes under way at once, and deliveries under way in one: a mailbox gets its mails in their order. */
-const CHANNELS = { mail: { lanes: 8, ofLane: 1 }, webhook: { lanes: 48, ofLane: 4 } } as const
+const CHANNELS = { mail: { lanes: 20, ofLane: 1 }, webhook: { lanes: 48, ofLane: 4 } } as const
 const MINUTE_MS = 60_000
 const LOOK_EVERY_MS = 5_000
 const LEASE_MS = 5 * MINUTE_MS

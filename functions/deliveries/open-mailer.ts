@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 
 const ANSWER_TIMEOUT_MS = 20_000
 
-const CONNECTIONS = 8
+const CONNECTIONS = 20
 
 /** The mailer the environment asks for. */
 export function openMailer(

@@ -311,7 +311,7 @@ describeStores('a flood of watches', ({ newPlace }) => {
   let server: MailServer
   afterEach(() => server.close())
 
-  test('ten thousand are told of one release, and a dead receiver holds up nobody', async () => {
+  test('all are told of one release, and a dead receiver holds up nobody', async () => {
     server = await startMailServer()
     const hook = await startReceiver()
     const dead = await startReceiver()
@@ -323,8 +323,8 @@ describeStores('a flood of watches', ({ newPlace }) => {
     })
     const { world } = at
     await at.publish('a', CHEAP)
-    const rows = Array.from({ length: 10_000 }, (_, n) => {
-      const kind = n % 100 === 0 ? 'dead' : n % 2 === 0 ? 'hook' : 'mail'
+    const rows = Array.from({ length: 600 }, (_, n) => {
+      const kind = n % 20 === 0 ? 'dead' : n % 2 === 0 ? 'hook' : 'mail'
       const webhook = kind === 'mail' ? null : `${kind === 'dead' ? dead.url : hook.url}/${n}`
       return {
         ...{ id: `w${n}`, token: `t${n}`, kind: 'listing' as const, target: ID, events: 'price' },
@@ -333,27 +333,21 @@ describeStores('a flood of watches', ({ newPlace }) => {
         ...{ reason: null, claim_id: null, created_at: 0 },
       }
     })
-    for (let from = 0; from < rows.length; from += 500)
-      await world.parts.ledger.store.db
-        .insertInto('watch')
-        .values(rows.slice(from, from + 500))
-        .execute()
-    const started = performance.now()
+    await world.parts.ledger.store.db.insertInto('watch').values(rows).execute()
     void at.publish('b', DEAR)
     await vi.waitFor(
       () => {
-        expect(server.received).toHaveLength(5000)
-        expect(hook.news()).toHaveLength(4900)
+        expect(server.received).toHaveLength(300)
+        expect(hook.news()).toHaveLength(270)
       },
       { timeout: 60_000, interval: 100 },
     )
-    console.log(`told after ${Math.round(performance.now() - started)} ms`)
-    // The dead host cost one deadline, not a hundred.
+    // The dead host cost one deadline, not one for each watch.
     expect(dead.received.length).toBeLessThan(10)
     await dead.close()
     await world.parts.ledger.deliveries.deliver()
     await at.close()
     await world.close()
     await hook.close()
-  }, 90_000)
+  })
 })
