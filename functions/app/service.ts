@@ -49,7 +49,8 @@ import {
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
 import { startTelling } from '../watches/tell-watchers.ts'
-import { createWatchPage, createWatchRoutes, createWatchStart } from '../watches/watch-form.ts'
+import { createWatchPage, createWatchStart } from '../watches/watch-form.ts'
+import { createWatchRoutes } from '../watches/watch-routes.ts'
 import type { Handlers } from './app.ts'
 import { createWaypostServer } from './server.ts'
 
@@ -141,11 +142,12 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
-  const plans = () => parts.release().doorData.probePlans()
   const runs = createStrangerRuns(parts)
+  const plans = () => parts.release().doorData.probePlans()
   const check = createCheck({ ...parts, plans, runs })
   const propose = createPropose(parts, runs)
   const handlers: Handlers = {
+    ...createLedgerHandlers(parts),
     search: search.route,
     operations: createOperationsRoute(parts, createFindOperations(parts)),
     compare_list: createCompareList(parts),
@@ -153,29 +155,25 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     lint: createLint(parts, check),
     changes: createChanges(parts),
     propose: createProposalRoute(parts, propose),
-    ...createLedgerHandlers(parts),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)
   const cards = createListingCards(parts)
+  const prepare = {
+    checked: createCheckPage(parts, check),
+    proposed: createProposePage(parts, propose),
+    disputed: createDisputePage(parts),
+    watched: createWatchPage(parts),
+  }
+  const doors = createDoors(parts, relay)
   const server = createWaypostServer({
-    parts,
-    handlers,
-    metrics,
-    doors: createDoors(parts, relay),
-    relay,
+    ...{ parts, handlers, metrics, doors, relay, cards },
     search: search.door,
-    cards,
     pages: createOnDemandPages({
       release: parts.release,
       search: createPageSearch(parts),
       gate: createPageGate(parts),
       compare: createComparePage(parts),
-      prepare: {
-        checked: createCheckPage(parts, check),
-        proposed: createProposePage(parts, propose),
-        disputed: createDisputePage(parts),
-        watched: createWatchPage(parts),
-      },
+      prepare,
       report: createFailureReport(parts),
     }),
   })

@@ -1,6 +1,7 @@
 import { createClickWriter } from '../analytics/go-writer.ts'
 import { createUsage } from '../analytics/usage.ts'
-import { createDeliveryQueue, type Delivery } from '../deliveries/delivery-queue.ts'
+import { createDeliveryQueue } from '../deliveries/delivery-queue.ts'
+import type { Delivery } from '../deliveries/delivery-task.ts'
 import { openMailer } from '../deliveries/open-mailer.ts'
 import type { Ledger } from '../parts/parts.ts'
 import type { Clock } from '../ports/clock.ts'

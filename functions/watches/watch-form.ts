@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { PayoutSchema } from '../../src/domain/listing/caip-account.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
@@ -14,25 +13,19 @@ import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { createFormPage, createFormRoute, type Form, takeTurn } from '../forms/form.ts'
-import { clientOf } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller } from '../probe/stranger-runs.ts'
 import { mailboxOf, parseEmailAddress } from '../sellers/sessions/email-address.ts'
-import {
-  createSellerRoute,
-  jsonAnswer,
-  type SellerRoute,
-} from '../sellers/sessions/seller-route.ts'
+import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import type { WatchTable } from '../store/schema/tables.ts'
-import { addWatch, confirmWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
+import { addWatch, confirmWatch, endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
 
 type FormParts = Pick<Parts, 'limits' | 'ledger' | 'clock' | 'release' | 'config' | 'log'>
 type Sent = WatchPage['sent']
 type Taken = Extract<WatchPage['answer'], { kind: 'taken' }>
 type Own = Extract<WatchPage['answer'], { kind: 'own' }>
 
-const ENDED = 'This link is of no watch, or of one that has ended.'
+export const ENDED = 'This link is of no watch, or of one that has ended.'
 
 function createWatchForm(parts: FormParts): Form<typeof WatchBodySchema, Sent, Taken> {
   return {
@@ -193,41 +186,10 @@ function createActForm(
       const watch = known && (await listOwn(db, known)).find((own) => own.id === id)
       if (watch === undefined) return { kind: 'refused', code: 'token-invalid', reason: ENDED }
       if (act === 'confirm') return (await confirm(watch)) ?? show(token, 'Thank you.')
-      await endWatch(parts, watch.id)
+      await endWatch(db, watch.id)
       return show(token, 'The watch has ended.')
     },
   }
-}
-
-async function endWatch({ ledger }: Pick<Parts, 'ledger'>, id: string): Promise<void> {
-  await ledger.store.db.deleteFrom('watch').where('id', '=', id).execute()
-}
-
-/** `GET /api/v1/watches/:token`: the watches of whoever has it. DELETE, and one-click POST (RFC 8058), end its own. */
-export function createWatchRoutes(parts: Parts): { watches: SellerRoute; watch_end: SellerRoute } {
-  const { db } = parts.ledger.store
-  const withWatch = (answer: (watch: WatchTable) => Promise<Response>) =>
-    createSellerRoute(parts, async (event) => {
-      const taken = await parts.limits.take('search', clientOf(event.req, parts.config))
-      const refusal = refusalOf(taken, parts.problem)
-      if (refusal !== null) return refusal
-      const watch = await findWatch(db, 'token', tokenOf(event))
-      if (watch === undefined) return parts.problem('token-invalid', { detail: ENDED })
-      return answer(watch)
-    })
-  return {
-    watches: withWatch(async (watch) =>
-      jsonAnswer({ watches: (await listOwn(db, watch)).map(toWatchView) }),
-    ),
-    watch_end: withWatch(async ({ id }) => {
-      await endWatch(parts, id)
-      return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
-    }),
-  }
-}
-
-function tokenOf({ context }: H3Event): string {
-  return context.params?.token ?? ''
 }
 
 /** `/watch?listing=`: the form for people; `/watch?token=`: their watches, with buttons. */

@@ -5,8 +5,7 @@ import { MAX_WATCHES, type WatchBody, type WatchView } from '../../src/domain/wa
 import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
 import { mailboxOf } from '../sellers/sessions/email-address.ts'
 import { createSecret } from '../sellers/sessions/login-token.ts'
-import { OWNER_EVENTS } from '../store/migrations/0004-watches.ts'
-import type { ClaimTable, Tables, WatchTable } from '../store/schema/tables.ts'
+import type { Tables, WatchTable } from '../store/schema/tables.ts'
 
 /** Watches in all: what a release can be told to within minutes. */
 const MAX_IN_ALL = 200_000
@@ -35,27 +34,6 @@ export async function addWatch(
   }
   await trx.insertInto('watch').values(watch).execute()
   return watch
-}
-
-/** Tells the owner of a verified claim of its listing, unless they end it. */
-export async function watchForOwner(
-  trx: Kysely<Tables>,
-  { id, listing_id, seller_id }: Pick<ClaimTable, 'id' | 'listing_id' | 'seller_id'>,
-  now: number,
-): Promise<void> {
-  const { email } = await trx
-    .selectFrom('seller')
-    .select('email')
-    .where('id', '=', seller_id)
-    .executeTakeFirstOrThrow()
-  await trx
-    .insertInto('watch')
-    .values({
-      ...{ id, token: createSecret(), kind: 'listing', target: listing_id, events: OWNER_EVENTS },
-      ...{ email, webhook: null, secret: null, owner: email, state: 'live', reason: null },
-      ...{ claim_id: id, created_at: now },
-    })
-    .execute()
 }
 
 /** What comes next for a watch whose mailbox agreed, or that has none: its webhook's answer, or nothing. */
@@ -91,6 +69,10 @@ export async function setState(
   reason: string | null = null,
 ): Promise<void> {
   await db.updateTable('watch').set({ state, reason }).where('id', '=', id).execute()
+}
+
+export async function endWatch(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom('watch').where('id', '=', id).execute()
 }
 
 export async function findWatch(

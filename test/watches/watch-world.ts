@@ -11,7 +11,7 @@ import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { kitPath } from '../../src/domain/wire/links.ts'
 import { liveListing } from '../support/live-listing.ts'
 import type { StorePlace } from '../support/stores.ts'
-import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
+import { ALL_LIMITS_OFF, openWorld, type World, type WorldOptions } from '../support/world.ts'
 
 /** What of a listing a release says that watchers are told of. */
 export type Facts = Record<string, string>
@@ -22,12 +22,12 @@ export async function openWatchWorld(
   {
     listings,
     ...options
-  }: Partial<Parameters<typeof openWorld>[0]> & { listings: Iterable<string> },
+  }: Partial<Omit<WorldOptions, 'listings'>> & { listings: readonly string[] },
 ) {
   const outDir = mkdtempSync(join(tmpdir(), 'waypost-watches-'))
   const world = await openWorld({
     ...options,
-    listings: [...listings].map((id) => liveListing(id, `https://${id}.example/`)),
+    listings: listings.map((id) => liveListing(id, `https://${id}.example/`)),
     env: {
       ...config,
       OUT_DIR: outDir,

@@ -1,12 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import type { ClaimMailTask, DeliveryQueue } from '../../deliveries/delivery-queue.ts'
+import type { DeliveryQueue } from '../../deliveries/delivery-queue.ts'
+import type { ClaimMailTask } from '../../deliveries/delivery-task.ts'
+import { OWNER_EVENTS } from '../../store/migrations/0004-watches.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
-import { watchForOwner } from '../../watches/watch-store.ts'
 import type { Proof } from '../proofs/proof.ts'
+import { createSecret } from '../sessions/login-token.ts'
 
 /** A proof that stays away this long ends the claim. */
 const LAPSE_AFTER_MS = 7 * 86_400_000
@@ -134,6 +136,27 @@ async function recordFailure(
     .execute()
   if (changed.length === 0) return
   await tellSeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+}
+
+/** Tells the owner of a verified claim of its listing, unless they end it. */
+async function watchForOwner(
+  trx: Kysely<Tables>,
+  { id, listing_id, seller_id }: Pick<ClaimTable, 'id' | 'listing_id' | 'seller_id'>,
+  now: number,
+): Promise<void> {
+  const { email } = await trx
+    .selectFrom('seller')
+    .select('email')
+    .where('id', '=', seller_id)
+    .executeTakeFirstOrThrow()
+  await trx
+    .insertInto('watch')
+    .values({
+      ...{ id, token: createSecret(), kind: 'listing', target: listing_id, events: OWNER_EVENTS },
+      ...{ email, webhook: null, secret: null, owner: email, state: 'live', reason: null },
+      ...{ claim_id: id, created_at: now },
+    })
+    .execute()
 }
 
 /** Queues a mail to the seller who holds a claim. */

@@ -1,4 +1,4 @@
-import type { ClaimMailTask, DeliveryTask, WatchTask } from '../../deliveries/delivery-queue.ts'
+import type { ClaimMailTask, DeliveryTask, WatchTask } from '../../deliveries/delivery-task.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Mail } from '../../ports/mailer.ts'
 import type { Store } from '../../store/schema/store.ts'

@@ -74,4 +74,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /** What the owner of a claim is told of. */
-export const OWNER_EVENTS = 'probe,price,disputed'
+export const OWNER_EVENTS = 'probe,price,payee,disputed'

@@ -1,3 +1,4 @@
+import { toSuspicionNotice } from '../lint/suspicious-text.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { railsOf } from '../listing/pricing.ts'
@@ -89,6 +90,8 @@ export function deriveListing(
   const surface = toSurface(facts, read, rules)
   const isRotating = (input.notices ?? []).some(({ id }) => id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
+  const firstSeen = (name: string) =>
+    input.evidence.drift?.find((row) => row.name === name)?.at ?? `${facts.added}T00:00:00Z`
   return {
     id: input.id,
     facts,
@@ -103,9 +106,11 @@ export function deriveListing(
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface,
-    notices: [...(input.evidence.notices ?? []), ...input.notices].sort((a, b) =>
-      a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
-    ),
+    notices: [
+      ...(input.evidence.notices ?? []),
+      ...input.notices,
+      ...toSuspicionNotice([...surface.tools, ...surface.skills], firstSeen),
+    ].sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1)),
     evidence: input.evidence,
     payouts: input.payouts,
     payees,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Change, ChangeSchema } from '../changes/change-log.ts'
+import type { Change } from '../changes/change-log.ts'
 import { PayoutSchema } from '../listing/caip-account.ts'
 import type { FormPage } from '../wire/form-page.ts'
 import { NOTICE_TITLES } from '../wire/vocabulary.ts'
@@ -78,17 +78,16 @@ export const WatchStartedSchema = v.object({
 export type WatchStarted = v.InferOutput<typeof WatchStartedSchema>
 
 /** What a webhook is sent, signed as Standard Webhooks says. */
-export const WatchNewsSchema = v.object({
-  type: v.literal('watch.news'),
-  timestamp: v.string(),
-  data: v.object({
-    watch: v.object({ id: v.string(), target: TargetSchema }),
-    changes: v.array(v.object({ ...ChangeSchema.entries, page: v.string() })),
+export interface WatchNews {
+  type: 'watch.news'
+  timestamp: string
+  data: {
+    watch: Pick<WatchView, 'id' | 'target'>
+    changes: (Change & { page: string })[]
     /** Changes beyond those; `GET /api/v1/changes` has them. */
-    more: v.number(),
-  }),
-})
-export type WatchNews = v.InferOutput<typeof WatchNewsSchema>
+    more: number
+  }
+}
 
 /** `/watch`: the form, and with a token the watches of whoever it was sent to. */
 export type WatchPage = FormPage<
@@ -112,7 +111,9 @@ const EVENT_OF: Readonly<Record<string, readonly string[]>> = {
   price_changed: ['price'],
   probe: ['probe'],
   trust: ['trust'],
-  // Owners are told of disputes and not of everything else that changes.
+  // Owners are told of these, and not of everything else that changes.
+  payees: ['changed', 'payee'],
+  payout_changed: ['changed', 'payee'],
   disputed: ['changed', 'disputed'],
 }
 

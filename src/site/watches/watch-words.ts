@@ -7,6 +7,7 @@ export const EVENT_TEXTS: Readonly<Record<string, string>> = {
   probe: 'Whether it answers our probe',
   trust: 'Trust',
   removed: 'Removal',
+  payee: 'Who is paid',
   disputed: 'Disputes',
 }
 

@@ -5,12 +5,12 @@ import { parseSearchParameters } from '../../src/domain/search/search-parameters
 import { describeChange, eventsOf } from '../../src/domain/watches/watch.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/site/feeds/atom-feed.ts'
+import { type ChangeLog, createChangeLog, lastShown } from '../changes/changes.ts'
 import { refuseParameters } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { findWatched } from '../watches/find-watched.ts'
-import { type ChangeLog, createChangeLog, lastShown } from './changes.ts'
+import { findWatched } from './find-watched.ts'
 
 /** Changes kept of one listing, and entries of a feed. */
 const KEPT = 20
