@@ -9,7 +9,6 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Asker } from './ask.ts'
-import type { ProbeOptions } from './probe-options.ts'
 import { runProbes } from './run-probes.ts'
 import type { PackageProber } from './shake-hands.ts'
 
@@ -21,8 +20,12 @@ export interface EvidenceKeeper {
   write(id: string, evidence: Evidence): Promise<void>
 }
 
-export interface ProbeContentOptions
-  extends Omit<ProbeOptions, 'ids' | 'isJson' | 'withPackages' | 'factsOnly'> {
+export interface ProbeContentOptions {
+  /** Leaves out what was probed less than so long ago (milliseconds). */
+  staleMs: number
+  limit: number
+  concurrency: number
+  /** Keeps no seller's sentences: for content that is published as one's own. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
   plans: readonly ProbePlan[]
