@@ -69,9 +69,7 @@ export async function findWaitingAt(
   return db
     .selectFrom('proposal')
     .selectAll()
-    .where('state', '=', 'waiting')
-    .where('url', '=', url)
-    .where('listing_id', 'is', null)
+    .where((eb) => eb.and({ state: 'waiting', url, listing_id: null }))
     .executeTakeFirst()
 }
 

@@ -90,8 +90,7 @@ export async function findClaim(
   return db
     .selectFrom('claim')
     .selectAll()
-    .where('id', '=', id)
-    .where('seller_id', '=', sellerId)
+    .where((eb) => eb.and({ id, seller_id: sellerId }))
     .executeTakeFirst()
 }
 
@@ -104,8 +103,7 @@ export async function expireClaims(
   await db
     .updateTable('claim')
     .set({ state: 'expired' })
-    .where('seller_id', '=', sellerId)
-    .where('state', '=', 'pending')
+    .where((eb) => eb.and({ seller_id: sellerId, state: 'pending' }))
     .where('expires_at', '<=', now)
     .execute()
 }

@@ -34,8 +34,7 @@ export async function findChallenge(
   const row = await db
     .selectFrom('payout_challenge')
     .select('challenge')
-    .where('claim_id', '=', claimId)
-    .where('payout', '=', normalizePayout(payout))
+    .where((eb) => eb.and({ claim_id: claimId, payout: normalizePayout(payout) }))
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return row?.challenge ?? null
@@ -60,8 +59,7 @@ export async function recordPayoutProof(
   return db.transaction().execute(async (trx) => {
     const used = await trx
       .deleteFrom('payout_challenge')
-      .where('claim_id', '=', claim.id)
-      .where('challenge', '=', challenge)
+      .where((eb) => eb.and({ claim_id: claim.id, challenge }))
       .returning('claim_id')
       .execute()
     if (used.length === 0) return null
@@ -93,8 +91,7 @@ export async function withdrawPayoutProof(
     for (const table of ['payout_challenge', 'payout_proof'] as const)
       await trx
         .deleteFrom(table)
-        .where('claim_id', '=', claimId)
-        .where('payout', '=', normalizePayout(payout))
+        .where((eb) => eb.and({ claim_id: claimId, payout: normalizePayout(payout) }))
         .execute()
   })
 }
@@ -107,8 +104,7 @@ export async function findPayoutProof(
   return db
     .selectFrom('payout_proof')
     .selectAll()
-    .where('claim_id', '=', claimId)
-    .where('payout', '=', normalizePayout(payout))
+    .where((eb) => eb.and({ claim_id: claimId, payout: normalizePayout(payout) }))
     .executeTakeFirst()
 }
 
