@@ -26,7 +26,6 @@ const DAY_MS = 86_400_000
 
 const LISTING_PREFIX = listingPath('')
 
-/** A handler for each live door. */
 export type DoorHandlers = Record<LiveDoorId, Handler>
 
 /** A handler for each live route but the relay, which needs the raw socket (`call/`). */

@@ -28,7 +28,6 @@ export type CallPlan =
 export interface PlanContext {
   release: Pick<Release, 'gone' | 'listings'>
   config: Config
-  /** `BASE_URL`, parsed. */
   own: URL
   limits: RelayLimits
   refuse: MakeCallProblem
@@ -181,7 +180,6 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
   return null
 }
 
-/** A malformed id is an unknown id. */
 function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)

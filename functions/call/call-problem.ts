@@ -21,25 +21,19 @@ const MAY_HAVE_SETTLED =
 
 /** What can end a relayed call on our side; everything else comes from Node. */
 const ENDS = {
-  /** The caller's body went past the limit while it streamed. */
   too_large: say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help),
-  /** The caller's body stopped arriving. */
   stalled: say(
     'malformed-request',
     'http_request_error',
     'The request body stopped arriving, or came too slowly.',
   ),
-  /** The caller hung up, or its connection broke: nobody reads this. */
   caller_gone: unreachable('connection_terminated', 'The caller left.'),
-  /** The call had to end for another, whose client holds fewer. */
   gave_way: say(
     'relay-busy',
     'connection_limit_reached',
     `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
   ),
-  /** The seller took longer than its time. */
   late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
-  /** The seller's answer is no final HTTP answer that can be passed on. */
   invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
 }
 

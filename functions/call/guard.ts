@@ -14,7 +14,6 @@ import type { Resolver } from '../ports/resolver.ts'
  */
 export interface GuardOptions {
   resolver: Resolver
-  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
   allowPrivate: PrivateTargets
   /** Name resolution, TCP and TLS together, in milliseconds. */
   connectTimeoutMs?: number

@@ -52,7 +52,6 @@ export const RELAY_LIMITS: RelayLimits = {
   draining: { perClient: 16, perNetwork: 32, inAll: 128 },
 }
 
-/** The limits as `relay_info` shows them: bytes and seconds. */
 export function toRelayLimitsView(limits: RelayLimits): RelayInfoLimits {
   return {
     request_body_bytes: limits.requestBodyBytes,

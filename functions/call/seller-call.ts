@@ -7,7 +7,6 @@ import { CallEnd } from './call-problem.ts'
 import { dialGuarded, type GuardOptions } from './guard.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
-/** One request to a seller. `path` is what stands on the request line. */
 export interface SellerRequest {
   /** Scheme, host and port are taken from it. */
   target: URL

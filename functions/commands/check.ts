@@ -100,7 +100,6 @@ function toChangeLines({ added, removed }: Changes): string[] {
 
 /** Content files that differ from a git ref, those not yet under version control included. */
 interface Changes {
-  /** Paths from the content folder. */
   files: Set<string>
   /** Ids of listings, sorted. */
   added: string[]

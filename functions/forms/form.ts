@@ -13,7 +13,6 @@ import {
 } from '../sellers/sessions/seller-route.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
-/** Bytes of a sent form. */
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
@@ -24,11 +23,8 @@ export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: 
   schema: Schema
   /** What is sent, as the subject of a sentence: `Disputes`. */
   subject: string
-  /** Labels of the page's fields, by the body's names. */
   labels: Readonly<Record<string, string>>
-  /** The page's fields as they are shown again. */
   toSent(fields: URLSearchParams): Sent
-  /** The page's fields as the JSON body that says the same. */
   toBody(fields: URLSearchParams): Record<string, unknown>
   /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
   take(body: v.InferOutput<Schema>, caller: Caller): Promise<Answer | Refused>

@@ -31,7 +31,6 @@ export type Check = (request: CheckRequest) => Promise<CheckAnswer>
 type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
   runs: StrangerRuns
-  /** How the listings of the release are asked. */
   plans: () => Promise<readonly ProbePlan[]>
 }
 
@@ -64,7 +63,6 @@ function refuse(reason: string): CheckAnswer {
   return { kind: 'refused', code: 'invalid-parameter', reason }
 }
 
-/** What `/sellers/check?url=&as=` shows. */
 export function createCheckPage(
   { config }: Pick<Parts, 'config'>,
   check: Check,

@@ -124,7 +124,6 @@ const rpcUrls = jsonOf((value) => {
   return parsed.success ? parsed.output : null
 }, 'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}')
 
-/** `s3://bucket/prefix`. */
 export const releaseStore = v.pipe(
   v.string(),
   v.regex(

@@ -16,7 +16,6 @@ import type { PackageProber } from './shake-hands.ts'
 export interface EvidenceKeeper {
   /** Nothing where the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
-  /** Replaces it in one step. */
   write(id: string, evidence: Evidence): Promise<void>
 }
 
@@ -31,7 +30,6 @@ export interface ProbeContentOptions {
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
-  /** Runs packages; without it none is run. */
   probePackage?: PackageProber
   now: () => number
   /** Told each result once it is on the disk. */
@@ -108,7 +106,6 @@ export function createEvidenceRows({ db }: Store, now: () => number): EvidenceKe
   }
 }
 
-/** Everything a server's own probes saw, by listing id. */
 export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evidence>> {
   const rows = await db
     .selectFrom('probe_evidence')

@@ -61,7 +61,6 @@ export async function addProposal(
   })
 }
 
-/** A proposal that waits to list exactly this address. */
 export async function findWaitingAt(
   db: Kysely<Tables>,
   url: string,
@@ -80,7 +79,6 @@ export async function findProposal(
   return db.selectFrom('proposal').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** What waits, oldest first. */
 export async function listWaiting(db: Kysely<Tables>): Promise<ProposalTable[]> {
   return db
     .selectFrom('proposal')

@@ -40,7 +40,6 @@ export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 export interface SearchOptions {
   /** Asked by the search page, whose rows say more: when it is submitted, or while somebody types, which counts nothing. */
   page?: 'submitted' | 'typing' | undefined
-  /** The `Accept-Encoding` header of the request. */
   accepts?: string | undefined
 }
 

@@ -110,7 +110,6 @@ function report(summary: ProbeSummary, isJson: boolean): void {
   process.exitCode = 1
 }
 
-/** Evidence as files of a content folder. */
 export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
   return {
     read: async (id) => readEvidenceFile(contentDir, id),

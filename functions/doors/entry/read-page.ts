@@ -51,7 +51,6 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** JSON for any origin, that no cache keeps. */
 export function toJsonAnswer(
   status: number,
   body: unknown,

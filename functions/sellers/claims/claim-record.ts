@@ -17,7 +17,6 @@ import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const HOUR_MS = 3_600_000
-/** Open claims a seller may have at once. */
 export const MAX_OPEN_CLAIMS = 20
 
 export interface NewClaim {

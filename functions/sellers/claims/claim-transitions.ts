@@ -130,7 +130,6 @@ async function recordFailure(
   await tellSeller(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
-/** Queues a mail to the seller who holds a claim. */
 export async function tellSeller(
   trx: Kysely<Tables>,
   mail: MailQueue,

@@ -5,7 +5,6 @@ import type { Release } from '../../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
-/** A fresh challenge for one payout of a claim; the one before stops working. */
 export async function openChallenge(
   db: Kysely<Tables>,
   claim: ClaimTable,
@@ -153,7 +152,6 @@ interface PayoutChallenge {
   expiresAt: number
 }
 
-/** Minutes a challenge can be answered. */
 const CHALLENGE_MINUTES = 15
 
 /** The text a wallet shows before it signs: whose, what for, and that it is no payment. */

@@ -13,7 +13,6 @@ import {
 import { SqliteError } from '../schema/store-error.ts'
 import type { Answer, Order, Query } from './thread.ts'
 
-/** The main thread's end of the SQLite thread. */
 export interface SqliteConnection {
   query(query: Query): Promise<Rows>
   /**

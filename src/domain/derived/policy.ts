@@ -24,7 +24,6 @@ export const PolicySchema = v.strictObject({
 })
 export type Policy = v.InferOutput<typeof PolicySchema>
 
-/** What a policy's page says. */
 export interface PolicyView extends Pick<Policy, 'id' | 'name' | 'note'> {
   servers: { id: string; name: string /** Empty for one that is in. */; reasons: string[] }[]
 }

@@ -104,7 +104,6 @@ export const SearchWordsSchema = v.strictObject({
   related: RelatedSchema,
 })
 
-/** The words of both tables. */
 export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & { foreign: ForeignWords }
 
 /** No word is treated differently from others. */

@@ -3,7 +3,6 @@ import * as v from 'valibot'
 const PAYOUT_PATTERN =
   /^(?:eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}|solana:[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** A published payout address, CAIP-10. */
 export const PayoutSchema = v.pipe(
   v.string(),
   v.regex(

@@ -54,9 +54,7 @@ export function createListingFactsSchema(rules: UrlRules) {
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
     http: v.optional(listOf(createOperationSchema(rules), MAX_OPERATIONS), []),
-    /** Of an `mcp_server`, in sentences of our own. */
     tools: v.optional(WrittenToolsSchema),
-    /** Of an `a2a_agent`. */
     skills: v.optional(WrittenSkillsSchema),
     invoke: v.optional(listOf(createInvokeSchema(rules), MAX_INVOKE), []),
     registry_name: v.optional(RegistryNameSchema),

@@ -190,7 +190,6 @@ type ValueOf<Row> = Row extends { takes: 'flag' }
 /** What each filter is asked for as, once parsed. */
 export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }
 
-/** In the table's order. */
 export const FILTER_ROWS: readonly (readonly [FilterName, Filter])[] = Object.entries(
   FILTERS,
   // `Object.entries` widens the names it was given.

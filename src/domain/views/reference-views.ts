@@ -17,7 +17,6 @@ import { sourceIdsOf } from './summary-view.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** `GET /api/v1/categories`. */
 export const CategoriesSchema = v.object({
   categories: v.array(
     v.object({

@@ -50,13 +50,11 @@ const measuredExtras = {
   raw: v.optional(RawSchema),
 }
 
-/** Trust in a search result. */
 export const TrustSummarySchema = v.variant('evidence', [
   v.object(scored),
   v.object(unsold),
   v.object(unknown),
 ])
-/** Trust in the full listing. */
 export const TrustSchema = v.variant('evidence', [
   v.object({ ...scored, ...measuredExtras }),
   v.object({ ...unsold, ...measuredExtras }),
