@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
-import type { MakeProblem } from '../http/problem.ts'
+import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
@@ -30,8 +30,6 @@ export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: 
   take(body: v.InferOutput<Schema>, caller: Caller): Promise<Answer | Refused>
 }
 
-const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
-
 /** The endpoint of a form. @param render the JSON of what became of it */
 export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: string }>(
   parts: Parts,
@@ -44,7 +42,7 @@ export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: 
     const answer = await form.take(body.output, toCaller(event, parts.config))
     if (isRefused(answer)) return toProblem(answer, parts.problem)
     const { status, body: shown } = render(answer)
-    return Response.json(shown, { status, headers: HEADERS })
+    return jsonAnswer(shown, {}, status)
   })
 }
 

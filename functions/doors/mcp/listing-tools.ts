@@ -77,8 +77,8 @@ export const READING_TOOLS = [
   }),
   toTool('compare_listings', CompareToolInput, ComparedSchema, async (directory, { ids }) => {
     const reply = await directory.compare(ids)
-    if ('errors' in reply)
-      return failWith(reply.errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
+    if ('problems' in reply)
+      return failWith(reply.problems.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
     const { sections, first_party, ranking, url } = reply.view
     const rows = [...sections.flatMap((section) => section.rows), ...first_party]
     return answerWith({ rows, ranking, url })

@@ -81,18 +81,6 @@ export function setCookies(response: Response, cookies: readonly string[]): Resp
   return response
 }
 
-/** JSON that no cache keeps. */
-export function jsonAnswer(body: unknown, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(body), {
-    headers: {
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-    },
-  })
-}
-
 /**
  * CSRF: a browser says with every write where it comes from. `Sec-Fetch-Site`
  * decides where it is sent, else the whole `Origin`; a write with neither comes from no browser, and
