@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { count } from '../wire/shapes.ts'
 import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
 /** What the search page offers to filter by, with counts: data, so that new content is no new code. */

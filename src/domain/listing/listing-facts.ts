@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { listOf } from '../wire/shapes.ts'
 import { COSTS, type DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
 import { createAuthSchema } from './auth.ts'
 import { normalizePayout, PayoutSchema } from './caip-account.ts'
@@ -85,13 +86,6 @@ function sourcesSchema(rules: UrlRules) {
     v.array(source, 'expected a list of { source, ref }'),
     v.minLength(1, 'expected at least one source: every listing says where its facts come from'),
     v.maxLength(MAX_SOURCES, `expected at most ${MAX_SOURCES} entries`),
-  )
-}
-
-function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
-  return v.pipe(
-    v.array(item, 'expected a list'),
-    v.maxLength(max, `expected at most ${max} entries`),
   )
 }
 
