@@ -65,7 +65,7 @@ export function createUpload(
  */
 function watchPace(
   req: IncomingMessage,
-  { graceMs, bytesPerSecond, totalMs }: RelayLimits['upload'],
+  { graceMs, minBytesPerSecond, maxMs }: RelayLimits['upload'],
   received: () => number,
   onTooSlow: () => void,
 ): () => void {
@@ -75,8 +75,8 @@ function watchPace(
   const timer = setInterval(() => {
     allMs += everyMs
     if (!req.isPaused()) waitedMs += everyMs
-    const allowedMs = graceMs + (received() / bytesPerSecond) * 1000
-    if (waitedMs > allowedMs || allMs > totalMs) onTooSlow()
+    const allowedMs = graceMs + (received() / minBytesPerSecond) * 1000
+    if (waitedMs > allowedMs || allMs > maxMs) onTooSlow()
   }, everyMs)
   return () => clearInterval(timer)
 }
