@@ -34,19 +34,6 @@ export const RELAY_LIMITS = {
 
 export type RelayLimits = typeof RELAY_LIMITS
 
-/** @example toRelayLimitsView({ idleBodyMs: 60_000 }) → { idle_body_seconds: 60 } */
-export function toRelayLimitsView(limits: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(limits).map(([name, limit]) => {
-      const shown = name
-        .replace(/Ms$/, 'Seconds')
-        .replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)
-      if (typeof limit === 'object') return [shown, toRelayLimitsView(limit)]
-      return [shown, name.endsWith('Ms') ? limit / 1000 : limit]
-    }),
-  )
-}
-
 /** Counts calls under way, so that a slow seller or a greedy client cannot take all there is. */
 export interface InFlight {
   /** @returns the call's place, or the name of the limit that is reached. */
