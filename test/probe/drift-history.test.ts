@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { toDriftHistory } from '../../src/domain/probe/keep/drift-history.ts'
-import {
-  findSuspiciousTexts,
-  toSuspicionNotice,
-} from '../../src/domain/lint/suspicious-text.ts'
+import { findSuspiciousTexts, toSuspicionNotice } from '../../src/domain/lint/suspicious-text.ts'
 import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
+import { toDriftHistory } from '../../src/domain/probe/keep/drift-history.ts'
 import { readTools } from '../../src/domain/probe/read/mcp-tools.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 
@@ -53,7 +50,12 @@ describe('what changed between two looks', () => {
 
   test('a long text is shown from shortly before where it differs', () => {
     const long = 'word '.repeat(100)
-    const [row] = toDriftHistory([], seen([tool('a', `${long}one`)]), seen([tool('a', `${long}two`)]), AT)
+    const [row] = toDriftHistory(
+      [],
+      seen([tool('a', `${long}one`)]),
+      seen([tool('a', `${long}two`)]),
+      AT,
+    )
     expect(row?.was).toMatch(/^….*one$/)
     expect(row?.is).toMatch(/^….*two$/)
   })

@@ -74,8 +74,7 @@ async function recordSuccess(
   const still = await trx
     .updateTable('claim')
     .set({ ...seen, failing_since: null })
-    .where('id', '=', claim.id)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ id: claim.id, state: 'verified' }))
     .returning('id')
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
@@ -84,8 +83,7 @@ async function recordSuccess(
   const verified = await trx
     .updateTable('claim')
     .set({ ...seen, state: 'verified', verified_at: now, failing_since: null })
-    .where('id', '=', claim.id)
-    .where('state', '=', 'pending')
+    .where((eb) => eb.and({ id: claim.id, state: 'pending' }))
     .where('expires_at', '>', now)
     .returning('id')
     .execute()
@@ -103,8 +101,7 @@ async function supersedeOthers(
   const others = await trx
     .updateTable('claim')
     .set({ state: 'superseded' })
-    .where('listing_id', '=', listing_id)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ listing_id, state: 'verified' }))
     .where('id', '<>', id)
     .returningAll()
     .execute()
@@ -129,8 +126,7 @@ async function recordFailure(
   const changed = await trx
     .updateTable('claim')
     .set(isLapsing ? { state: 'lapsed' } : { failing_since: now })
-    .where('id', '=', claim.id)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ id: claim.id, state: 'verified' }))
     .$if(!isLapsing, (query) => query.where('failing_since', 'is', null))
     .returning('id')
     .execute()
@@ -159,7 +155,6 @@ async function watchForOwner(
     .execute()
 }
 
-/** Queues a mail to the seller who holds a claim. */
 export async function tellSeller(
   trx: Kysely<Tables>,
   deliveries: DeliveryQueue,

@@ -14,9 +14,6 @@ const FactChangesSchema = v.record(
   v.string(),
   v.object({ was: v.optional(v.string()), is: v.optional(v.string()) }),
 )
-export type FactChanges = v.InferOutput<typeof FactChangesSchema>
-
-/** What differs for one listing. */
 const differenceEntries = {
   id: v.string(),
   change: v.picklist(CHANGES),

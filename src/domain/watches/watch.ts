@@ -7,7 +7,6 @@ import { NOTICE_TITLES } from '../wire/vocabulary.ts'
 /** What a watcher can be told of. `changed` is anything a caller relies on, and what joins a search. */
 export const WATCH_EVENTS = ['changed', 'price', 'probe', 'trust', 'removed'] as const
 export const WATCH_STATES = ['waiting', 'live', 'paused'] as const
-export const WATCH_TARGETS = ['listing', 'query', 'payee'] as const
 /** Watches of one mailbox or webhook. */
 export const MAX_WATCHES = 20
 const MAX_QUERY = 1000
