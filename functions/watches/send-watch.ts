@@ -31,13 +31,9 @@ interface SendParts {
 
 /** Hands webhooks over, by the guard that relay and probes use: no redirect is followed. */
 export function createWebhookSender({ store, clock, resolver, config }: SendParts) {
-  const { BASE_URL: baseUrl, PRIVATE_TARGETS: allowPrivate } = config
-  const asker = createAsker({
-    resolver,
-    allowPrivate,
-    userAgent: `Directory-Webhook/1 (+${baseUrl}/docs/watches)`,
-    limits: LIMITS,
-  })
+  const { BASE_URL: baseUrl } = config
+  const userAgent = `Directory-Webhook/1 (+${baseUrl}/docs/watches)`
+  const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
   const post = async (url: string, secret: string, id: string, body: string) => {
     if (isOwnHost(new URL(url), new URL(baseUrl))) throw new DeliveryRefused('it is this service')
     const at = Math.floor(clock.now() / 1000)

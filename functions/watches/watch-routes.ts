@@ -1,12 +1,9 @@
 import type { H3Event } from 'h3'
+import { jsonAnswer } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
-import {
-  createSellerRoute,
-  jsonAnswer,
-  type SellerRoute,
-} from '../sellers/sessions/seller-route.ts'
+import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
 import type { WatchTable } from '../store/schema/tables.ts'
 import { ENDED } from './watch-form.ts'
 import { endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'

@@ -80,7 +80,7 @@ export interface Categories {
 }
 
 export interface Changes {
-  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; reason?: string })[]
+  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; facts?: { [name: string]: { was?: string; is?: string } }; reason?: string })[]
   next: string | null
   has_more: boolean
 }
@@ -189,6 +189,7 @@ export interface Listing {
   tools: { name: string; title?: string; description: string }[]
   skills: { id: string; name: string; description: string }[]
   notices: Notice[]
+  drift?: ({ at: string; what: "tool" | "price" | "payee"; name: string; was?: string; is?: string })[]
   registry_name?: string
   version?: string
   buy: "relay_x402" | "link_out"
