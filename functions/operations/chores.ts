@@ -3,12 +3,12 @@ import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createAsker, toUserAgent } from '../probe/ask.ts'
+import { type Asker, createAsker, toUserAgent } from '../probe/ask.ts'
 import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { hostOf } from '../probe/run-probes.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
-import { createJobQueue, HOLD_MS } from '../store/jobs.ts'
+import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/schema/store.ts'
 
 const STALE_MS = 24 * 3_600_000
@@ -100,7 +100,7 @@ type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
  * the next build. Servers share the work by hosts: one of them asks a host at a time.
  */
 export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal): Promise<void> {
-  const { config, resolver, clock, log, holdMs = HOLD_MS } = parts
+  const { config, resolver, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
   // With SQLite one server holds the state.
@@ -118,39 +118,57 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
     while (!signal.aborted && now() < end) {
       const hosts = await queue.take(HOSTS_AT_ONCE)
       if (hosts.length === 0) return
-      const lost = new AbortController()
-      const holding = setInterval(() => {
-        // The next holder goes on from what is written down.
-        const onLost = (isHeld: boolean) => isHeld || lost.abort()
-        queue
-          .hold(hosts)
-          .then(onLost, (error) => log.error('probe.hold', { reason: String(error) }))
-      }, holdMs / 5)
-      const { probed, held_back, outcomes, is_offline } = await probeContent({
-        evidence: createEvidenceRows(store, now, STALE_MS),
-        plans: hosts.flatMap((host) => byHost.get(host) ?? []),
-        staleMs: STALE_MS,
-        limit: Number.POSITIVE_INFINITY,
-        concurrency: AT_ONCE,
-        asker,
-        resolver,
-        now,
-        signal: AbortSignal.any([signal, lost.signal]),
-        onProbe: () => {},
-      }).finally(() => clearInterval(holding))
-      // What was left undone is for whoever takes the host next.
-      if (signal.aborted || lost.signal.aborted) return await queue.finish(hosts, now())
-      const [known, gone] = [
-        hosts.filter((host) => byHost.has(host)),
-        hosts.filter((host) => !byHost.has(host)),
-      ]
-      await queue.finish(known, now() + (held_back > 0 ? EVERY_MS : STALE_MS))
-      await queue.finish(gone, null)
-      if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
+      const isGone = (host: string) => !byHost.has(host)
+      await queue.finish(hosts.filter(isGone), null)
+      const known = hosts.filter((host) => !isGone(host))
+      const plans = known.flatMap((host) => byHost.get(host) ?? [])
+      await queue.finish(
+        known,
+        await probeHosts(parts, { queue, hosts: known, plans, asker, signal }),
+      )
     }
   } finally {
     await asker.close()
   }
+}
+
+interface HostsProbe {
+  queue: JobQueue
+  hosts: readonly string[]
+  plans: readonly ProbePlan[]
+  asker: Asker
+  signal: AbortSignal
+}
+
+/** @returns when the hosts are due again */
+async function probeHosts(
+  { ledger, resolver, clock, log, holdMs = HOLD_MS }: ProbeChoreParts,
+  { queue, hosts, plans, asker, signal }: HostsProbe,
+): Promise<number> {
+  const now = () => clock.now()
+  const lost = new AbortController()
+  const holding = setInterval(() => {
+    // The next holder goes on from what is written down.
+    const onHeld = (isHeld: boolean) => isHeld || lost.abort()
+    queue.hold(hosts).then(onHeld, (error) => log.error('probe.hold', { reason: String(error) }))
+  }, holdMs / 5)
+  const either = AbortSignal.any([signal, lost.signal])
+  const { probed, held_back, outcomes, is_offline } = await probeContent({
+    evidence: createEvidenceRows(ledger.store, now, STALE_MS),
+    plans,
+    staleMs: STALE_MS,
+    limit: Number.POSITIVE_INFINITY,
+    concurrency: AT_ONCE,
+    asker,
+    resolver,
+    now,
+    signal: either,
+    onProbe: () => {},
+  }).finally(() => clearInterval(holding))
+  if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
+  // What was left undone is for whoever takes the host next.
+  if (either.aborted) return now()
+  return now() + (held_back > 0 ? EVERY_MS : STALE_MS)
 }
 
 /** Hosts with a listing that nobody has asked yet. */

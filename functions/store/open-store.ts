@@ -129,8 +129,10 @@ function createPrimaryFinder(urls: readonly string[]) {
   }
   class Client extends pg.Client {
     readonly place = at
-    constructor(options: pg.ClientConfig) {
+    constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: urls[at] })
+      // The query fails too. Without a listener the process would end where a server dies in between.
+      this.on('error', () => undefined)
       let isConnected = false
       this.once('connect', () => {
         isConnected = true
