@@ -3,7 +3,7 @@ import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
 import type { Parts } from '../parts/parts.ts'
-import { type Asker, createAsker, toUserAgent } from '../probe/ask.ts'
+import { type Asker, createAsker } from '../probe/ask.ts'
 import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { hostOf } from '../probe/run-probes.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
@@ -106,11 +106,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
   await queue.add([...byHost.keys()], await findNewHosts(store, byHost))
-  const asker = createAsker({
-    resolver,
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
+  const asker = createAsker({ config, resolver })
   const end = now() + A_TURN_MS
   try {
     while (!signal.aborted && now() < end) {
