@@ -22,9 +22,7 @@ const statements = readFileSync(join(EARLIER, 'ledger.sql'), 'utf8').split(/;\n/
 const RENAMED: Record<string, { table: string; columns: Record<string, string> }> = {
   mail_job: { table: 'delivery', columns: { email: 'address' } },
 }
-const inserts = statements.filter(
-  (statement) => statement.startsWith('INSERT') && !statement.includes('"kysely_'),
-)
+const inserts = statements.filter((statement) => /^INSERT INTO "(?!kysely_)/.test(statement))
 
 type Row = Record<string, unknown>
 
@@ -55,7 +53,8 @@ describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
       const { rows } = await sql<Row>`select * from ${sql.table(table)}`.execute(store.db)
       return rows
     }
-    for (const insert of inserts) {
+    // Who held the machines' work is nobody's loss: a queue took the place of the lease.
+    for (const insert of inserts.filter((insert) => !insert.includes('"lease"'))) {
       const [, table = '', columns = '', values = ''] =
         /^INSERT INTO "(\w+)" \((.*?)\) VALUES \((.*)\)$/s.exec(insert) ?? []
       const renamed = RENAMED[table]
