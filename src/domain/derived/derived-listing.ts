@@ -90,8 +90,6 @@ export function deriveListing(
   const surface = toSurface(facts, read, rules)
   const isRotating = (input.notices ?? []).some(({ id }) => id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
-  const firstSeen = (name: string) =>
-    input.evidence.drift?.find((row) => row.name === name)?.at ?? `${facts.added}T00:00:00Z`
   return {
     id: input.id,
     facts,
@@ -106,17 +104,26 @@ export function deriveListing(
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface,
-    notices: [
-      ...(input.evidence.notices ?? []),
-      ...input.notices,
-      ...toSuspicionNotice([...surface.tools, ...surface.skills], firstSeen),
-    ].sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1)),
+    notices: toNotices(input, surface),
     evidence: input.evidence,
     payouts: input.payouts,
     payees,
     digest: toDigest({ facts, surface, payees }),
     ...chooseSignals(input.evidence),
   }
+}
+
+/** Newest first: what its evidence and the ledger say, and what its texts make a person look at. */
+function toNotices(
+  { facts, evidence, notices = [] }: DeriveInput,
+  { tools, skills }: Surface,
+): Notice[] {
+  const firstSeen = (name: string) =>
+    evidence.drift?.find((row) => row.name === name)?.at ?? `${facts.added}T00:00:00Z`
+  const suspicion = toSuspicionNotice([...tools, ...skills], firstSeen)
+  return [...(evidence.notices ?? []), ...notices, ...suspicion].sort((a, b) =>
+    a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
+  )
 }
 
 /** The multiplier's input for ranking: a score only where payments were verified. */

@@ -24,7 +24,7 @@ export const TEXT_RULES = [
     id: 'keeps_secret',
     says: 'tells the agent to hide something from the person it works for',
     pattern:
-      /\b(?:do not|don.t|never|without)\b[^.]{0,20}\b(?:tell|telling|mention|mentioning|inform|informing|notify|notifying)\b[^.]{0,20}\b(?:user|human|person|them)\b/i,
+      /\b(?:do not|don.t|never|without)\b[^.;:]{0,20}\b(?:tell|telling|mention|mentioning|inform|informing|notify|notifying)\b[^.]{0,20}\b(?:user|human|person|them)\b/i,
   },
   {
     id: 'speaks_as_system',
