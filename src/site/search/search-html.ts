@@ -87,8 +87,8 @@ function toHit(row: SearchRow): Markup {
         <input type="checkbox" name="ids" value="${id}" form="compare" aria-label="Compare ${name}"></label>
       ${toTile({ id, name, kind })}
       <div class="hit-who">
-        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p dir="auto">${summary}</p>
-        ${operation !== undefined && html`<p dir="auto">Matches ${operation}</p>`}</div>
+        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p class="clamp" dir="auto">${summary}</p>
+        ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}</div>
       <div class="hit-price">
         <span class="${price === null ? 'soft' : 'money'}">${from}</span>
         ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>
@@ -115,7 +115,7 @@ function toOwn(rows: readonly OwnRow[]): Markup {
     (row) => html`
       <li class="item">${toTile(row)}
         <span class="item-name"><a href="${pagePath(row.id)}" dir="auto">${row.name}</a></span>
-        <p class="item-summary" dir="auto">${row.summary}</p>
+        <p class="clamp" dir="auto">${row.summary}</p>
         <p class="item-facts"><span class="kind is-kit">Kit</span></p></li>`,
   )
   return html`
