@@ -18,7 +18,7 @@ export const FINE: PageAudit = { accessibility: [], overflow: 0, layoutShift: 0,
 export async function auditPage(page: Page): Promise<PageAudit> {
   const layoutShift = await page.evaluate(readLayoutShift)
   await page.evaluate(AXE)
-  const accessibility = await page.evaluate(runAxe)
+  const accessibility = await page.evaluate(runAxe, undefined)
   const headings = await page.locator('h1').count()
   return { accessibility, overflow: await readOverflow(page), layoutShift, headings }
 }
@@ -73,7 +73,7 @@ function judgeFocus(isFirst: boolean): string | null {
   return hasRing && isSeen ? null : `${hasRing ? 'out of sight' : 'no ring'}: ${name}`
 }
 
-async function runAxe(runOnly?: readonly string[]): Promise<string[]> {
+async function runAxe(runOnly: readonly string[] | undefined): Promise<string[]> {
   // axe has put itself on the window; the page's own types know nothing of it.
   const axe = Reflect.get(window, 'axe')
   const { violations } = await axe.run(document, {
