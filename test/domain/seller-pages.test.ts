@@ -10,7 +10,7 @@ import { toListing } from './listing-samples.ts'
 
 describe('the badge to paste', () => {
   const codeOf = (name: string) => {
-    const { tiers } = toListing({ facts: { name } })
+    const { tiers } = toListing()
     const listing = { id: 'x402.shop', directory: 'Signs', facts: { name }, tiers }
     const embeds = toBadgeEmbeds(toTiersView(listing, 'https://waypost.example'))
     return Object.fromEntries(embeds.map(({ label, code }) => [label, code]))
