@@ -33,7 +33,7 @@ const CASES: readonly Omit<TrustExample, 'score'>[] = [
   {
     title: 'A small, honest service',
     input: input({ buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4 }),
-    note: 'Small prices are no drawback: buyers weigh most.',
+    note: 'Small prices do no harm: buyers weigh most.',
   },
   {
     title: 'First sales',
