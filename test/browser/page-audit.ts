@@ -15,16 +15,19 @@ export interface PageAudit {
 /** Everything is well. */
 export const FINE: PageAudit = { accessibility: [], overflow: 0, layoutShift: 0, headings: 1 }
 
-export async function auditPage(page: Page): Promise<PageAudit> {
+/** @param rules axe's, all when left out */
+export async function auditPage(page: Page, rules?: readonly string[]): Promise<PageAudit> {
   const layoutShift = await page.evaluate(readLayoutShift)
   await page.evaluate(AXE)
-  const accessibility = await page.evaluate(runAxe, undefined)
+  const accessibility = await page.evaluate(runAxe, rules)
   const headings = await page.locator('h1').count()
   return { accessibility, overflow: await readOverflow(page), layoutShift, headings }
 }
 
 /** The rules whose answer depends on colours. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
+/** Those whose answer depends on the width as well. */
+export const LAYOUT = [...COLOURS, 'target-size', 'scrollable-region-focusable', 'meta-viewport']
 
 /** What other colours can change on a page that `auditPage` has looked at. */
 export async function auditColours(page: Page) {
