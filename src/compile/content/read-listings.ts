@@ -8,7 +8,7 @@ import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import type { ParseMemory } from './parse-memory.ts'
-import { findYamlKeyLine, findYamlLine, type YamlFault } from './parse-yaml.ts'
+import { findYamlLine, type YamlFault } from './parse-yaml.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
 /** A listing as its file says it, the shape checked, not yet held against the rest of the content. */
@@ -104,7 +104,7 @@ export function createListingParser(rules: UrlRules) {
       }
     const found = toSchemaFaults(schema, result.issues)
     const faults = found.map(({ path, field, message, isUnknownKey }) => {
-      const line = isUnknownKey ? findYamlKeyLine(yaml, path) : findYamlLine(yaml, path)
+      const line = findYamlLine(yaml, path, isUnknownKey)
       return toFault(entry.file, { line, message }, field)
     })
     const partial = { ...entry, facts: parseSound(schema, data, found), yaml }
