@@ -2,25 +2,6 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toXmlText } from '../frame/xml-text.ts'
 import { toHomeLists } from '../home/home-lists.ts'
 
-interface FeedEntry {
-  /** A URL that no other entry has. */
-  id: string
-  title: string
-  summary: string
-  url: string
-  /** RFC 3339. */
-  at: string
-}
-
-export interface Feed {
-  author: string
-  title: string
-  /** Page the feed belongs to. */
-  home: string
-  self: string
-  entries: readonly FeedEntry[]
-}
-
 /** Entries in the feeds of new listings. */
 const FEED_LENGTH = 50
 
@@ -28,21 +9,26 @@ const FEED_LENGTH = 50
 export function toListingFeed(
   listings: readonly { view: ListingView; added: string }[],
   { baseUrl, path, name }: { baseUrl: string; path: string; name: string },
-): Feed {
+) {
   return {
     author: name,
     title: `${name}: new listings`,
+    /** Page the feed belongs to. */
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({
+      /** A URL that no other entry has. */
       id: `${baseUrl}${row.page}`,
       title: `${row.name} (${row.kind_label})`,
       summary: row.summary,
       url: `${baseUrl}${row.page}`,
+      /** RFC 3339. */
       at: `${added}T00:00:00Z`,
     })),
   }
 }
+
+export type Feed = ReturnType<typeof toListingFeed>
 
 /** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
 export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
@@ -79,7 +65,7 @@ export function toJsonFeed({ title, home, self, entries }: Feed) {
   }
 }
 
-function renderEntry({ id, title, summary, url, at }: FeedEntry): string {
+function renderEntry({ id, title, summary, url, at }: Feed['entries'][number]): string {
   return [
     '<entry>',
     `<title>${toXmlText(title)}</title>`,
