@@ -4,7 +4,7 @@ import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createAsker, toUserAgent } from '../probe/ask.ts'
+import { createAsker } from '../probe/ask.ts'
 import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
@@ -104,11 +104,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const lease = await takeLease(store, { name: 'probe', holder: randomUUID(), isAlone }, now())
   if (lease === null) return
   const stop = new AbortController()
-  const asker = createAsker({
-    resolver,
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
+  const asker = createAsker({ config, resolver })
   let done = 0
   const holdOn = async () => {
     // The next owner continues from what is written down.

@@ -27,7 +27,7 @@ import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { type Asker, createAsker, toUserAgent } from '../../probe/ask.ts'
+import { type Asker, createAsker } from '../../probe/ask.ts'
 
 type Protocol = (typeof PROBE_PROTOCOLS)[number]
 
@@ -41,11 +41,7 @@ const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
 await runMain(async () => {
   const command = readCommand()
   const config = parseConfig(process.env)
-  const asker = createAsker({
-    resolver: createResolver(config.DNS_SERVERS),
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
+  const asker = createAsker({ config, resolver: createResolver(config.DNS_SERVERS) })
   try {
     const report = await lint(command, config, asker)
     console.log(command.isJson ? JSON.stringify(report) : toText(report))
