@@ -137,7 +137,10 @@ function describe(
       const [first] = task.changes
       const others = task.changes.length + task.more - 1
       const parts = task.changes.map((change) =>
-        [change.id, ...describeChange(change), baseUrl + pagePath(change.id)].join('\n  '),
+        [change.id, ...describeChange(change), baseUrl + pagePath(change.id)]
+          .join('\n  ')
+          // In plain ASCII a mail's links stay whole in its source.
+          .replaceAll('→', '->'),
       )
       const more = task.more === 0 ? [] : [`And ${task.more} more: ${baseUrl}/api/v1/changes`]
       return {

@@ -105,7 +105,7 @@ describeStores('watches', ({ newPlace }) => {
     await liveMail('ann@mail.example')
     await at.publish('b', DEAR)
     const [mail] = world.mails
-    expect(mail?.text).toContain('Price: $0.01 per call → $0.05 per call')
+    expect(mail?.text).toContain('Price: $0.01 per call -> $0.05 per call')
     const ended = await fetch(mail?.unsubscribe ?? '', {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -156,7 +156,7 @@ describeStores('watches', ({ newPlace }) => {
     const news = world.mails.filter(({ subject }) => subject.startsWith(ID))
     expect(news).toHaveLength(1)
     expect(news[0]?.to).toBe('owner@shop.example')
-    expect(news[0]?.text).toContain('Our probe: spoke → dead')
+    expect(news[0]?.text).toContain('Our probe: spoke -> dead')
     await store.db.updateTable('claim').set({ state: 'lapsed' }).execute()
     await at.publish('d', CHEAP)
     expect(world.mails.filter(({ subject }) => subject.startsWith(ID))).toHaveLength(1)

@@ -119,17 +119,15 @@ export function deriveListing(
 }
 
 /** Newest first: what its evidence and the ledger say, and what its texts make a person look at. */
-function toNotices(
-  { facts, evidence, notices = [] }: DeriveInput,
-  { tools, skills }: Surface,
-): Notice[] {
+function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
+  const { facts, evidence, notices = [] } = given
   const firstSeen = (name: string) =>
     evidence.drift?.find((row) => row.name === name)?.at ?? `${facts.added}T00:00:00Z`
-  const suspicion = toSuspicionNotice([...tools, ...skills], firstSeen)
-  return [...(evidence.notices ?? []), ...notices, ...suspicion].sort((a, b) =>
-    a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
-  )
+  const found = toSuspicionNotice([...tools, ...skills], firstSeen)
+  return [...(evidence.notices ?? []), ...notices, ...found].sort(byNewest)
 }
+
+const byNewest = (a: Notice, b: Notice) => (a.at < b.at || (a.at === b.at && a.id > b.id) ? 1 : -1)
 
 /** The multiplier's input for ranking: a score only where payments were verified. */
 export function trustScoreOf(trust: TrustVerdict): number | null {
