@@ -13,6 +13,7 @@ import {
 } from '../words/foreign-lexicon.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord } from './known-term.ts'
+import { rememberWords } from './remember.ts'
 
 /** A query with the everyday words of its language read as the English ones listings write. */
 export interface ReadQuery {
@@ -60,7 +61,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   if (lexicons.of.size === 0 || words.length === 0) return asWritten
   const text = words.map(({ whole }) => whole).join(' ')
   const scripted = SCRIPTS.find(([script]) => script.test(text))?.[1]
-  if (scripted === undefined && words.every((word) => isSurelyEnglish(index, word, lexicons)))
+  if (scripted === undefined && words.every(({ whole }) => isSurelyEnglish(index, whole)))
     return asWritten
   const tried = (scripted ?? LATIN).map((language) => {
     const lexicon = lexicons.of.get(language) ?? emptyLexicon(language)
@@ -149,11 +150,12 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
 }
 
 /** Nearly every query is made of such words alone, and needs no reading. */
-function isSurelyEnglish(index: SearchIndex, { whole }: Word, lexicons: Lexicons): boolean {
-  if (isEnglishStop(index, whole)) return true
-  if (lexicons.isStop(whole)) return false
-  return !lexicons.mayMean(whole) || lookUpWord(index, whole).rows >= KNOWN_ROWS
-}
+const isSurelyEnglish = rememberWords((index, word): boolean => {
+  if (isEnglishStop(index, word)) return true
+  const lexicons = index.words.foreign()
+  if (lexicons.isStop(word)) return false
+  return !lexicons.mayMean(word) || lookUpWord(index, word).rows >= KNOWN_ROWS
+})
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
   return stop.has(text) || generic.has(text) || filler.has(text)
