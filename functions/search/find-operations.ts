@@ -1,4 +1,3 @@
-import type { H3Event } from 'h3'
 import {
   type ParameterProblem,
   parseSearchParameters,
@@ -9,10 +8,8 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { clientKey } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
-import type { Handler, Parts } from '../parts/parts.ts'
+import { toBytes } from '../http/to-bytes.ts'
+import { HEADERS, type Search } from './search.ts'
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
@@ -23,18 +20,13 @@ const OF_ONE_LISTING = 2
 const LOOKED_AT = 100
 /** What a search of listings takes and this one does not. */
 const NOT_TAKEN = new Set(['view', 'explain', 'facets', 'sort'])
-const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const
 
 /** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
 export type FindOperations = (
   rawQuery: string,
 ) => OperationsAnswer | { problems: readonly ParameterProblem[] }
 
-/** `GET /api/v1/operations`: operations, tools and skills by the search's own engine and formula. */
+/** Finds operations, tools and skills by the search's own engine and formula. */
 export function createFindOperations({
   release,
 }: {
@@ -99,22 +91,11 @@ function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
   return { listing, operation, digest, relevance: Math.round(relevance * 100) / 100 }
 }
 
-/** The same over HTTP, within the search's own limit. */
-export function createOperationsRoute(
-  { problem, limits, config }: Pick<Parts, 'problem' | 'limits' | 'config'>,
-  find: FindOperations,
-): Handler {
-  return async ({ req }: H3Event) => {
-    const caller = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-    const taken = await limits.take('search', caller)
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
-    const answer = find(splitTarget(req.url).query)
-    if ('problems' in answer)
-      return problem('invalid-parameter', {
-        detail: `These parameters cannot be used: ${answer.problems.map(({ name }) => name).join(', ')}.`,
-        errors: answer.problems,
-      })
-    return Response.json(answer, { headers: { ...HEADERS, ...taken.headers } })
+/** `GET /api/v1/operations` as a search that is mounted like the other. */
+export function createOperationsSearch(find: FindOperations): Search {
+  return (rawQuery) => {
+    const answer = find(rawQuery)
+    if ('problems' in answer) return { status: 400, problems: answer.problems }
+    return { status: 200, headers: HEADERS, body: toBytes(JSON.stringify(answer)) }
   }
 }

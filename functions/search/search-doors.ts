@@ -6,6 +6,7 @@ import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
+import { refuseParameters } from '../http/problem.ts'
 import { clientKey } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
@@ -35,7 +36,7 @@ export function createSearchDoors(
 ): { route: Handler; door: SearchDoor } {
   const counted: Counted = new WeakMap()
   return {
-    route: createRoute(parts, search, counted),
+    route: createSearchRoute(parts, search, counted),
     door: createDoor(parts, search, counted),
   }
 }
@@ -47,11 +48,16 @@ const TYPING_HEADERS = ['search-typing', 'waypost-typing']
 type Counted = WeakMap<object, LimitTaken>
 type DoorParts = Omit<SearchParts, 'release' | 'ledger'>
 
-function createRoute({ problem, limits, config }: DoorParts, search: Search, counted: Counted) {
+/** A search as h3 mounts it, within the search's own limit. */
+export function createSearchRoute(
+  { problem, limits, config }: DoorParts,
+  search: Search,
+  counted?: Counted,
+): Handler {
   return async function route({ req }: H3Event): Promise<Response | HTTPResponse> {
     const node = req.runtime?.node?.req
     const taken =
-      (node && counted.get(node)) ??
+      (node && counted?.get(node)) ??
       (await limits.take(
         'search',
         clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY),
@@ -69,11 +75,7 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
         status: 200,
         headers: { ...reply.headers, ...taken.headers },
       })
-    const names = reply.problems.map(({ name }) => name).join(', ')
-    return problem('invalid-parameter', {
-      detail: `These parameters cannot be used: ${names}.`,
-      errors: reply.problems,
-    })
+    return refuseParameters(problem, reply.problems)
   }
 }
 

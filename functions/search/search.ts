@@ -44,7 +44,7 @@ export interface SearchOptions {
   accepts?: string | undefined
 }
 
-const HEADERS = {
+export const HEADERS = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
