@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
-import type { MakeProblem } from '../http/problem.ts'
+import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
@@ -13,7 +13,6 @@ import {
 } from '../sellers/sessions/seller-route.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
-/** Bytes of a sent form. */
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
@@ -24,17 +23,12 @@ export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: 
   schema: Schema
   /** What is sent, as the subject of a sentence: `Disputes`. */
   subject: string
-  /** Labels of the page's fields, by the body's names. */
   labels: Readonly<Record<string, string>>
-  /** The page's fields as they are shown again. */
   toSent(fields: URLSearchParams): Sent
-  /** The page's fields as the JSON body that says the same. */
   toBody(fields: URLSearchParams): Record<string, unknown>
   /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
   take(body: v.InferOutput<Schema>, caller: Caller): Promise<Answer | Refused>
 }
-
-const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 
 /** The endpoint of a form. @param render the JSON of what became of it */
 export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: string }>(
@@ -48,7 +42,7 @@ export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: 
     const answer = await form.take(body.output, toCaller(event, parts.config))
     if (isRefused(answer)) return toProblem(answer, parts.problem)
     const { status, body: shown } = render(answer)
-    return Response.json(shown, { status, headers: HEADERS })
+    return jsonAnswer(shown, {}, status)
   })
 }
 

@@ -50,7 +50,6 @@ export function startChores(parts: Parts): Chores {
   }
 }
 
-/** One turn of every chore that is on. */
 export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
   const { ledger, config, clock, log } = parts
   const run = async (work: () => Promise<void>) => {
@@ -89,7 +88,6 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
 
 type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
   ledger: Pick<Parts['ledger'], 'store'>
-  /** How the listings of the release are asked. */
   plans: () => Promise<readonly ProbePlan[]>
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { textLike } from '../../src/domain/wire/shapes.ts'
 import { dnsServers, privateHosts } from './address-variables.ts'
 
 /**
@@ -124,13 +125,9 @@ const rpcUrls = jsonOf((value) => {
   return parsed.success ? parsed.output : null
 }, 'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}')
 
-/** `s3://bucket/prefix`. */
-export const releaseStore = v.pipe(
-  v.string(),
-  v.regex(
-    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
-    'expected s3://bucket or s3://bucket/prefix',
-  ),
+export const releaseStore = textLike(
+  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
+  'expected s3://bucket or s3://bucket/prefix',
 )
 
 const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
@@ -154,10 +151,7 @@ const VariablesSchema = v.object({
   ),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'], 'smtp://mail.example:587')),
   MAIL_FROM: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
-    ),
+    textLike(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
   ),
   DNS_SERVERS: dnsServers,
   RELEASES: v.optional(releaseStore),
@@ -176,7 +170,7 @@ const VariablesSchema = v.object({
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
-    v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
+    textLike(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces'),
   ),
 })
 

@@ -46,7 +46,6 @@ export interface Asker {
 
 export interface AskerOptions {
   resolver: Resolver
-  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
   allowPrivate: PrivateTargets
   /** Sent as User-Agent: who asks, and an address to read about it. */
   userAgent: string

@@ -9,7 +9,6 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Asker } from './ask.ts'
-import type { ProbeOptions } from './probe-options.ts'
 import { runProbes } from './run-probes.ts'
 import type { PackageProber } from './shake-hands.ts'
 
@@ -17,18 +16,20 @@ import type { PackageProber } from './shake-hands.ts'
 export interface EvidenceKeeper {
   /** Nothing where the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
-  /** Replaces it in one step. */
   write(id: string, evidence: Evidence): Promise<void>
 }
 
-export interface ProbeContentOptions
-  extends Omit<ProbeOptions, 'ids' | 'isJson' | 'withPackages' | 'factsOnly'> {
+export interface ProbeContentOptions {
+  /** Leaves out what was probed less than so long ago (milliseconds). */
+  staleMs: number
+  limit: number
+  concurrency: number
+  /** Keeps no seller's sentences: for content that is published as one's own. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
-  /** Runs packages; without it none is run. */
   probePackage?: PackageProber
   now: () => number
   /** Told each result once it is on the disk. */
@@ -105,7 +106,6 @@ export function createEvidenceRows({ db }: Store, now: () => number): EvidenceKe
   }
 }
 
-/** Everything a server's own probes saw, by listing id. */
 export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evidence>> {
   const rows = await db
     .selectFrom('probe_evidence')

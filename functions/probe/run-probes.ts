@@ -18,7 +18,6 @@ export interface ProbeRunOptions {
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
-  /** Runs packages; without it none is run. */
   probePackage?: PackageProber
   /** Probes under way at once, over all hosts. */
   concurrency: number

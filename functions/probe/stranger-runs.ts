@@ -18,11 +18,8 @@ const SLOTS = { perClient: 1, perNetwork: 2, inAll: 12 }
 /** When to try again where runs of others are in the way (seconds). */
 const RETRY_S = 10
 
-/** Who asked for a run. */
 export interface Caller {
-  /** As the limits know it. */
   client: string
-  /** Aborted when the caller has left. */
   signal: AbortSignal
   /** The connection it came by; a run never asks the address at our end of it. */
   socket: Socket | undefined
@@ -138,7 +135,6 @@ function hostOf(url: string): string {
   return new URL(url).host.replace(/\.(?=:|$)/, '')
 }
 
-/** Who sent a request to one of our functions. */
 export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {
   return {
     client: clientOf(req, config),
@@ -147,7 +143,6 @@ export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller 
   }
 }
 
-/** Who asked for a page. */
 export function toPageCaller(req: IncomingMessage, res: ServerResponse, config: Config): Caller {
   const left = new AbortController()
   res.once('close', () => {

@@ -61,7 +61,6 @@ export async function addProposal(
   })
 }
 
-/** A proposal that waits to list exactly this address. */
 export async function findWaitingAt(
   db: Kysely<Tables>,
   url: string,
@@ -69,9 +68,7 @@ export async function findWaitingAt(
   return db
     .selectFrom('proposal')
     .selectAll()
-    .where('state', '=', 'waiting')
-    .where('url', '=', url)
-    .where('listing_id', 'is', null)
+    .where((eb) => eb.and({ state: 'waiting', url, listing_id: null }))
     .executeTakeFirst()
 }
 
@@ -82,7 +79,6 @@ export async function findProposal(
   return db.selectFrom('proposal').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** What waits, oldest first. */
 export async function listWaiting(db: Kysely<Tables>): Promise<ProposalTable[]> {
   return db
     .selectFrom('proposal')

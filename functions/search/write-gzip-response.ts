@@ -28,7 +28,6 @@ interface Blocks {
   crc: number
 }
 
-/** Of texts that are the same in every response. */
 const preparedBlocks = new WeakMap<Uint8Array, Blocks>()
 
 export function compressWhole(coding: 'gzip' | 'br', bytes: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -42,8 +42,7 @@ export async function takeLease(
       const kept = await trx
         .updateTable('lease')
         .set({ held_until: later + LEASE_MS })
-        .where('name', '=', name)
-        .where('holder', '=', holder)
+        .where((eb) => eb.and({ name, holder }))
         .returning('holder')
         .execute()
       return kept.length > 0

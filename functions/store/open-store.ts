@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
 import { up as access } from './migrations/0002-access.ts'
 import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
-import type { Click } from './schema/click.ts'
+import { toJsonRows } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
@@ -89,9 +89,6 @@ const STATEMENT_TIMEOUT_MS = 10_000
 /** `int8` and `numeric` (sums): counts and moments, all far below 2^53. */
 const NUMBERS = new Set<number>([20, 1700])
 
-const INSERT_CLICKS = `INSERT INTO click (hour, listing_id, sid, pos, src, bot)
-  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[])`
-
 /** Connects lazily: a database that is down shows in `ping`, not here. */
 export function openPostgresStore(url: string, log: Log): Store {
   const pool = new pg.Pool({
@@ -108,9 +105,11 @@ export function openPostgresStore(url: string, log: Log): Store {
   return {
     dialect: 'postgres',
     db,
-    // A single statement is its own transaction: one commit for the group.
     appendClicks: async (clicks) =>
-      void (await pool.query({ name: 'clicks', text: INSERT_CLICKS, values: toColumns(clicks) })),
+      void (await sql`insert into click
+        select * from json_populate_recordset(null::click, ${toJsonRows(clicks)}::json)`.execute(
+        db,
+      )),
     ping: () => tryWriting({ db }, Date.now()),
     close: () => pool.end(),
   }
@@ -118,14 +117,3 @@ export function openPostgresStore(url: string, log: Log): Store {
 
 const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
   NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)
-
-function toColumns(clicks: readonly Click[]): unknown[] {
-  return [
-    clicks.map((click) => click.hour),
-    clicks.map((click) => click.listing_id),
-    clicks.map((click) => click.sid),
-    clicks.map((click) => click.pos),
-    clicks.map((click) => click.src),
-    clicks.map((click) => (click.bot ? 1 : 0)),
-  ]
-}

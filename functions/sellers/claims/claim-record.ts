@@ -17,7 +17,6 @@ import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const HOUR_MS = 3_600_000
-/** Open claims a seller may have at once. */
 export const MAX_OPEN_CLAIMS = 20
 
 export interface NewClaim {
@@ -90,8 +89,7 @@ export async function findClaim(
   return db
     .selectFrom('claim')
     .selectAll()
-    .where('id', '=', id)
-    .where('seller_id', '=', sellerId)
+    .where((eb) => eb.and({ id, seller_id: sellerId }))
     .executeTakeFirst()
 }
 
@@ -104,8 +102,7 @@ export async function expireClaims(
   await db
     .updateTable('claim')
     .set({ state: 'expired' })
-    .where('seller_id', '=', sellerId)
-    .where('state', '=', 'pending')
+    .where((eb) => eb.and({ seller_id: sellerId, state: 'pending' }))
     .where('expires_at', '<=', now)
     .execute()
 }
