@@ -18,7 +18,7 @@ export interface GuardOptions {
   /** Name resolution, TCP and TLS together, in milliseconds. */
   connectTimeoutMs?: number
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
-  isOwnAddress?: (address: string, port: number) => boolean
+  isOwnAddress?: ((address: string, port: number) => boolean) | undefined
   /**
    * One buffer that all these connections read into, instead of a new one for every read. What a
    * listener of `data` is handed is its own until it returns.

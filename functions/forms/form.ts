@@ -134,23 +134,21 @@ function toProblem({ code, reason, field, headers }: Refused, problem: MakeProbl
 }
 
 /** Null for another type, past the limit, or where it breaks off. */
-function readForm(req: IncomingMessage): Promise<string | null> {
+async function readForm(req: IncomingMessage): Promise<string | null> {
   const type = req.headers['content-type'] ?? ''
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return Promise.resolve(null)
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    req.on('data', (chunk: Buffer) => {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return null
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of req) {
       size += chunk.length
       // What is too long is read on and dropped: the answer goes over the same connection.
       if (size <= MAX_FORM_BYTES) chunks.push(chunk)
-    })
-    req.once('end', () =>
-      resolve(size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')),
-    )
-    req.once('close', () => resolve(null))
-    req.once('error', () => resolve(null))
-  })
+    }
+  } catch {
+    return null
+  }
+  return size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')
 }
 
 /** What says where a browser's form came from. */

@@ -89,6 +89,16 @@ const urlWith = (protocols: readonly string[], example: string) =>
     }, `expected a URL such as ${example}`),
   )
 
+const POSTGRES_EXAMPLE = 'postgres://user:password@host/database'
+const postgresUrl = urlWith(['postgres:', 'postgresql:'], POSTGRES_EXAMPLE)
+
+/** A database on several servers, one URL for each: `postgres://u@one:5432,two:5432/db`. */
+export function toServerUrls(url: string): string[] {
+  const [, before = '', hosts = url, after = ''] =
+    /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
+
 /** `BASE_URL` without a trailing slash: every absolute URL is this plus a path. */
 const baseUrl = v.optional(
   v.pipe(
@@ -147,7 +157,13 @@ const VariablesSchema = v.object({
   OUT_DIR: folder('dist'),
   STATE_DIR: folder('.state'),
   DATABASE_URL: v.optional(
-    urlWith(['postgres:', 'postgresql:'], 'postgres://user:password@host/database'),
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => toServerUrls(text).every((url) => v.is(postgresUrl, url)),
+        `expected a URL such as ${POSTGRES_EXAMPLE}`,
+      ),
+    ),
   ),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'], 'smtp://mail.example:587')),
   MAIL_FROM: v.optional(

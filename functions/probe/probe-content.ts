@@ -17,6 +17,8 @@ export interface EvidenceKeeper {
   /** Nothing where the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
   write(id: string, evidence: Evidence): Promise<void>
+  /** Told before a listing is asked; false where somebody has asked it within the day. */
+  begin?(id: string): Promise<boolean>
 }
 
 export interface ProbeContentOptions {
@@ -59,6 +61,7 @@ export async function probeContent(options: ProbeContentOptions): Promise<ProbeS
   const tally = await runProbes({
     ...options,
     plans: due.slice(0, limit),
+    begin: async ({ id }) => (await keeper.begin?.(id)) ?? true,
     onResult: async (plan, finding, moment) => {
       const at = toInstant(moment)
       const evidence = await keeper.read(plan.id)
@@ -85,8 +88,33 @@ export function toInstant(moment: number): string {
 }
 
 /** Evidence as rows of the ledger: a server may have no content folder. */
-export function createEvidenceRows({ db }: Store, now: () => number): EvidenceKeeper {
+export function createEvidenceRows(
+  { db }: Store,
+  now: () => number,
+  staleMs: number,
+): Required<EvidenceKeeper> {
   return {
+    // Written first: a server that is killed while it asks must not make another ask again.
+    async begin(id) {
+      const asked_at = now()
+      const begun = await db
+        .insertInto('probe_evidence')
+        .values({ listing_id: id, evidence: '{}', probed_at: asked_at, asked_at })
+        .onConflict((conflict) =>
+          conflict
+            .column('listing_id')
+            .doUpdateSet({ asked_at })
+            .where(({ or, eb }) =>
+              or([
+                eb('probe_evidence.asked_at', 'is', null),
+                eb('probe_evidence.asked_at', '<=', asked_at - staleMs),
+              ]),
+            ),
+        )
+        .returning('listing_id')
+        .execute()
+      return begun.length > 0
+    },
     async read(id) {
       const row = await db
         .selectFrom('probe_evidence')
@@ -99,7 +127,7 @@ export function createEvidenceRows({ db }: Store, now: () => number): EvidenceKe
       const row = { evidence: JSON.stringify(evidence), probed_at: now() }
       await db
         .insertInto('probe_evidence')
-        .values({ listing_id: id, ...row })
+        .values({ listing_id: id, asked_at: null, ...row })
         .onConflict((conflict) => conflict.column('listing_id').doUpdateSet(row))
         .execute()
     },

@@ -7,7 +7,7 @@ import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Config } from '../ports/config.ts'
-import { type Asker, type AskLimits, createAsker, toUserAgent } from './ask.ts'
+import { type Asker, type AskLimits, createAsker } from './ask.ts'
 
 /** Requests that one run may send to the host a stranger named, whatever it finds there. */
 export const MOST_REQUESTS = 16
@@ -54,15 +54,8 @@ export function createStrangerRuns({
     async run(url, caller, work, limits) {
       const leave = enter(clients, hosts, caller.client, hostOf(url))
       if (typeof leave === 'string') return toBusy(leave)
-      const asker = createAsker({
-        resolver,
-        allowPrivate: config.PRIVATE_TARGETS,
-        userAgent: toUserAgent(config.BASE_URL),
-        ...(caller.socket !== undefined && {
-          isOwnAddress: createOwnAddress(config.HOST, caller.socket),
-        }),
-        ...(limits !== undefined && { limits }),
-      })
+      const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
+      const asker = createAsker({ config, resolver, isOwnAddress, limits })
       try {
         return await work(bound(asker, caller.signal))
       } finally {

@@ -61,10 +61,7 @@ export async function addProposal(
   })
 }
 
-export async function findWaitingAt(
-  db: Kysely<Tables>,
-  url: string,
-): Promise<ProposalTable | undefined> {
+export function findWaitingAt(db: Kysely<Tables>, url: string) {
   return db
     .selectFrom('proposal')
     .selectAll()
@@ -72,10 +69,7 @@ export async function findWaitingAt(
     .executeTakeFirst()
 }
 
-export async function findProposal(
-  db: Kysely<Tables>,
-  id: string,
-): Promise<ProposalTable | undefined> {
+export function findProposal(db: Kysely<Tables>, id: string) {
   return db.selectFrom('proposal').selectAll().where('id', '=', id).executeTakeFirst()
 }
 

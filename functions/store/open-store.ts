@@ -3,11 +3,12 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import type { Config } from '../ports/config.ts'
+import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
 import { up as access } from './migrations/0002-access.ts'
 import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
+import { up as jobs } from './migrations/0004-jobs.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-baseline': { up: baseline },
   '0002-access': { up: access },
   '0003-contract-proofs': { up: contractProofs },
+  '0004-jobs': { up: jobs },
 }
 
 /**
@@ -92,7 +94,7 @@ const NUMBERS = new Set<number>([20, 1700])
 /** Connects lazily: a database that is down shows in `ping`, not here. */
 export function openPostgresStore(url: string, log: Log): Store {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...createPrimaryFinder(toServerUrls(url)),
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -112,6 +114,40 @@ export function openPostgresStore(url: string, log: Log): Store {
       )),
     ping: () => tryWriting({ db }, Date.now()),
     close: () => pool.end(),
+  }
+}
+
+/**
+ * Connections to whichever of the servers takes writes. A server that refuses, or that only follows
+ * another one, is left for the next: after a standby was promoted, that is where connections go.
+ */
+function createPrimaryFinder(urls: readonly string[]) {
+  let at = 0
+  const leave = (place: number) => {
+    if (at === place) at = (place + 1) % urls.length
+  }
+  class Client extends pg.Client {
+    readonly place = at
+    constructor(options: pg.ClientConfig = {}) {
+      super({ ...options, connectionString: urls[at] })
+      // The query fails too. Without a listener the process would end where a server dies in between.
+      this.on('error', () => undefined)
+      let isConnected = false
+      this.once('connect', () => {
+        isConnected = true
+      })
+      this.once('end', () => isConnected || leave(this.place))
+    }
+  }
+  return {
+    Client,
+    onConnect: async (client: pg.ClientBase) => {
+      if (urls.length === 1 || !(client instanceof Client)) return
+      const { rows } = await client.query('SELECT pg_is_in_recovery() AS follows')
+      if (rows[0]?.follows === false) return
+      leave(client.place)
+      throw new Error('The store follows another server: none takes writes yet.')
+    },
   }
 }
 

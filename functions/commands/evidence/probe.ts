@@ -12,7 +12,7 @@ import { takeFileLock } from '../../operations/file-lock.ts'
 import { runMain, UsageError } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { createAsker, toUserAgent } from '../../probe/ask.ts'
+import { createAsker } from '../../probe/ask.ts'
 import { type Engine, findEngine, registriesOf } from '../../probe/package/engine.ts'
 import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
@@ -38,11 +38,7 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
   const plans = readPlans(options, config, engine)
   const lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
-  const asker = createAsker({
-    resolver,
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
+  const asker = createAsker({ config, resolver })
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
   try {

@@ -81,11 +81,7 @@ export async function listClaims(db: Kysely<Tables>, sellerId: string): Promise<
 }
 
 /** Another seller's claim is no claim: the query knows only the asker's. */
-export async function findClaim(
-  db: Kysely<Tables>,
-  id: string,
-  sellerId: string,
-): Promise<ClaimTable | undefined> {
+export function findClaim(db: Kysely<Tables>, id: string, sellerId: string) {
   return db
     .selectFrom('claim')
     .selectAll()

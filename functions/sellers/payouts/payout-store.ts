@@ -95,11 +95,7 @@ export async function withdrawPayoutProof(
   })
 }
 
-export async function findPayoutProof(
-  db: Kysely<Tables>,
-  claimId: string,
-  payout: string,
-): Promise<PayoutProofTable | undefined> {
+export function findPayoutProof(db: Kysely<Tables>, claimId: string, payout: string) {
   return db
     .selectFrom('payout_proof')
     .selectAll()

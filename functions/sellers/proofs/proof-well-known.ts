@@ -36,12 +36,8 @@ export function proveByWellKnown({
   return async function byWellKnown({ host, token }: ProofRequest): Promise<Proof> {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
-    const asker = createAsker({
-      resolver,
-      allowPrivate: config.PRIVATE_TARGETS,
-      userAgent: 'Directory-Claim/1',
-      limits: LIMITS,
-    })
+    const userAgent = 'Directory-Claim/1'
+    const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
     try {
       return toProof(expected, await look(url, token, asker, release().sharedHosts))
     } finally {

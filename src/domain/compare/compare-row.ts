@@ -92,8 +92,10 @@ export function toCompareRow(
   }
 }
 
+type Ranked = Pick<CompareRow, 'id' | 'trust' | 'buyers' | 'remote' | 'min_usd'>
+
 /** spec: trust desc, verified buyers desc, remote, has a listed price, lowest price; then the id. */
-export function compareRows(a: CompareRow, b: CompareRow): number {
+export function compareRows(a: Ranked, b: Ranked): number {
   return (
     (b.trust ?? -1) - (a.trust ?? -1) ||
     (b.buyers ?? -1) - (a.buyers ?? -1) ||
