@@ -32,7 +32,8 @@ export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler 
   const isValid = createTokenCheck(parts)
   const isOpen = (path: string) =>
     OPEN.has(path) ||
-    path.startsWith('/_astro/') ||
+    // The manifest holds the exact address: "/_astro/../api" begins alike and leads elsewhere.
+    (path.startsWith('/_astro/') && release().files.has(path)) ||
     (path === METRICS_PATH && config.METRICS_TOKEN !== undefined) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
   return (req, res) => {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { textLike } from '../../src/domain/wire/shapes.ts'
 import { dnsServers, privateHosts } from './address-variables.ts'
 
 /**
@@ -88,6 +89,16 @@ const urlWith = (protocols: readonly string[], example: string) =>
     }, `expected a URL such as ${example}`),
   )
 
+const POSTGRES_EXAMPLE = 'postgres://user:password@host/database'
+const postgresUrl = urlWith(['postgres:', 'postgresql:'], POSTGRES_EXAMPLE)
+
+/** A database on several servers, one URL for each: `postgres://u@one:5432,two:5432/db`. */
+export function toServerUrls(url: string): string[] {
+  const [, before = '', hosts = url, after = ''] =
+    /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
+
 /** `BASE_URL` without a trailing slash: every absolute URL is this plus a path. */
 const baseUrl = v.optional(
   v.pipe(
@@ -103,40 +114,41 @@ const baseUrl = v.optional(
   'http://localhost:4321',
 )
 
-/** A variable that holds JSON. @param read null where it is not what was expected */
-function jsonOf<Value>(read: (value: unknown) => Value | null, expected: string) {
+/** A variable that holds a JSON object. */
+function jsonOf<Value>(schema: v.GenericSchema<unknown, Value>, expected: string) {
   const parse = v.rawTransform<string, Value>(({ dataset, addIssue, NEVER }) => {
-    const value = read(parseJson(dataset.value))
-    if (value !== null) return value
+    const parsed = v.safeParse(schema, parseJson(dataset.value))
+    if (parsed.success) return parsed.output
     addIssue({ message: `expected a JSON object ${expected}` })
     return NEVER
   })
   return v.optional(v.pipe(v.string(), parse), '{}')
 }
 
-const RpcUrlsSchema = v.record(
-  v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
-  urlWith(['http:', 'https:'], ''),
-)
-
-const rpcUrls = jsonOf((value) => {
-  const parsed = v.safeParse(RpcUrlsSchema, value)
-  return parsed.success ? parsed.output : null
-}, 'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}')
-
-/** `s3://bucket/prefix`. */
-export const releaseStore = v.pipe(
-  v.string(),
-  v.regex(
-    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
-    'expected s3://bucket or s3://bucket/prefix',
+const rpcUrls = jsonOf(
+  v.record(
+    v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
+    urlWith(['http:', 'https:'], ''),
   ),
+  'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}',
 )
 
-const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
+export const releaseStore = textLike(
+  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
+  'expected s3://bucket or s3://bucket/prefix',
+)
+
+const rateLimit = v.pipe(
+  v.string(),
+  v.regex(/^(?:off|[1-9]\d{0,8}\/[1-9]\d{0,6})$/),
+  v.transform((text): RateLimit => {
+    const [requests = 0, seconds = 0] = text.split('/').map(Number)
+    return text === 'off' ? null : { requests, seconds }
+  }),
+)
 
 const rateLimits = jsonOf(
-  parseRateLimits,
+  v.record(v.picklist(RATE_LIMIT_NAMES), rateLimit),
   `such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
 )
 
@@ -150,14 +162,17 @@ const VariablesSchema = v.object({
   OUT_DIR: folder('dist'),
   STATE_DIR: folder('.state'),
   DATABASE_URL: v.optional(
-    urlWith(['postgres:', 'postgresql:'], 'postgres://user:password@host/database'),
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => toServerUrls(text).every((url) => v.is(postgresUrl, url)),
+        `expected a URL such as ${POSTGRES_EXAMPLE}`,
+      ),
+    ),
   ),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'], 'smtp://mail.example:587')),
   MAIL_FROM: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
-    ),
+    textLike(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
   ),
   DNS_SERVERS: dnsServers,
   RELEASES: v.optional(releaseStore),
@@ -176,7 +191,7 @@ const VariablesSchema = v.object({
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
-    v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
+    textLike(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces'),
   ),
 })
 
@@ -195,17 +210,3 @@ const ConfigSchema = v.pipe(
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
   })),
 )
-
-function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {
-  const parsed = v.safeParse(v.record(v.picklist(RATE_LIMIT_NAMES), v.string()), value)
-  if (!parsed.success) return null
-  const limits: Partial<Record<RateLimitName, RateLimit>> = {}
-  for (const name of RATE_LIMIT_NAMES) {
-    const text = parsed.output[name]
-    if (text === undefined) continue
-    const match = LIMIT_PATTERN.exec(text)
-    if (text !== 'off' && match === null) return null
-    limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
-  }
-  return limits
-}

@@ -46,7 +46,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
     headers: Record<string, unknown>
     text: string
   }>()
-  const req = request(closed.url + path, { method, headers }, (res) => {
+  const req = request(closed.url, { path, method, headers }, (res) => {
     const parts: Buffer[] = []
     res.on('data', (part) => parts.push(part))
     res.on('end', () =>
@@ -96,6 +96,16 @@ describe('a directory that is closed', () => {
       if (!isShut || /weather|harbour/i.test(text)) told.push(`${method} ${path} ${status}`)
     }
     expect(told).toEqual([])
+  })
+
+  test.each(
+    ['..', '%2e%2e', '.%2e', './..', 'x/../..'].flatMap((up) =>
+      ['api/v1/search?q=weather', 'api/v1/changes', 'mcp', 'search', ''].map(
+        (target) => `/_astro/${up}/${target}`,
+      ),
+    ),
+  )('%s leads nowhere', async (path) => {
+    expect(await ask(path)).toMatchObject({ status: 401, headers: { 'cache-control': CLOSED } })
   })
 
   test('says so to HEAD and OPTIONS, and to a wrong token as to none', async () => {

@@ -1,5 +1,5 @@
 import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
-import { checkListing, toKnownIds } from './check-listing.ts'
+import { checkListing } from './check-listing.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'
 import type { PartialListing } from './read-listings.ts'
 import type { ComparePage, PartialTables } from './read-tables.ts'
@@ -16,10 +16,9 @@ export function checkAcross(
   tables: PartialTables,
   today: string,
 ): Fault[] {
-  const known = toKnownIds(tables)
   const ids = new Set(listings.map(({ id }) => id))
   return [
-    ...listings.flatMap((listing) => checkListing(listing, known)),
+    ...listings.flatMap((listing) => checkListing(listing, tables)),
     ...findDuplicates(listings),
     ...pages.flatMap((page) => checkPage(page, ids)),
     ...checkTables(tables, ids, today),

@@ -8,7 +8,6 @@ import * as v from 'valibot'
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CHANGES = ['added', 'changed', 'removed'] as const
 
-/** What differs for one listing. */
 const differenceEntries = {
   id: v.string(),
   change: v.picklist(CHANGES),
