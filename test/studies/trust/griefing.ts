@@ -47,7 +47,8 @@ interface Scene {
 export const LOSS = 1 / 3
 const HUNDRED = 100
 const FREE = 0
-const BUDGET_USD = 1_000
+/** What a rival spends at most on one seller. */
+const BUDGET_USD = 100
 const EXCHANGE = 'exchange'
 const vouch = VOUCHING.usdAListing
 
