@@ -2,8 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
 import { digestCode } from '../../src/compile/files/code-digest.ts'
@@ -121,7 +123,8 @@ async function readLedger(
       ? new Map<string, PayoutStanding>()
       : readPayoutStandings(content, facts, config.BASE_URL)
   }
-  return readFactsForBuild(config, log, readStandings).catch((error: unknown) => {
+  const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
+  return readFactsForBuild(config, log, moves, readStandings).catch((error: unknown) => {
     if (error instanceof OperatorError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)

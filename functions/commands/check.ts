@@ -1,20 +1,26 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import {
   type Content,
   type ContentReport,
   readContent,
 } from '../../src/compile/content/read-content.ts'
-import { type Fault, formatFault } from '../../src/compile/content/schema-faults.ts'
+import { readTombstones } from '../../src/compile/content/read-evidence.ts'
+import { type Fault, faultOf, formatFault } from '../../src/compile/content/schema-faults.ts'
 import {
   countQuality,
   findPoorest,
   judgeQuality,
   QUALITIES,
 } from '../../src/domain/operation/listing-quality.ts'
+import { readLedgerFacts } from '../analytics/ledger-facts.ts'
+import { hasLedger } from '../operations/read-facts.ts'
 import { runMain } from '../operations/run-main.ts'
-import { parseConfig } from '../ports/config.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { createLog } from '../ports/log.ts'
+import { openStore } from '../store/open-store.ts'
 
 /** Of the poorest listings. */
 const MOST_NAMED = 20
@@ -25,7 +31,7 @@ const MOST_NAMED = 20
  * listings of each kind have, and names the poorest. Exit: 0 sound, 1 errors, 2 the command
  * was wrong.
  */
-await runMain(() => {
+await runMain(async () => {
   const asked = readArguments()
   const since = asked === null ? null : asked['changed-from']
   const config = parseConfig(process.env)
@@ -42,9 +48,29 @@ await runMain(() => {
   }
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
-  report(read, changes, { root, start })
+  const moved = await findOptedOutMoves(config)
+  report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
   if (asked?.quality === true && read.content !== null) reportQuality(read.content)
 })
+
+/** Who asked not to be listed is not listed again under another id; only the ledger knows who did. */
+async function findOptedOutMoves(config: Config): Promise<Fault[]> {
+  const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
+  if (moves.size === 0 || !hasLedger(config)) return []
+  const store = await openStore(
+    config,
+    createLog((line) => process.stderr.write(line), Date.now),
+  )
+  const { optedOut } = await readLedgerFacts(store, Date.now()).finally(() => store.close())
+  return [...moves.keys()]
+    .filter((id) => optedOut.has(id))
+    .map((id) =>
+      faultOf(
+        `tombstones/${id.replace('.', '/')}.json`,
+        `moved_to: the owner of ${id} asked not to be listed, so it cannot move: remove ${moves.get(id)} too`,
+      ),
+    )
+}
 
 /** @returns what was asked for, or null where the command was wrong. */
 function readArguments() {

@@ -11,7 +11,7 @@ import { type InputError, refuseParameters, toQueryError } from '../http/problem
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { type Release, readBuilt, readListing } from '../release/release.ts'
+import { currentId, type Release, readBuilt, readListing } from '../release/release.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { errors: InputError[] }
@@ -21,7 +21,7 @@ export function createComparison({ release, config }: ComparisonParts) {
   return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
     const current = release()
     const rows = await current.doorData.compareRows()
-    const chosen = [...new Set(ids)]
+    const chosen = [...new Set(ids.map((id) => currentId(current, id)))]
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
       return { errors: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
@@ -114,7 +114,8 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
     const ids = readComparedIds(
       new URLSearchParams(given.getAll('ids').map((id) => ['ids', id])).toString(),
     )
-    const asked = 'ids' in ids ? [...new Set(ids.ids)] : []
+    const given_ids = 'ids' in ids ? ids.ids : []
+    const asked = [...new Set(given_ids.map((id) => currentId(current, id)))]
     const known = asked.filter((id) => current.listings.has(id))
     const unknown = asked.filter((id) => !current.listings.has(id))
     const beyond = known.slice(MOST_COMPARED)

@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
 import { up as access } from './migrations/0002-access.ts'
 import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
+import { up as moves } from './migrations/0004-moves.ts'
 import type { Click } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-baseline': { up: baseline },
   '0002-access': { up: access },
   '0003-contract-proofs': { up: contractProofs },
+  '0004-moves': { up: moves },
 }
 
 /**

@@ -1,10 +1,13 @@
 import type { BASELINE } from '../migrations/0001-tables.ts'
 import type { ACCESS } from '../migrations/0002-access.ts'
 import type { CONTRACT_PROOFS } from '../migrations/0003-contract-proofs.ts'
+import type { MOVES } from '../migrations/0004-moves.ts'
 import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
-export type Tables = RowsOf<typeof BASELINE & typeof ACCESS> & RowsOf<typeof CONTRACT_PROOFS>
+export type Tables = RowsOf<typeof BASELINE & typeof ACCESS> &
+  RowsOf<typeof CONTRACT_PROOFS> &
+  RowsOf<typeof MOVES>
 
 export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']

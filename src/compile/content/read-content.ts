@@ -7,6 +7,7 @@ import type { Evidence } from '../../domain/trust/evidence.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
+import { checkMoves } from './check-moves.ts'
 import type { ParseMemory } from './parse-memory.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
@@ -68,6 +69,7 @@ export function readContent(
     ...tableFaults,
     ...pageFaults,
     ...across,
+    ...(partial.sharedHosts === undefined ? [] : checkMoves(tombstones, all, partial.sharedHosts)),
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {

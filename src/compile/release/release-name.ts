@@ -21,6 +21,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
     JSON.stringify([
       sorted(ledger.claimed),
       sorted(ledger.optedOut),
+      sorted(ledger.moved),
       sorted(ledger.provenPayouts),
       sorted(ledger.probed),
       sorted(ledger.disputes),
