@@ -39,6 +39,7 @@ export interface Catalogue {
   tables: Tables
   mark: string | null
   sources: ReadonlyMap<string, SourceRow>
+  said: Content['said']
   ledger: LedgerFacts
   /** Sorted by id. */
   gone: Gone[]
@@ -115,6 +116,7 @@ export function createCatalogue(
     tables,
     mark: content.mark,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
+    said: content.said,
     ledger,
     gone,
     goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),

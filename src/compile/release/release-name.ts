@@ -31,7 +31,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       [...ledger.metered].sort(),
     ]),
   )
-  for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones'])
+  for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'seeds'])
     addTree(hash, contentDir, folder)
   hash.update(digestCode())
   addTree(hash, PROJECT, 'content/tables')
