@@ -16,45 +16,48 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/'],
   ['/search'],
   ['/search?q=search&kind=http_api&sort=price'],
-  ['/search?q=zzzzzz'],
-  ['/search?offset=9999'],
-  ['/search?kind=banana', 400],
   ['/listing/x402.brightwell-search'],
-  ['/listing/x402.sable-search'],
-  ['/listing/x402.glasspond-answers'],
   ['/listing/x402.pneumonoultramicroscopic'],
   ['/listing/api.hostile-text'],
-  ['/listing/mcp.spreadsheets'],
   ['/listing/a2a.mutarjim'],
   ['/listing/kit.first-steps'],
   ['/listing/x402.former-tides', 410],
   ['/kind/http_api'],
-  ['/kind/kit'],
   ['/category/geo_weather'],
   ['/compare'],
   ['/compare/web-search'],
-  ['/compare/thin-page'],
   ['/compare?ids=api.hostile-text,x402.brightwell-search,mcp.tenki'],
   ['/badges'],
   ['/trust'],
   ['/docs'],
   ['/docs/listings'],
-  ['/docs/doors'],
   ['/sources'],
-  ['/roadmap'],
-  ['/business-model'],
-  ['/privacy'],
   ['/keys'],
   ['/problems'],
-  ['/problems/rate-limited'],
   ['/sellers'],
-  ['/sellers/sign-in?token=abc'],
   ['/sellers/dashboard'],
   ['/sellers/check'],
-  ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
   ['/propose'],
   ['/dispute?listing=x402.brightwell-search'],
   ['/nothing-here', 404],
+]
+/** Further states of those pages, and pages of text alone: on a phone, in the dark. */
+const STATES: readonly [path: string, status?: number][] = [
+  ['/search?q=zzzzzz'],
+  ['/search?offset=9999'],
+  ['/listing/x402.sable-search'],
+  ['/listing/x402.glasspond-answers'],
+  ['/listing/mcp.spreadsheets'],
+  ['/kind/kit'],
+  ['/compare/thin-page'],
+  ['/docs/doors'],
+  ['/problems/rate-limited'],
+  ['/sellers/sign-in?token=abc'],
+  ['/business-model'],
+  ['/roadmap'],
+  ['/privacy'],
+  ['/search?kind=banana', 400],
+  ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
 ]
 const AT_ONCE = 2
 /** A page that is well in its other colours too. */
@@ -63,15 +66,18 @@ const FINE_TURNED = { accessibility: [], overflow: 0 }
 const ENLARGED = { width: 640, height: 450 }
 
 type Outcome = Awaited<ReturnType<typeof walk>>
+type State = Awaited<ReturnType<typeof look>>
 
 let demo: Demo
 let browser: Browser
 const outcomes = new Map<string, Outcome>()
+const states = new Map<string, State>()
 beforeAll(async () => {
   demo = await startDemo()
   browser = await launchBrowser()
   const storageState = await signIn()
   const left = [...PAGES]
+  const statesLeft = [...STATES]
   const work = async () => {
     const common = { storageState, reducedMotion: 'reduce' } as const
     const open = (options: BrowserContextOptions) =>
@@ -83,6 +89,8 @@ beforeAll(async () => {
     }
     for (let next = left.shift(); next !== undefined; next = left.shift())
       outcomes.set(next[0], await walk(views, ...next))
+    for (let next = statesLeft.shift(); next !== undefined; next = statesLeft.shift())
+      states.set(next[0], await look(views.phone, ...next))
     for (const { close } of Object.values(views)) await close()
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
@@ -104,6 +112,10 @@ test.each(PAGES)(
     })
   },
 )
+
+test.each(STATES)('%s is accessible, fits and stands still on a phone', (path, status = 200) => {
+  expect(states.get(path)).toEqual({ ...FINE, status, csp: PAGE_CSP, faults: [] })
+})
 
 test('the page of every component has them all, and stands in no other release', async () => {
   const { page, faults, close } = await openPage(browser, demo.url)
@@ -220,8 +232,8 @@ async function walk(
   status = 200,
 ) {
   const [onPhone, onDesktop, without] = await Promise.all([
-    look(phone, path, status, ['dark', 'light']),
-    look(desktop, path, status, ['light', 'dark']),
+    lookTwice(phone, path, status, ['dark', 'light']),
+    lookTwice(desktop, path, status, ['light', 'dark']),
     lookWithoutScript(noScript, path, status),
   ])
   await desktop.page.setViewportSize(ENLARGED)
@@ -232,21 +244,29 @@ async function walk(
 }
 
 /** @param schemes the one it is loaded in, and the one it turns to. */
-async function look(
-  { page, faults }: WatchedPage,
+async function lookTwice(
+  view: WatchedPage,
   path: string,
   status: number,
   [first, other]: readonly ['light' | 'dark', 'light' | 'dark'],
 ) {
+  const seen = await look(view, path, status, first)
+  await view.page.emulateMedia({ colorScheme: other })
+  return { ...seen, turned: await auditColours(view.page) }
+}
+
+async function look(
+  { page, faults }: WatchedPage,
+  path: string,
+  status = 200,
+  colorScheme: 'light' | 'dark' = 'dark',
+) {
   faults.length = 0
-  await page.emulateMedia({ colorScheme: first })
+  await page.emulateMedia({ colorScheme })
   const response = await page.goto(path, { waitUntil: 'load' })
   if (path === '/sellers/dashboard') await page.locator('[data-content]').waitFor()
-  const audit = await auditPage(page)
-  await page.emulateMedia({ colorScheme: other })
   return {
-    ...audit,
-    turned: await auditColours(page),
+    ...(await auditPage(page)),
     status: response?.status(),
     csp: response?.headers()['content-security-policy'],
     faults: faults.filter((fault) => !isOwnStatus(fault, status)),

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /**
  * Keeps the tests and the programs they start on this machine. What tried to leave it all the same
@@ -13,6 +13,8 @@ export default function stayOnThisMachine(): () => void {
   const preload = new URL('loopback-only.mjs', import.meta.url)
   preload.searchParams.set('log', log)
   process.env.NODE_OPTIONS = `${NODE_OPTIONS} --import=${preload}`
+  // Hundreds of programs are started from the same modules.
+  process.env.NODE_COMPILE_CACHE ??= resolve('.cache/code')
   return function tellWhoLeft() {
     process.env.NODE_OPTIONS = NODE_OPTIONS
     const tries = readOr(log)
