@@ -78,12 +78,14 @@ export function readContent(
     content: isSound
       ? { listings, evidence, pages, tables, mark, tombstones, said: readSaid(contentDir) }
       : null,
-    faults: faults.sort((a, b) =>
-      a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
-    ),
+    faults: faults.sort(byPlace),
     seen: { listings: all, evidence },
     counts: { listings: listings.length, evidence: evidence.size, pages: pages.length },
   }
+}
+
+function byPlace(a: Fault, b: Fault): number {
+  return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
 /** What a content folder may hold; `schema` is for editors, `seeds` and `review` for importers. */
