@@ -140,9 +140,15 @@ export function readShared(): Shared {
   return { base_url: site.base_url, texts: site.texts }
 }
 
+let sharedText: { texts: unknown; json: string } = { texts: null, json: '' }
+
 /** Names a page by all it is made from: one with the same key is the same page, byte for byte. */
 export function keyOf(props: object): string {
-  const text = JSON.stringify([readShared(), props])
+  const shared = readShared()
+  // The texts of the site are long, and the same for every page of a build.
+  if (sharedText.texts !== shared.texts)
+    sharedText = { texts: shared.texts, json: JSON.stringify(shared) }
+  const text = `${sharedText.json}${JSON.stringify(props)}`
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 

@@ -11,7 +11,6 @@ export interface ClickWriter {
   /** Resolves when the click is durable, or when waiting longer would not help. Never rejects. */
   write(click: Click): Promise<void>
   tally(): ClickTally
-  /** Writes what is still waiting. */
   close(): Promise<void>
 }
 

@@ -64,7 +64,6 @@ async function readDemand(store: Store, sinceDay: number): Promise<Map<string, D
   return demand
 }
 
-/** What people accepted lately, by listing. */
 async function readAcceptedDisputes(
   { db }: Store,
   now: number,

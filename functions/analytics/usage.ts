@@ -15,9 +15,7 @@ export interface Usage {
   searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
   /** Whoever counts by itself is asked to report before counts are written. */
   beforeFlush(report: () => void): void
-  /** One call relayed to the listing's seller. */
   called(listingId: string): void
-  /** Writes what is counted so far. */
   flush(): Promise<void>
   close(): Promise<void>
 }

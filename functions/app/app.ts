@@ -10,12 +10,11 @@ import {
   isSellerPath,
   refuseMethod,
 } from '../http/method-answers.ts'
+import { UNCACHED } from '../http/problem.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/release.ts'
 import { mountHealth, mountRead } from './health.ts'
-
-const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 
 const PATH = '/.well-known/security.txt'
 
@@ -26,7 +25,6 @@ const DAY_MS = 86_400_000
 
 const LISTING_PREFIX = listingPath('')
 
-/** A handler for each live door. */
 export type DoorHandlers = Record<LiveDoorId, Handler>
 
 /** A handler for each live route but the relay, which needs the raw socket (`call/`). */
@@ -119,9 +117,9 @@ export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'confi
     ]
     return new Response(`${lines.join('\n')}\n`, {
       headers: {
+        ...UNCACHED,
         'Content-Type': 'text/plain; charset=utf-8',
         'Cache-Control': 'public, max-age=86400',
-        'X-Content-Type-Options': 'nosniff',
       },
     })
   }
@@ -145,7 +143,7 @@ function mountMetrics(app: H3, { expose }: Metrics, token: string | undefined): 
   const answer = async ({ req }: H3Event): Promise<Response> => {
     if (!isAllowed(req.headers.get('authorization'), token)) return refuse()
     const { contentType, text } = await expose()
-    return new Response(text, { headers: { ...HEADERS, 'Content-Type': contentType } })
+    return new Response(text, { headers: { ...UNCACHED, 'Content-Type': contentType } })
   }
   mountRead(app, METRICS_PATH, answer)
 }
@@ -154,7 +152,7 @@ function refuse(): Response {
   return new Response('Send the token of METRICS_TOKEN as "Authorization: Bearer <token>".\n', {
     status: 401,
     headers: {
-      ...HEADERS,
+      ...UNCACHED,
       'Content-Type': 'text/plain; charset=utf-8',
       'WWW-Authenticate': 'Bearer realm="metrics"',
     },

@@ -31,7 +31,6 @@ export interface Layers {
   relay?: NodeHandler
   /** Searches, which are most of what is asked. */
   search?: SearchDoor
-  /** Astro's pages that are rendered for each request. */
   pages?: OnDemandPages
   /** What is counted of all of it; nothing when left out. */
   metrics?: Metrics
@@ -50,7 +49,6 @@ export const RELAY_PREFIX = '/api/v1/call/'
 /** What pages and files take; OPTIONS of a file is answered by the files themselves. */
 const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
-/** One request, as every layer sees it. */
 interface Asked {
   req: IncomingMessage
   res: ServerResponse
@@ -97,7 +95,6 @@ function createLayerTable(layers: Layers): Layer[] {
     (asked) => answerGone(asked, release(), problem),
     (asked) => doors !== undefined && isForDoor(asked) && toApp(asked),
     nameChosenPage,
-    // Without a query it is a file.
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
     ({ req, res, path }) => release().files.serve(req, res, path),
     ({ req, res, path }) => cards?.serve(req, res, path) === true,
@@ -111,7 +108,6 @@ function createLayerTable(layers: Layers): Layer[] {
   ]
 }
 
-/** The answer is on its way. */
 function answered(_answer: unknown): true {
   return true
 }

@@ -184,7 +184,6 @@ async function stopServer(server: Server): Promise<void> {
   clearTimeout(force)
 }
 
-/** A handler for each route that lives from the ledger. */
 export function createLedgerHandlers(
   parts: Parts,
 ): Omit<

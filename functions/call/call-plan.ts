@@ -7,12 +7,13 @@ import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-tar
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import { EXPOSED_HEADERS, findPaymentHeaderFault } from '../../src/domain/relay/relayed-headers.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toWireNames } from '../../src/domain/wire/wire-names.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import type { Config } from '../ports/config.ts'
 import type { Release } from '../release/release.ts'
 import { type MakeCallProblem, toChanged } from './call-problem.ts'
 import { isOwnHost } from './own-address.ts'
-import { type RelayLimits, toRelayLimitsView } from './relay-limits.ts'
+import type { RelayLimits } from './relay-limits.ts'
 
 /** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */
 export type CallPlan =
@@ -28,7 +29,6 @@ export type CallPlan =
 export interface PlanContext {
   release: Pick<Release, 'gone' | 'listings'>
   config: Config
-  /** `BASE_URL`, parsed. */
   own: URL
   limits: RelayLimits
   refuse: MakeCallProblem
@@ -193,7 +193,6 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
   return null
 }
 
-/** A malformed id is an unknown id. */
 function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -234,7 +233,7 @@ function answerPreflight(req: IncomingMessage): Response {
 }
 
 function toInfoResponse(listing: LiveListing, { config, limits }: PlanContext): Response {
-  return Response.json(toRelayInfoView(listing, toRelayLimitsView(limits)), {
+  return Response.json(toRelayInfoView(listing, toWireNames(limits)), {
     headers: {
       'Cache-Control': 'no-store',
       'Access-Control-Allow-Origin': '*',

@@ -5,43 +5,6 @@ import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
 
-// What can end a relayed call, as errors of our own; everything else comes from Node.
-
-/** The caller's body went past the limit while it streamed. */
-export class BodyTooLargeError extends Error {
-  override name = 'BodyTooLargeError'
-}
-
-/** The caller's body stopped arriving. */
-export class BodyStalledError extends Error {
-  override name = 'BodyStalledError'
-}
-
-/** The caller hung up, or its connection broke. */
-export class CallerGoneError extends Error {
-  override name = 'CallerGoneError'
-}
-
-/** The call had to end for another, whose client holds fewer. */
-export class GaveWayError extends Error {
-  override name = 'GaveWayError'
-}
-
-/** The seller took longer than its time for `waitingFor`. */
-export class SellerTimeoutError extends Error {
-  override name = 'SellerTimeoutError'
-  waitingFor: 'request' | 'headers' | 'body'
-  constructor(waitingFor: 'request' | 'headers' | 'body') {
-    super(`the seller took too long (${waitingFor})`)
-    this.waitingFor = waitingFor
-  }
-}
-
-/** The seller's answer is no final HTTP answer that can be passed on. */
-export class InvalidAnswerError extends Error {
-  override name = 'InvalidAnswerError'
-}
-
 /**
  * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never does
  * in our name, so a caller can tell our 502 or 429 from the seller's.
@@ -56,10 +19,32 @@ export type MakeCallProblem = (
 const MAY_HAVE_SETTLED =
   'If the call carried a payment, it may have settled anyway. Check before you pay again.'
 
-const INVALID_ANSWER = unreachable(
-  'http_protocol_error',
-  `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`,
-)
+/** What can end a relayed call on our side; everything else comes from Node. */
+const ENDS = {
+  too_large: say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help),
+  stalled: say(
+    'malformed-request',
+    'http_request_error',
+    'The request body stopped arriving, or came too slowly.',
+  ),
+  caller_gone: unreachable('connection_terminated', 'The caller left.'),
+  gave_way: say(
+    'relay-busy',
+    'connection_limit_reached',
+    `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
+  ),
+  late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
+  invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
+}
+
+export class CallEnd extends Error {
+  override name = 'CallEnd'
+  readonly why: keyof typeof ENDS
+  constructor(why: keyof typeof ENDS) {
+    super(why)
+    this.why = why
+  }
+}
 
 export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeCallProblem {
   return ({ code, error, detail }, options = {}) =>
@@ -87,24 +72,7 @@ export function toCallProblem(error: unknown): CallProblem {
     return say('relay-loop', 'proxy_loop_detected', "The target is this service's own address.")
   if (error instanceof ConnectDeadlineError)
     return say('seller-timeout', 'connection_timeout', 'No connection in time; nothing was sent.')
-  if (error instanceof BodyTooLargeError)
-    return say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help)
-  if (error instanceof BodyStalledError)
-    return say(
-      'malformed-request',
-      'http_request_error',
-      'The request body stopped arriving, or came too slowly.',
-    )
-  if (error instanceof SellerTimeoutError)
-    return say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`)
-  if (error instanceof GaveWayError)
-    return say(
-      'relay-busy',
-      'connection_limit_reached',
-      `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
-    )
-  if (error instanceof InvalidAnswerError) return INVALID_ANSWER
-  return fromCode(codeOf(error))
+  return error instanceof CallEnd ? ENDS[error.why] : fromCode(codeOf(error))
 }
 
 /** 409: the seller, the listing or the payment is not as the caller expects. */
@@ -132,7 +100,7 @@ function fromCode(code: string): CallProblem {
       `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
     )
   // What Node's parser says of a seller that speaks something else than HTTP.
-  if (code.startsWith('HPE_')) return INVALID_ANSWER
+  if (code.startsWith('HPE_')) return ENDS.invalid
   return unreachable(
     'connection_terminated',
     `The connection broke before an answer came. ${MAY_HAVE_SETTLED}`,

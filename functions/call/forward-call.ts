@@ -11,14 +11,7 @@ import { sendResponse } from '../http/send-response.ts'
 import type { Budget } from '../limits/budget.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
-import {
-  CallerGoneError,
-  GaveWayError,
-  InvalidAnswerError,
-  type MakeCallProblem,
-  toCallProblem,
-  toChanged,
-} from './call-problem.ts'
+import { CallEnd, type MakeCallProblem, toCallProblem, toChanged } from './call-problem.ts'
 import type { GuardOptions } from './guard.ts'
 import type { Place, RelayLimits } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
@@ -83,13 +76,13 @@ export async function forwardCall(
     drain(error)
   }
   forward.place.giveWay = () => {
-    const error = new GaveWayError('the relay is full')
+    const error = new CallEnd('gave_way')
     if (!answer.isWaiting()) call.abort(error)
     else letGo(error, () => void sendResponse(req, res, forward.refuse(toCallProblem(error))))
   }
   res.once('close', () => {
     forward.place.leave()
-    if (!res.writableFinished) letGo(new CallerGoneError('the caller hung up'), () => {})
+    if (!res.writableFinished) letGo(new CallEnd('caller_gone'), () => {})
   })
   const own = await isOver
   if (own !== null) await sendResponse(req, res, own)
@@ -148,7 +141,7 @@ function createAnswer(
         phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
         // Its head says all we need: its body may have no end.
-        call()?.abort(new InvalidAnswerError('a redirect'))
+        call()?.abort(new CallEnd('invalid'))
       } else {
         // Node's writer may refuse bytes that its parser let through: then nothing was passed yet.
         writer.head(head)
@@ -195,8 +188,7 @@ function holdTerms(
       if (held === null) return inner.onData(chunk)
       held.chunks.push(chunk)
       held.size += chunk.length
-      if (held.size > MOST_TERMS_BYTES)
-        call()?.abort(new InvalidAnswerError('terms without an end'))
+      if (held.size > MOST_TERMS_BYTES) call()?.abort(new CallEnd('invalid'))
       return true
     },
     onEnd() {

@@ -1,6 +1,6 @@
 import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { connect as openTls } from 'node:tls'
-import { Agent, type buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import type { ResolvedAddress } from '../ports/address-lookup.ts'
@@ -14,12 +14,11 @@ import type { Resolver } from '../ports/resolver.ts'
  */
 export interface GuardOptions {
   resolver: Resolver
-  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
   allowPrivate: PrivateTargets
   /** Name resolution, TCP and TLS together, in milliseconds. */
   connectTimeoutMs?: number
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
-  isOwnAddress?: (address: string, port: number) => boolean
+  isOwnAddress?: ((address: string, port: number) => boolean) | undefined
   /**
    * One buffer that all these connections read into, instead of a new one for every read. What a
    * listener of `data` is handed is its own until it returns.
@@ -54,16 +53,9 @@ export class ConnectDeadlineError extends Error {
 }
 
 /**
- * An undici dispatcher for foreign URLs: guarded, HTTP/1.1, one request a connection, no redirects,
- * no retries. Use it with undici's `request`, never its `fetch` (which decompresses past any limit).
- *
- * @example await request(url, { dispatcher: createGuardedAgent({ resolver, allowPrivate: false }) })
+ * A connector for undici's `Agent`; fails as `dialGuarded` does. Use it with undici's `request`, never
+ * its `fetch`, which decompresses past any limit.
  */
-export function createGuardedAgent(options: GuardOptions): Agent {
-  return new Agent({ connect: createGuardedConnector(options), pipelining: 0, allowH2: false })
-}
-
-/** The connector beneath, for undici. Fails as `dialGuarded` does. */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   return (target, callback) => void dialGuarded(target, options, callback)
 }

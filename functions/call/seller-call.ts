@@ -3,11 +3,10 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import type { AnswerClock } from './answer-clock.ts'
-import { InvalidAnswerError } from './call-problem.ts'
+import { CallEnd } from './call-problem.ts'
 import { dialGuarded, type GuardOptions } from './guard.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
-/** One request to a seller. `path` is what stands on the request line. */
 export interface SellerRequest {
   /** Scheme, host and port are taken from it. */
   target: URL
@@ -139,10 +138,10 @@ class OneCall implements SellerCall {
     request.maxHeadersCount = ANY_NUMBER
     // Interim answers are for one connection, the clock for the final one goes on; but this one
     // would be an answer to a question that was never asked, and so would an upgrade.
-    request.on('continue', () => this.#fail(new InvalidAnswerError('an unasked 100')))
+    request.on('continue', () => this.#fail(new CallEnd('invalid')))
     request.on('upgrade', (_answer, socket) => {
       socket.on('error', () => {})
-      this.#fail(new InvalidAnswerError('an unasked upgrade'))
+      this.#fail(new CallEnd('invalid'))
     })
     request.on('response', (answer) => this.#receive(answer))
     request.on('error', (error) => {
@@ -175,7 +174,7 @@ class OneCall implements SellerCall {
     if (this.#isOver) return
     const { statusCode: status = 0, statusMessage: reason = '', rawHeaders: headers } = answer
     if (!isFinalAnswer(status, headers)) {
-      this.#fail(new InvalidAnswerError('no final answer of HTTP/1.1'))
+      this.#fail(new CallEnd('invalid'))
       return
     }
     this.#answer = answer

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { MALFORMED_BODY } from '../http/turns.ts'
-import { BodyStalledError, BodyTooLargeError, CallerGoneError } from './call-problem.ts'
+import { CallEnd } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**
@@ -33,8 +33,7 @@ export function createUpload(
       if (received > 2 * maxBytes) req.destroy()
       return
     }
-    if (received > maxBytes)
-      upload.destroy(new BodyTooLargeError('the body is larger than the relay takes'))
+    if (received > maxBytes) upload.destroy(new CallEnd('too_large'))
     else if (!upload.push(chunk)) req.pause()
     onProgress()
   })
@@ -43,17 +42,17 @@ export function createUpload(
     pace,
     () => received,
     () => {
-      if (!isOver) upload.destroy(new BodyStalledError('the body comes too slowly'))
+      if (!isOver) upload.destroy(new CallEnd('stalled'))
     },
   )
   req.once('end', () => {
     stopWatching()
     if (!isOver) upload.push(null)
   })
-  req.once(MALFORMED_BODY, () => upload.destroy(new CallerGoneError('the body broke off')))
+  req.once(MALFORMED_BODY, () => upload.destroy(new CallEnd('caller_gone')))
   req.once('close', () => {
     stopWatching()
-    if (!req.complete) upload.destroy(new CallerGoneError('the caller hung up'))
+    if (!req.complete) upload.destroy(new CallEnd('caller_gone'))
   })
   return upload
 }
@@ -66,7 +65,7 @@ export function createUpload(
  */
 function watchPace(
   req: IncomingMessage,
-  { graceMs, bytesPerSecond, totalMs }: RelayLimits['upload'],
+  { graceMs, minBytesPerSecond, maxMs }: RelayLimits['upload'],
   received: () => number,
   onTooSlow: () => void,
 ): () => void {
@@ -76,8 +75,8 @@ function watchPace(
   const timer = setInterval(() => {
     allMs += everyMs
     if (!req.isPaused()) waitedMs += everyMs
-    const allowedMs = graceMs + (received() / bytesPerSecond) * 1000
-    if (waitedMs > allowedMs || allMs > totalMs) onTooSlow()
+    const allowedMs = graceMs + (received() / minBytesPerSecond) * 1000
+    if (waitedMs > allowedMs || allMs > maxMs) onTooSlow()
   }, everyMs)
   return () => clearInterval(timer)
 }

@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import {
   type Change,
@@ -15,10 +14,8 @@ import {
 import { InstantSchema } from '../../src/domain/trust/instant.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { findNameErrors, type InputError, refuseParameters, toQueryError } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
+import { findNameErrors, type InputError, toQueryError } from '../http/problem.ts'
+import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 
 const DEFAULT_LIMIT = 100
@@ -31,12 +28,8 @@ const NAMES = ['since', 'limit']
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
-const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  // A cursor's answer changes the moment a release is published.
-  'Cache-Control': 'no-cache',
-  'X-Content-Type-Options': 'nosniff',
-} as const
+/** A cursor's answer changes the moment a release is published. */
+const CACHING = 'no-cache'
 
 type ChangesParts = Pick<Parts, 'problem' | 'limits' | 'config' | 'release'>
 
@@ -45,22 +38,18 @@ type Start = { after: number } | null
 
 /** `GET /api/v1/changes`: what was added, changed or removed, release by release. */
 export function createChanges(parts: ChangesParts): Handler {
-  const { problem, limits, config, release } = parts
+  const { config, release } = parts
   const log = createChangeLog(resolve(config.OUT_DIR))
   const dump = `${config.BASE_URL}${ROUTES.listings_dump.path}`
-  return async function changes({ req }: H3Event) {
-    const taken = await limits.take('search', clientOf(req, config))
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
-    const query = readChangesQuery(splitTarget(req.url).query)
-    if ('errors' in query) return refuseParameters(problem, query.errors)
+  const read = async (text: string) => {
+    const query = readChangesQuery(text)
+    if ('problems' in query) return query
     const view = await readChanges(log, query, release().name)
-    if (view === null) {
-      const detail = `this log does not reach back to it; take every listing from ${dump} and go on from a new cursor`
-      return refuseParameters(problem, [toQueryError('since', detail)], { dump })
-    }
-    return Response.json(view, { headers: { ...HEADERS, ...taken.headers } })
+    if (view !== null) return { view }
+    const detail = `this log does not reach back to it; take every listing from ${dump} and go on from a new cursor`
+    return { problems: [toQueryError('since', detail)], extra: { dump } }
   }
+  return createCountedGet(parts, read, CACHING)
 }
 
 /** @returns null where the log does not hold everything that was asked for. */
@@ -117,21 +106,23 @@ interface ChangesQuery {
 }
 
 /** `since=…&limit=…`; whatever is wrong is named, all of it at once. */
-function readChangesQuery(query: string): ChangesQuery | { errors: InputError[] } {
+function readChangesQuery(query: string): ChangesQuery | { problems: InputError[] } {
   const parameters = new URLSearchParams(query)
-  const errors = findNameErrors(parameters, NAMES)
+  const problems = findNameErrors(parameters, NAMES)
   const limit = toLimit(parameters.get('limit'))
   if (limit === null)
-    errors.push(toQueryError('limit', `expected a whole number from 1 to ${MAX_LIMIT}`))
+    problems.push(toQueryError('limit', `expected a whole number from 1 to ${MAX_LIMIT}`))
   const since = toSince(parameters.get('since'))
   if (since === undefined)
-    errors.push(
+    problems.push(
       toQueryError(
         'since',
         'expected the `next` of an earlier answer, or a time such as 2026-11-20T00:00:00Z',
       ),
     )
-  return errors.length > 0 || limit === null || since === undefined ? { errors } : { since, limit }
+  return problems.length > 0 || limit === null || since === undefined
+    ? { problems }
+    : { since, limit }
 }
 
 function toLimit(text: string | null): number | null {

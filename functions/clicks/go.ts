@@ -56,7 +56,6 @@ function queryOf(url: string): string {
 export interface ClickRequest {
   listingId: string
   method: string
-  /** The raw query text, without `?`. */
   query: string
   userAgent: string | null
   /** `Sec-Purpose`, or `Purpose` of older browsers. */

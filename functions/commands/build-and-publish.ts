@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
@@ -24,12 +23,13 @@ import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-fact
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
 import { readFactsForBuild } from '../operations/read-facts.ts'
-import { runMain } from '../operations/run-main.ts'
+import { createStderrLog, readCommandLine, runMain } from '../operations/run-main.ts'
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
-import { createLog } from '../ports/log.ts'
 
 /** How often a build that waits looks again (milliseconds). */
 const LOOK_EVERY = 200
+
+const HELP = 'Usage: npm run build -- [--lengths]'
 
 /**
  * `npm run build`: compiles the content into a release and publishes it. A release that is there
@@ -38,40 +38,28 @@ const LOOK_EVERY = 200
  */
 await runMain(async () => {
   const config = parseConfig(process.env)
-  const options = parseOptions()
+  const { lengths = false } = readCommandLine(HELP, {
+    lengths: { type: 'boolean' },
+  } as const).values
   const outDir = resolve(config.OUT_DIR)
   const lock = await lockBuilds(outDir, () =>
     console.log(`another build is at work in ${outDir}: waiting for it`),
   )
   try {
     removeLeftovers(outDir)
-    await publish(config, outDir, options)
+    await publish(config, outDir, lengths)
   } finally {
     lock.release()
   }
 })
 
-interface BuildOptions {
-  lengths: boolean
-}
-
-/** @throws OperatorError when an option is not known */
-function parseOptions(): BuildOptions {
-  try {
-    return parseArgs({ options: { lengths: { type: 'boolean', default: false } } }).values
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`npm run build: ${reason}; the one option is --lengths.`)
-  }
-}
-
-async function publish(config: Config, outDir: string, options: BuildOptions): Promise<void> {
+async function publish(config: Config, outDir: string, lengths: boolean): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
   const allowPrivate = config.PRIVATE_TARGETS
   const readOnce = once(() => readRemembered(outDir, contentDir, { allowPrivate }))
   const ledger = await readLedger(config, readOnce)
   const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
-  const there = findRelease(outDir, name, options.lengths ? 'lengths' : 'bytes')
+  const there = findRelease(outDir, name, lengths ? 'lengths' : 'bytes')
   if (there !== null) {
     if (readCurrent(outDir) !== there) switchTo(outDir, there)
     // One that was killed after it switched left this undone.
@@ -116,7 +104,6 @@ async function readLedger(
   config: Config,
   read: () => ReturnType<typeof readContent>,
 ): Promise<LedgerFacts> {
-  const log = createLog((line) => process.stderr.write(line), Date.now)
   const readStandings = (facts: OwnerFacts) => {
     const { content } = read()
     return content === null
@@ -124,11 +111,13 @@ async function readLedger(
       : readPayoutStandings(content, facts, config.BASE_URL)
   }
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
-  return readFactsForBuild(config, log, moves, readStandings).catch((error: unknown) => {
-    if (error instanceof OperatorError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
-  })
+  return readFactsForBuild(config, createStderrLog(), moves, readStandings).catch(
+    (error: unknown) => {
+      if (error instanceof OperatorError) throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
+    },
+  )
 }
 
 function once<Result>(work: () => Result): () => Result {

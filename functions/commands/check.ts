@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { parseArgs } from 'node:util'
 import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import {
@@ -17,50 +16,39 @@ import {
 } from '../../src/domain/operation/listing-quality.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { hasLedger } from '../operations/read-facts.ts'
-import { runMain } from '../operations/run-main.ts'
+import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
-import { createLog } from '../ports/log.ts'
 import { openStore } from '../store/open-store.ts'
 
 /** Of the poorest listings. */
 const MOST_NAMED = 20
 
+const HELP = 'Usage: npm run check -- [--quality] [--changed-from <a git ref such as origin/main>]'
+const OPTIONS = { 'changed-from': { type: 'string' }, quality: { type: 'boolean' } } as const
+
 /**
- * `npm run check [-- --changed-from <git ref>] [--quality]`: validates the content and reports every
+ * `npm run check`: validates the content and reports every
  * problem in one run; with a ref, those of files changed since it alone. `--quality` counts what
  * listings of each kind have, and names the poorest. Exit: 0 sound, 1 errors, 2 the command
  * was wrong.
  */
 await runMain(async () => {
-  const asked = readArguments()
-  const since = asked === null ? null : asked['changed-from']
+  const { 'changed-from': since, quality } = readCommandLine(HELP, OPTIONS).values
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
-  const changes = typeof since === 'string' ? readChanges(root, since) : null
-  if (since === null || changes instanceof Error) {
-    console.error(
-      changes instanceof Error
-        ? changes.message
-        : 'expected no arguments, --quality, or --changed-from <a git ref such as origin/main>',
-    )
-    process.exitCode = 2
-    return
-  }
+  const changes = since === undefined ? null : readChanges(root, since)
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
   const moved = await findOptedOutMoves(config)
   report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
-  if (asked?.quality === true && read.content !== null) reportQuality(read.content)
+  if (quality === true && read.content !== null) reportQuality(read.content)
 })
 
 /** Who asked not to be listed is not listed again under another id; only the ledger knows who did. */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
-  const store = await openStore(
-    config,
-    createLog((line) => process.stderr.write(line), Date.now),
-  )
+  const store = await openStore(config, createStderrLog())
   const { optedOut } = await readLedgerFacts(store, Date.now()).finally(() => store.close())
   return [...moves.keys()]
     .filter((id) => optedOut.has(id))
@@ -70,16 +58,6 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
         `moved_to: the owner of ${id} asked not to be listed, so it cannot move: remove ${moves.get(id)} too`,
       ),
     )
-}
-
-/** @returns what was asked for, or null where the command was wrong. */
-function readArguments() {
-  const options = { 'changed-from': { type: 'string' }, quality: { type: 'boolean' } } as const
-  try {
-    return parseArgs({ options }).values
-  } catch {
-    return null
-  }
 }
 
 function report(
@@ -144,16 +122,16 @@ function toChangeLines({ added, removed }: Changes): string[] {
 
 /** Content files that differ from a git ref, those not yet under version control included. */
 interface Changes {
-  /** Paths from the content folder. */
   files: Set<string>
   /** Ids of listings, sorted. */
   added: string[]
   removed: string[]
 }
 
-/** @returns an error with git's own words where the ref or the repository does not exist. */
-function readChanges(contentDir: string, ref: string): Changes | Error {
-  if (ref.startsWith('-')) return new Error(`expected a git ref such as origin/main, got ${ref}`)
+/** @throws UsageError with git's own words where the ref or the repository does not exist */
+function readChanges(contentDir: string, ref: string): Changes {
+  if (ref.startsWith('-'))
+    throw new UsageError(`expected a git ref such as origin/main, got ${ref}`)
   try {
     const base = git(contentDir, 'merge-base', ref, 'HEAD').trim()
     const diff = git(contentDir, 'diff', '--relative', '--name-status', '--no-renames', '-z', base)
@@ -169,7 +147,7 @@ function readChanges(contentDir: string, ref: string): Changes | Error {
     }
   } catch (error) {
     const said = error instanceof Error ? (error.message.split('\n')[1] ?? error.message) : ''
-    return new Error(`expected a git ref that this repository has, got ${ref}: ${said}`)
+    throw new UsageError(`expected a git ref that this repository has, got ${ref}: ${said}`)
   }
 }
 

@@ -1,13 +1,11 @@
-import { runMain } from '../operations/run-main.ts'
-
 /**
  * For containers: exit 0 while the server of this environment answers `GET /healthz`, else 1. No
  * configuration is parsed: a value that is wrong is the server's to report.
  */
-await runMain(async () => {
-  const { PORT = '4321' } = process.env
-  const answer = await fetch(`http://127.0.0.1:${PORT}/healthz`, {
-    signal: AbortSignal.timeout(4_000),
-  }).catch(() => null)
-  process.exitCode = answer?.ok === true ? 0 : 1
-})
+const { PORT = '4321' } = process.env
+const answer = await fetch(`http://127.0.0.1:${PORT}/healthz`, {
+  signal: AbortSignal.timeout(4_000),
+}).catch(() => null)
+process.exitCode = answer?.ok === true ? 0 : 1
+
+export {}

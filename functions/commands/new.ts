@@ -2,22 +2,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { runMain } from '../operations/run-main.ts'
+import { readCommandLine, runMain, wrongCommand } from '../operations/run-main.ts'
 
 /** Site table, tables without rows, one listing of each kind and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
 /** What editors may read beside a file they write. */
 const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
 
-/** `npm run new -- <folder> [--name "Acme Services"]`: the content of a directory of one's own. */
+const HELP = 'Usage: npm run new -- <folder> [--name "Acme Services"]'
+
+/** `npm run new`: the content of a directory of one's own. */
 await runMain(async () => {
-  const options = { name: { type: 'string' } } as const
-  const { positionals, values } = parseArgs({ options, allowPositionals: true })
-  const [given, ...more] = positionals
-  if (given === undefined || more.length > 0)
-    throw new OperatorError('Usage: npm run new -- <folder> [--name "Acme Services"]')
+  const { values, words } = readCommandLine(HELP, { name: { type: 'string' } } as const, 1)
+  const [given] = words
+  if (given === undefined) throw wrongCommand(HELP, 'expected a folder')
   const folder = resolve(given)
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new OperatorError(`${folder}: expected a folder that is new or empty`)

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { runMain } from '../operations/run-main.ts'
+import { readCommandLine, runMain, wrongCommand } from '../operations/run-main.ts'
 import { parseConfig, releaseStore } from '../ports/config.ts'
 import { openBucket } from '../releases/bucket.ts'
 import { pushRelease } from '../releases/push-release.ts'
 import { inParallel } from '../releases/read-pieces.ts'
 
-/** Also removes what neither this release nor the one before needs. */
-const PRUNE = '--prune'
+const HELP = `Usage: npm run publish -- [s3://bucket/prefix] [--prune]
+  --prune   also removes what neither this release nor the one before needs`
+
 /** Addresses in one request to `PURGE_URL`. */
 const PURGED_AT_ONCE = 500
 const PURGE_PATIENCE_MS = 30_000
@@ -19,10 +20,12 @@ const PURGE_PATIENCE_MS = 30_000
  */
 await runMain(async () => {
   const config = parseConfig(process.env)
-  const [address = config.RELEASES] = process.argv.slice(2).filter((word) => word !== PRUNE)
+  const { values, words } = readCommandLine(HELP, { prune: { type: 'boolean' } } as const, 1)
+  const [address = config.RELEASES] = words
   if (!v.is(releaseStore, address))
-    throw new OperatorError(
-      `npm run publish: got ${address ?? 'no store'}, expected s3://bucket/prefix as its argument or in RELEASES.`,
+    throw wrongCommand(
+      HELP,
+      `got ${address ?? 'no store'}, expected s3://bucket/prefix as its argument or in RELEASES`,
     )
   const bucket = openBucket(address, config)
   const pushed = await pushRelease(bucket, resolve(config.OUT_DIR), new Date())
@@ -30,7 +33,7 @@ await runMain(async () => {
   console.log(
     `release ${release} is in ${address}: ${objects} new objects, ${Math.ceil(bytes / 1024)} KiB`,
   )
-  if (process.argv.includes(PRUNE)) {
+  if (values.prune === true) {
     await inParallel(idle, (key) => bucket.remove(key))
     console.log(`${idle.length} old objects removed`)
   }

@@ -1,4 +1,3 @@
-import type { H3Event } from 'h3'
 import { type ChosenComparison, toChosenComparison } from '../../src/domain/compare/compare-view.ts'
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
@@ -7,14 +6,13 @@ import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
-import { type InputError, refuseParameters, toQueryError } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
+import { type InputError, toQueryError } from '../http/problem.ts'
+import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { currentId, type Release, readBuilt, readListing } from '../release/release.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
-export type ComparisonReply = { view: ChosenComparison } | { errors: InputError[] }
+export type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
 
 /** The record for listings that somebody chose: one for the endpoint, the page and every door. */
 export function createComparison({ release, config }: ComparisonParts) {
@@ -24,10 +22,10 @@ export function createComparison({ release, config }: ComparisonParts) {
     const chosen = [...new Set(ids.map((id) => currentId(current, id)))]
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
-      return { errors: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
+      return { problems: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
     if (chosen.length < LEAST_COMPARED || chosen.length > MOST_COMPARED)
       return {
-        errors: [
+        problems: [
           toQueryError(
             'ids',
             `expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`,
@@ -49,12 +47,12 @@ export function createComparison({ release, config }: ComparisonParts) {
 }
 
 /** `ids=a,b` or `ids=a&ids=b`; anything else in the query is named. */
-function readComparedIds(query: string): { ids: string[] } | { errors: InputError[] } {
+function readComparedIds(query: string): { ids: string[] } | { problems: InputError[] } {
   const parameters = new URLSearchParams(query)
   const others = [...new Set(parameters.keys())].filter((name) => name !== 'ids')
   if (others.length > 0)
     return {
-      errors: others.map((name) => toQueryError(name, 'there is no such parameter', ['ids'])),
+      problems: others.map((name) => toQueryError(name, 'there is no such parameter', ['ids'])),
     }
   const ids = parameters
     .getAll('ids')
@@ -64,37 +62,17 @@ function readComparedIds(query: string): { ids: string[] } | { errors: InputErro
   return { ids }
 }
 
-const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Cache-Control': 'public, max-age=60',
-  'X-Content-Type-Options': 'nosniff',
-} as const
-
 /** `GET /api/v1/compare`: the comparison pages there are, or with `ids` the listings one chose. */
 export function createCompareList(
   parts: ComparisonParts & Pick<Parts, 'problem' | 'limits'>,
 ): Handler {
-  const { problem, release, limits, config } = parts
   const compare = createComparison(parts)
-  return async function compareList({ req }: H3Event) {
-    const { query } = splitTarget(req.url)
-    if (query === '') return readList()
-    const taken = await limits.take('search', clientOf(req, config))
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
+  return createCountedGet(parts, async (query) => {
+    if (query === '')
+      return { view: (await readBuilt(parts.release(), ROUTES.compare_list.path)) ?? { pages: [] } }
     const asked = readComparedIds(query)
-    const reply = 'errors' in asked ? asked : await compare(asked.ids)
-    if ('errors' in reply) return refuseParameters(problem, reply.errors)
-    return Response.json(reply.view, { headers: { ...HEADERS, ...taken.headers } })
-  }
-
-  /** For a host without our file layer. */
-  async function readList(): Promise<Response> {
-    const bytes = (await release().files.read(ROUTES.compare_list.path)) ?? '{"pages":[]}'
-    return new Response(new Uint8Array(Buffer.from(bytes)), {
-      headers: { ...HEADERS, 'Content-Type': 'application/json' },
-    })
-  }
+    return 'problems' in asked ? asked : compare(asked.ids)
+  })
 }
 
 /** Of what is asked for beyond the bound, only this many are named. */

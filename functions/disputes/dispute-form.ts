@@ -18,7 +18,6 @@ const FULL = {
   queue: 'Many disputes already wait for a person. Try again in a few days.',
 } as const
 
-/** A dispute is kept for a person to look at; by itself it changes nothing. */
 function createDisputeForm(
   parts: FormParts,
 ): Form<typeof DisputeBodySchema, DisputePage['sent'], Taken> {

@@ -71,8 +71,7 @@ export async function settleDispute(
   const settled = await db
     .updateTable('dispute')
     .set({ state, note, settled_at: now })
-    .where('id', '=', id)
-    .where('state', '=', 'waiting')
+    .where((eb) => eb.and({ id, state: 'waiting' }))
     .returning('id')
     .execute()
   return settled.length > 0

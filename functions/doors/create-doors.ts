@@ -10,6 +10,7 @@ import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
 import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { Relay } from '../call/relay.ts'
+import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
@@ -90,10 +91,10 @@ function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
 function toAnswer(text: string, req: Request): Response {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}-md"`
   const headers = {
+    ...UNCACHED,
     'Content-Type': 'text/markdown; charset=utf-8',
     'Cache-Control': SHORT_CACHE,
-    'Access-Control-Allow-Origin': '*',
-    'X-Content-Type-Options': 'nosniff',
+    ...ANY_ORIGIN,
     ETag: etag,
     Vary: 'Accept',
   }

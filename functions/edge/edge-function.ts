@@ -3,7 +3,7 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
-import { createProblems } from '../http/problem.ts'
+import { createProblems, refuseParameters } from '../http/problem.ts'
 import { toSearchTexts } from '../release/prepare-texts.ts'
 import { createSearch, type Search } from '../search/search.ts'
 
@@ -65,11 +65,7 @@ function reply(search: Search, request: Request, rawQuery: string): Response {
   const found = search(rawQuery, { page })
   if (found.status === 200)
     return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
-  const names = found.problems.map(({ name }) => name).join(', ')
-  return problem('invalid-parameter', {
-    detail: `These parameters cannot be used: ${names}.`,
-    errors: found.problems,
-  })
+  return refuseParameters(problem, found.problems)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
-import type { MakeProblem } from '../http/problem.ts'
+import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
@@ -13,7 +13,6 @@ import {
 } from '../sellers/sessions/seller-route.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
-/** Bytes of a sent form. */
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
@@ -24,17 +23,12 @@ export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: 
   schema: Schema
   /** What is sent, as the subject of a sentence: `Disputes`. */
   subject: string
-  /** Labels of the page's fields, by the body's names. */
   labels: Readonly<Record<string, string>>
-  /** The page's fields as they are shown again. */
   toSent(fields: URLSearchParams): Sent
-  /** The page's fields as the JSON body that says the same. */
   toBody(fields: URLSearchParams): Record<string, unknown>
   /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
   take(body: v.InferOutput<Schema>, caller: Caller): Promise<Answer | Refused>
 }
-
-const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 
 /** The endpoint of a form. @param render the JSON of what became of it */
 export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: string }>(
@@ -48,7 +42,7 @@ export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: 
     const answer = await form.take(body.output, toCaller(event, parts.config))
     if (isRefused(answer)) return toProblem(answer, parts.problem)
     const { status, body: shown } = render(answer)
-    return Response.json(shown, { status, headers: HEADERS })
+    return jsonAnswer(shown, {}, status)
   })
 }
 
@@ -140,23 +134,21 @@ function toProblem({ code, reason, field, headers }: Refused, problem: MakeProbl
 }
 
 /** Null for another type, past the limit, or where it breaks off. */
-function readForm(req: IncomingMessage): Promise<string | null> {
+async function readForm(req: IncomingMessage): Promise<string | null> {
   const type = req.headers['content-type'] ?? ''
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return Promise.resolve(null)
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    req.on('data', (chunk: Buffer) => {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return null
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of req) {
       size += chunk.length
       // What is too long is read on and dropped: the answer goes over the same connection.
       if (size <= MAX_FORM_BYTES) chunks.push(chunk)
-    })
-    req.once('end', () =>
-      resolve(size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')),
-    )
-    req.once('close', () => resolve(null))
-    req.once('error', () => resolve(null))
-  })
+    }
+  } catch {
+    return null
+  }
+  return size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')
 }
 
 /** What says where a browser's form came from. */

@@ -1,7 +1,6 @@
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { MakeProblem } from './problem.ts'
 
-/** @example refuseMethod('PUT', ['GET', 'HEAD', 'OPTIONS'], problem) → 405 */
 export function refuseMethod(
   method: string,
   allowed: readonly string[],

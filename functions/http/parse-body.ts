@@ -45,7 +45,6 @@ function toUnknown(name: string, known: readonly string[]): string {
 /** Strings whole, so that no bracket inside one counts, and the marks that open, close and part. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
 
-/** Bytes of a JSON body of our own endpoints. */
 const MAX_BODY_BYTES = 16 * 1024
 
 export type JsonBody =

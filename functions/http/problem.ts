@@ -1,5 +1,29 @@
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 
+export const UNCACHED = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+export const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const
+
+/** JSON that no cache keeps, unless `headers` say otherwise. */
+export function jsonAnswer(
+  body: unknown,
+  headers: Record<string, string> = {},
+  status = 200,
+): Response {
+  return Response.json(body, { status, headers: { ...UNCACHED, ...headers } })
+}
+
+/** The same for pages of any origin. */
+export function publicJson(
+  body: unknown,
+  headers: Record<string, string> = {},
+  status = 200,
+): Response {
+  return jsonAnswer(body, { ...ANY_ORIGIN, ...headers }, status)
+}
+
 /** One wrong input: where it stood, its name, what was wrong, and what would be right. */
 export interface InputError {
   in: 'query' | 'path' | 'header' | 'body'
@@ -32,10 +56,9 @@ export function createProblems(baseUrl: string): MakeProblem {
     return new Response(JSON.stringify(body), {
       status,
       headers: {
+        ...UNCACHED,
+        ...ANY_ORIGIN,
         'Content-Type': 'application/problem+json',
-        'Cache-Control': 'no-store',
-        'Access-Control-Allow-Origin': '*',
-        'X-Content-Type-Options': 'nosniff',
         ...headers,
       },
     })

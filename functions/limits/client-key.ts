@@ -26,7 +26,6 @@ export function clientKey(
   return toKey(claimed) ?? toKey(remoteAddress) ?? 'unknown'
 }
 
-/** Whom the limits count for a request as h3 hands it on. */
 export function clientOf(
   { ip, headers }: { ip?: string | undefined; headers: Headers },
   { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
@@ -34,7 +33,6 @@ export function clientOf(
   return clientKey(ip, headers.get('x-forwarded-for'), TRUST_PROXY)
 }
 
-/** The same for a request as Node has it. */
 export function nodeClientOf(
   { socket, headers }: IncomingMessage,
   { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,

@@ -7,17 +7,17 @@ import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { takeTurn } from '../forms/form.ts'
-import { type InputError, refuseParameters, toQueryError } from '../http/problem.ts'
+import {
+  findNameErrors,
+  type InputError,
+  publicJson,
+  refuseParameters,
+  toQueryError,
+} from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
 import { findPlanAt, lintListed, lintUrl } from './lint-url.ts'
 
-const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  // What a service answers changes with every repair of its seller.
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const
 const NAMES = ['url', 'as']
 
 export interface CheckRequest {
@@ -31,7 +31,6 @@ export type Check = (request: CheckRequest) => Promise<CheckAnswer>
 type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
   runs: StrangerRuns
-  /** How the listings of the release are asked. */
   plans: () => Promise<readonly ProbePlan[]>
 }
 
@@ -64,7 +63,6 @@ function refuse(reason: string): CheckAnswer {
   return { kind: 'refused', code: 'invalid-parameter', reason }
 }
 
-/** What `/sellers/check?url=&as=` shows. */
 export function createCheckPage(
   { config }: Pick<Parts, 'config'>,
   check: Check,
@@ -85,14 +83,11 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
     const asked = readAsked(event.url.searchParams)
     if ('errors' in asked) return refuseParameters(problem, asked.errors)
     const answer = await check({ ...asked, caller: toCaller(event, config) })
-    if (answer.kind === 'report') return Response.json(answer.report, { headers: HEADERS })
-    if (answer.kind === 'empty' || answer.code === 'invalid-parameter')
-      return refuseParameters(problem, [
-        toQueryError(
-          'url',
-          answer.kind === 'empty' ? 'expected the address of a service.' : answer.reason,
-        ),
-      ])
+    if (answer.kind === 'report') return publicJson(answer.report)
+    if (answer.kind === 'empty')
+      return refuseParameters(problem, [toQueryError('url', 'expected the address of a service.')])
+    if (answer.code === 'invalid-parameter')
+      return refuseParameters(problem, [toQueryError('url', answer.reason)])
     return problem(answer.code, {
       detail: answer.reason,
       ...(answer.headers !== undefined && { headers: answer.headers }),
@@ -104,10 +99,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
 function readAsked(
   query: URLSearchParams,
 ): Omit<CheckRequest, 'caller'> | { errors: InputError[] } {
-  const errors = [...new Set(query.keys())].flatMap((name) => {
-    if (!NAMES.includes(name)) return [toQueryError(name, 'there is no such parameter.', NAMES)]
-    return query.getAll(name).length > 1 ? [toQueryError(name, 'is given more than once.')] : []
-  })
+  const errors = findNameErrors(query, NAMES)
   const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
   if (query.has('as') && as === undefined)
     errors.push(toQueryError('as', 'expected one of these.', PROBE_PROTOCOLS))

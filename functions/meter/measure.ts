@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
@@ -12,7 +11,7 @@ import {
   type JsonRpc,
   RpcError,
 } from '../settlements/json-rpc.ts'
-import { type Lease, takeLease } from '../store/lease.ts'
+import { createJobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
 import { measureEvm } from './evm-meter.ts'
@@ -35,7 +34,7 @@ export interface MeterParts {
   log: Log
   createRpc?: CreateJsonRpc
   wait?: Wait
-  /** This process holds the state's lock, so a lease left behind belongs to a dead process. */
+  /** This process holds the state's lock, so whoever held the meter is dead. */
   isAlone?: boolean
 }
 
@@ -56,7 +55,7 @@ export interface ChainReport extends ChainTally {
   stopped: string | null
 }
 
-const LEASE = 'meter'
+const METER = 'meter'
 
 /**
  * Reads what was paid to proven payouts and those of seeds on chains with a node in `RPC_URLS`, each
@@ -70,8 +69,10 @@ export async function measure(
   options: MeasureOptions,
 ): Promise<ChainReport[] | null> {
   const { store, clock, config, isAlone = false } = parts
-  const lease = await takeLease(store, { name: LEASE, holder: randomUUID(), isAlone }, clock.now())
-  if (lease === null) return null
+  const queue = createJobQueue(store, { name: METER, now: clock.now, isAlone })
+  await queue.add([METER])
+  if ((await queue.take(1)).length === 0) return null
+  const hold: ChainOptions['hold'] = (trx) => queue.hold([METER], trx)
   try {
     const reports: ChainReport[] = []
     const metered = await readMeteredPayouts(store, options.seeds)
@@ -84,11 +85,11 @@ export async function measure(
       const url = config.RPC_URLS[network]
       const payouts = metered.get(network) ?? []
       if (url !== undefined && !options.signal.aborted)
-        reports.push(await measureChain(parts, { ...options, network, url, payouts, lease }))
+        reports.push(await measureChain(parts, { ...options, network, url, payouts, hold }))
     }
     return reports
   } finally {
-    await lease.release()
+    await queue.finish([METER], clock.now())
   }
 }
 
@@ -96,12 +97,13 @@ interface ChainOptions extends Omit<MeasureOptions, 'seeds'> {
   network: string
   url: string
   payouts: readonly MeteredPayout[]
-  lease: Lease
+  /** False when another process took over. */
+  hold(trx?: Transaction<Tables>): Promise<boolean>
 }
 
 async function measureChain(
   { store, clock, log, config, createRpc = createJsonRpc, wait = setTimeout }: MeterParts,
-  { network, url, payouts, lease, since, signal }: ChainOptions,
+  { network, url, payouts, hold: holdMeter, since, signal }: ChainOptions,
 ): Promise<ChainReport> {
   const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   const asset = usdAssetOf(network, { allowTestCoins })
@@ -110,7 +112,7 @@ async function measureChain(
     toReport({ network, payouts, rpc }, tally, stopped)
   if (asset === null) return report(NOTHING, 'no coin of this chain counts as US dollars')
   const hold = async (trx?: Transaction<Tables>) => {
-    if (!(await lease.extend(clock.now(), trx))) throw new MeterStopped('another process took over')
+    if (!(await holdMeter(trx))) throw new MeterStopped('another process took over')
   }
   const work: ChainWork = {
     network,

@@ -126,7 +126,6 @@ function addRelease(registry: Registry, { publishedAt, clock }: MetricsSources):
   })
 }
 
-/** Where the figures come from that nobody counts along the way. */
 interface MetricsSources {
   store: Store
   clock: Clock

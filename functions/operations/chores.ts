@@ -1,24 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import { hostOf } from '../../src/domain/owners/shared-hosts.ts'
+import { hostOf as hostOfUrl } from '../../src/domain/owners/shared-hosts.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createAsker, toUserAgent } from '../probe/ask.ts'
+import { type Asker, createAsker } from '../probe/ask.ts'
 import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
+import { hostOf } from '../probe/run-probes.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
-import { takeLease } from '../store/lease.ts'
+import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
+import type { Store } from '../store/schema/store.ts'
 
 const STALE_MS = 24 * 3_600_000
 
-/** Probes of one turn: an hour holds them, and the next turn goes on. */
-const A_TURN = 2000
+/** Time of one turn: other chores wait behind it, and the next turn goes on. */
+const A_TURN_MS = 50 * 60_000
 
+/** Hosts that a server takes at once, and listings that it asks at once. */
+const HOSTS_AT_ONCE = 50
 const AT_ONCE = 8
-
-/** The lease is held on after so many probes: far within its time. */
-const EXTEND_EVERY = 20
 
 /** Work a running server does by itself, once an hour; each part is safe on several instances. */
 export interface Chores {
@@ -50,7 +50,6 @@ export function startChores(parts: Parts): Chores {
   }
 }
 
-/** One turn of every chore that is on. */
 export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
   const { ledger, config, clock, log } = parts
   const run = async (work: () => Promise<void>) => {
@@ -75,7 +74,7 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
     const { store } = ledger
     const seeds = () =>
       [...parts.release().listings.values()].flatMap(({ id, url, payout_seeded = [] }) =>
-        payout_seeded.map((payout) => ({ payout, listing_id: id, host: hostOf(url) ?? '' })),
+        payout_seeded.map((payout) => ({ payout, listing_id: id, host: hostOfUrl(url) ?? '' })),
       )
     const isAlone = store.dialect === 'sqlite'
     if (config.MEASURE)
@@ -89,53 +88,90 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
 
 type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
   ledger: Pick<Parts['ledger'], 'store'>
-  /** How the listings of the release are asked. */
   plans: () => Promise<readonly ProbePlan[]>
+  /** Time without a sign of life after which others may ask what this server took. */
+  holdMs?: number
 }
 
 /**
- * `PROBE=on`: asks the listings of the release that are due, one instance at a time, and keeps what
- * was seen in the ledger for the next build.
+ * `PROBE=on`: asks the listings of the release that are due and keeps what was seen in the ledger for
+ * the next build. Servers share the work by hosts: one of them asks a host at a time.
  */
 export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal): Promise<void> {
-  const { config, resolver, clock, log } = parts
+  const { config, resolver, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  // With SQLite one server holds the state, so a lease left behind belongs to a dead process.
+  // With SQLite one server holds the state.
   const isAlone = store.dialect === 'sqlite'
-  const lease = await takeLease(store, { name: 'probe', holder: randomUUID(), isAlone }, now())
-  if (lease === null) return
-  const stop = new AbortController()
-  const asker = createAsker({
-    resolver,
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
-  let done = 0
-  const holdOn = async () => {
-    // The next owner continues from what is written down.
-    if (!(await lease.extend(now()))) stop.abort()
-  }
+  const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
+  const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
+  await queue.add([...byHost.keys()], await findNewHosts(store, byHost))
+  const asker = createAsker({ config, resolver })
+  const end = now() + A_TURN_MS
   try {
-    const { probed, held_back, outcomes, is_offline } = await probeContent({
-      evidence: createEvidenceRows(store, now),
-      plans: await parts.plans(),
-      staleMs: STALE_MS,
-      limit: A_TURN,
-      concurrency: AT_ONCE,
-      asker,
-      resolver,
-      now,
-      signal: AbortSignal.any([signal, stop.signal]),
-      onProbe: () => {
-        done += 1
-        if (done % EXTEND_EVERY === 0)
-          holdOn().catch((error) => log.error('probe.lease', { reason: String(error) }))
-      },
-    })
-    if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
+    while (!signal.aborted && now() < end) {
+      const hosts = await queue.take(HOSTS_AT_ONCE)
+      if (hosts.length === 0) return
+      const isGone = (host: string) => !byHost.has(host)
+      await queue.finish(hosts.filter(isGone), null)
+      const known = hosts.filter((host) => !isGone(host))
+      const plans = known.flatMap((host) => byHost.get(host) ?? [])
+      await queue.finish(
+        known,
+        await probeHosts(parts, { queue, hosts: known, plans, asker, signal }),
+      )
+    }
   } finally {
     await asker.close()
-    await lease.release()
   }
+}
+
+interface HostsProbe {
+  queue: JobQueue
+  hosts: readonly string[]
+  plans: readonly ProbePlan[]
+  asker: Asker
+  signal: AbortSignal
+}
+
+/** @returns when the hosts are due again */
+async function probeHosts(
+  { ledger, resolver, clock, log, holdMs = HOLD_MS }: ProbeChoreParts,
+  { queue, hosts, plans, asker, signal }: HostsProbe,
+): Promise<number> {
+  const now = () => clock.now()
+  const lost = new AbortController()
+  const holding = setInterval(() => {
+    // The next holder goes on from what is written down.
+    const onHeld = (isHeld: boolean) => isHeld || lost.abort()
+    queue.hold(hosts).then(onHeld, (error) => log.error('probe.hold', { reason: String(error) }))
+  }, holdMs / 5)
+  const either = AbortSignal.any([signal, lost.signal])
+  const { probed, held_back, outcomes, is_offline } = await probeContent({
+    evidence: createEvidenceRows(ledger.store, now, STALE_MS),
+    plans,
+    staleMs: STALE_MS,
+    limit: Number.POSITIVE_INFINITY,
+    concurrency: AT_ONCE,
+    asker,
+    resolver,
+    now,
+    signal: either,
+    onProbe: () => {},
+  }).finally(() => clearInterval(holding))
+  if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
+  // What was left undone is for whoever takes the host next.
+  if (either.aborted) return now()
+  return now() + (held_back > 0 ? EVERY_MS : STALE_MS)
+}
+
+/** Hosts with a listing that nobody has asked yet. */
+async function findNewHosts(
+  { db }: Store,
+  byHost: ReadonlyMap<string, readonly ProbePlan[]>,
+): Promise<Set<string>> {
+  const rows = await db.selectFrom('probe_evidence').select('listing_id').execute()
+  const asked = new Set(rows.map(({ listing_id }) => listing_id))
+  const isNew = (plans: readonly ProbePlan[]) => plans.some(({ id }) => !asked.has(id))
+  return new Set([...byHost].flatMap(([host, plans]) => (isNew(plans) ? [host] : [])))
 }

@@ -20,7 +20,6 @@ export interface LedgerOptions {
   clock: Clock
   /** What the directory is called, for mails. */
   siteName: () => string
-  /** Instead of what the environment asks for. */
   mailer?: Mailer
   /** How long a redirect waits for a slow store (milliseconds), where it is not the usual second. */
   clickPatienceMs?: number

@@ -1,16 +1,79 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { isDiskFull, OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { createLog, type Log } from '../ports/log.ts'
+
+/** A command that was called wrongly (2), or asked how it is called (0). */
+export class UsageError extends OperatorError {
+  override name = 'UsageError'
+  readonly exitCode: 0 | 2
+  constructor(message: string, exitCode: 0 | 2 = 2) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
 
 /**
- * Runs a command. What its operator can put right is printed as it reads and ends with exit code 1;
- * anything else is a fault of ours, and its stack says where.
+ * Runs a command. What its operator can put right is printed as it reads and ends with exit code 1, a
+ * wrong command with 2; anything else is a fault of ours, and its stack says where.
  */
 export async function runMain(command: () => Promise<void> | void): Promise<void> {
   try {
     await command()
   } catch (error) {
-    console.error(error instanceof OperatorError ? error.message : (toDiskAdvice(error) ?? error))
-    process.exitCode = 1
+    process.exitCode = error instanceof UsageError ? error.exitCode : 1
+    const shown = error instanceof OperatorError ? error.message : (toDiskAdvice(error) ?? error)
+    if (process.exitCode === 0) console.log(shown)
+    else console.error(shown)
   }
+}
+
+/** A step at the ledger: what it prints is its result; what goes wrong is one line. */
+export function runCommand(command: (config: Config, log: Log) => Promise<string>): Promise<void> {
+  return runMain(async () => {
+    const config = parseConfig(process.env)
+    const done = command(config, createStderrLog()).catch((error: unknown) => {
+      const isOurs = error instanceof Error && toDiskAdvice(error) === null
+      throw isOurs && !(error instanceof OperatorError) ? new OperatorError(error.message) : error
+    })
+    console.log(await done)
+  })
+}
+
+/** The log of a command: what it prints on standard output is its result. */
+export function createStderrLog(): Log {
+  return createLog((line) => process.stderr.write(line), Date.now)
+}
+
+/**
+ * The options and words a command was called with; every command knows `--help`.
+ *
+ * @param mostWords how many words may stand beside the options
+ * @throws UsageError that ends with `help`
+ */
+export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
+  help: string,
+  options: Options,
+  mostWords = 0,
+  args: readonly string[] = process.argv.slice(2),
+) {
+  const all = { ...options, help: { type: 'boolean' } } as const
+  try {
+    const allowPositionals = mostWords > 0
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals, options: all })
+    const odd = positionals[mostWords]
+    if ('help' in values && values.help === true) throw new UsageError(help, 0)
+    if (odd !== undefined) throw wrongCommand(help, `expected no ${JSON.stringify(odd)}`)
+    return { values, words: positionals }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw wrongCommand(help, error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** @returns what the command is refused with: what is wrong, then how it is called */
+export function wrongCommand(help: string, fault: string): UsageError {
+  return new UsageError(`${fault}\n\n${help}`)
 }
 
 /** What to do about a full disk; null where it is something else. */

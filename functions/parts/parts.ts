@@ -20,13 +20,11 @@ export interface Parts {
   log: Log
   resolver: Resolver
   limits: RateLimits
-  /** Clicks, sellers, claims: what must be remembered. */
   ledger: Ledger
   /** The release being served right now; ask again for each request, a new build swaps it. */
   release: () => Release
 }
 
-/** Everything the service remembers, as its capabilities see it. */
 export interface Ledger {
   store: Store
   clicks: ClickWriter
@@ -37,5 +35,4 @@ export interface Ledger {
   close(): Promise<void>
 }
 
-/** What answers one route of the h3 app. */
 export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>

@@ -1,6 +1,5 @@
 import { promises as dns } from 'node:dns'
 
-/** One A or AAAA answer. */
 export interface ResolvedAddress {
   address: string
   family: 4 | 6

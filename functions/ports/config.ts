@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { textLike } from '../../src/domain/wire/shapes.ts'
 import { dnsServers, privateHosts } from './address-variables.ts'
 
 /**
@@ -88,6 +89,16 @@ const urlWith = (protocols: readonly string[], example: string) =>
     }, `expected a URL such as ${example}`),
   )
 
+const POSTGRES_EXAMPLE = 'postgres://user:password@host/database'
+const postgresUrl = urlWith(['postgres:', 'postgresql:'], POSTGRES_EXAMPLE)
+
+/** A database on several servers, one URL for each: `postgres://u@one:5432,two:5432/db`. */
+export function toServerUrls(url: string): string[] {
+  const [, before = '', hosts = url, after = ''] =
+    /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
+
 /** `BASE_URL` without a trailing slash: every absolute URL is this plus a path. */
 const baseUrl = v.optional(
   v.pipe(
@@ -124,13 +135,9 @@ const rpcUrls = jsonOf((value) => {
   return parsed.success ? parsed.output : null
 }, 'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}')
 
-/** `s3://bucket/prefix`. */
-export const releaseStore = v.pipe(
-  v.string(),
-  v.regex(
-    /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
-    'expected s3://bucket or s3://bucket/prefix',
-  ),
+export const releaseStore = textLike(
+  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
+  'expected s3://bucket or s3://bucket/prefix',
 )
 
 const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
@@ -150,14 +157,17 @@ const VariablesSchema = v.object({
   OUT_DIR: folder('dist'),
   STATE_DIR: folder('.state'),
   DATABASE_URL: v.optional(
-    urlWith(['postgres:', 'postgresql:'], 'postgres://user:password@host/database'),
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => toServerUrls(text).every((url) => v.is(postgresUrl, url)),
+        `expected a URL such as ${POSTGRES_EXAMPLE}`,
+      ),
+    ),
   ),
   SMTP_URL: v.optional(urlWith(['smtp:', 'smtps:'], 'smtp://mail.example:587')),
   MAIL_FROM: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
-    ),
+    textLike(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
   ),
   DNS_SERVERS: dnsServers,
   RELEASES: v.optional(releaseStore),
@@ -176,7 +186,7 @@ const VariablesSchema = v.object({
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
-    v.pipe(v.string(), v.regex(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces')),
+    textLike(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces'),
   ),
 })
 

@@ -3,7 +3,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
-import { createGuardedConnector } from '../call/guard.ts'
+import { createGuardedConnector, type GuardOptions } from '../call/guard.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import { toFailure } from './failure.ts'
 
@@ -45,30 +45,29 @@ export interface Asker {
 }
 
 export interface AskerOptions {
+  config: { BASE_URL: string; PRIVATE_TARGETS: PrivateTargets }
   resolver: Resolver
-  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
-  allowPrivate: PrivateTargets
-  /** Sent as User-Agent: who asks, and an address to read about it. */
-  userAgent: string
+  /** Who asks; a probe also names a page that says what it does and how to be left alone. */
+  userAgent?: string
   /** Refuses an address that is this service itself. */
-  isOwnAddress?: (address: string, port: number) => boolean
-  limits?: AskLimits
-}
-
-/** Who asks, and a page that says what a probe does and how to be left alone. */
-export function toUserAgent(baseUrl: string): string {
-  return `Directory-Probe/1 (+${baseUrl}/sellers/check)`
+  isOwnAddress?: GuardOptions['isOwnAddress']
+  limits?: AskLimits | undefined
 }
 
 /** Requests of probes: guarded as the relay's are, with bounds of their own for every answer. */
-export function createAsker(options: AskerOptions): Asker {
-  const limits = options.limits ?? ASK_LIMITS
+export function createAsker({
+  config,
+  resolver,
+  userAgent = `Directory-Probe/1 (+${config.BASE_URL}/sellers/check)`,
+  isOwnAddress,
+  limits = ASK_LIMITS,
+}: AskerOptions): Asker {
   const agent = new Agent({
     connect: createGuardedConnector({
-      resolver: options.resolver,
-      allowPrivate: options.allowPrivate,
+      resolver,
+      allowPrivate: config.PRIVATE_TARGETS,
       connectTimeoutMs: limits.connectMs,
-      ...(options.isOwnAddress !== undefined && { isOwnAddress: options.isOwnAddress }),
+      isOwnAddress,
     }),
     pipelining: 0,
     allowH2: false,
@@ -78,7 +77,7 @@ export function createAsker(options: AskerOptions): Asker {
     bodyTimeout: 0,
   })
   return {
-    ask: (asked) => ask(asked, agent, options.userAgent, limits),
+    ask: (asked) => ask(asked, agent, userAgent, limits),
     // Not close(): a seller that drips bytes would hold it open.
     close: () => agent.destroy(),
   }

@@ -9,7 +9,6 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Asker } from './ask.ts'
-import type { ProbeOptions } from './probe-options.ts'
 import { runProbes } from './run-probes.ts'
 import type { PackageProber } from './shake-hands.ts'
 
@@ -17,18 +16,22 @@ import type { PackageProber } from './shake-hands.ts'
 export interface EvidenceKeeper {
   /** Nothing where the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
-  /** Replaces it in one step. */
   write(id: string, evidence: Evidence): Promise<void>
+  /** Told before a listing is asked; false where somebody has asked it within the day. */
+  begin?(id: string): Promise<boolean>
 }
 
-export interface ProbeContentOptions
-  extends Omit<ProbeOptions, 'ids' | 'isJson' | 'withPackages' | 'factsOnly'> {
+export interface ProbeContentOptions {
+  /** Leaves out what was probed less than so long ago (milliseconds). */
+  staleMs: number
+  limit: number
+  concurrency: number
+  /** Keeps no seller's sentences: for content that is published as one's own. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
-  /** Runs packages; without it none is run. */
   probePackage?: PackageProber
   now: () => number
   /** Told each result once it is on the disk. */
@@ -58,6 +61,7 @@ export async function probeContent(options: ProbeContentOptions): Promise<ProbeS
   const tally = await runProbes({
     ...options,
     plans: due.slice(0, limit),
+    begin: async ({ id }) => (await keeper.begin?.(id)) ?? true,
     onResult: async (plan, finding, moment) => {
       const at = toInstant(moment)
       const evidence = await keeper.read(plan.id)
@@ -84,8 +88,33 @@ export function toInstant(moment: number): string {
 }
 
 /** Evidence as rows of the ledger: a server may have no content folder. */
-export function createEvidenceRows({ db }: Store, now: () => number): EvidenceKeeper {
+export function createEvidenceRows(
+  { db }: Store,
+  now: () => number,
+  staleMs: number,
+): Required<EvidenceKeeper> {
   return {
+    // Written first: a server that is killed while it asks must not make another ask again.
+    async begin(id) {
+      const asked_at = now()
+      const begun = await db
+        .insertInto('probe_evidence')
+        .values({ listing_id: id, evidence: '{}', probed_at: asked_at, asked_at })
+        .onConflict((conflict) =>
+          conflict
+            .column('listing_id')
+            .doUpdateSet({ asked_at })
+            .where(({ or, eb }) =>
+              or([
+                eb('probe_evidence.asked_at', 'is', null),
+                eb('probe_evidence.asked_at', '<=', asked_at - staleMs),
+              ]),
+            ),
+        )
+        .returning('listing_id')
+        .execute()
+      return begun.length > 0
+    },
     async read(id) {
       const row = await db
         .selectFrom('probe_evidence')
@@ -98,14 +127,13 @@ export function createEvidenceRows({ db }: Store, now: () => number): EvidenceKe
       const row = { evidence: JSON.stringify(evidence), probed_at: now() }
       await db
         .insertInto('probe_evidence')
-        .values({ listing_id: id, ...row })
+        .values({ listing_id: id, asked_at: null, ...row })
         .onConflict((conflict) => conflict.column('listing_id').doUpdateSet(row))
         .execute()
     },
   }
 }
 
-/** Everything a server's own probes saw, by listing id. */
 export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evidence>> {
   const rows = await db
     .selectFrom('probe_evidence')

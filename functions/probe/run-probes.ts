@@ -18,12 +18,13 @@ export interface ProbeRunOptions {
   plans: readonly ProbePlan[]
   asker: Pick<Asker, 'ask'>
   resolver: Pick<Resolver, 'addresses'>
-  /** Runs packages; without it none is run. */
   probePackage?: PackageProber
   /** Probes under way at once, over all hosts. */
   concurrency: number
   /** Milliseconds since the epoch. */
   now: () => number
+  /** Told before a listing is asked; false leaves it out. */
+  begin?: (plan: ProbePlan) => Promise<boolean>
   /** Keeps one result, before the run goes on. */
   onResult: (plan: ProbePlan, finding: Finding, at: number) => Promise<void>
   /** Ends the run early: what is under way is finished, nothing new is begun. */
@@ -52,12 +53,14 @@ export async function runProbes(options: ProbeRunOptions): Promise<ProbeRunTally
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
     const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
-    const { asker, now, probePackage } = options
-    const finding = await shakeHands(plan.handshake, asker, now, probePackage).finally(leave)
-    tally.probed += 1
-    await witness.hear(plan, finding, now())
-    // It asked to be left alone: the rest of it waits for another run.
-    if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
+    const { asker, now, probePackage, begin } = options
+    if (begin === undefined || (await begin(plan))) {
+      const finding = await shakeHands(plan.handshake, asker, now, probePackage).finally(leave)
+      tally.probed += 1
+      await witness.hear(plan, finding, now())
+      // It asked to be left alone: the rest of it waits for another run.
+      if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
+    } else leave()
     if (lane.length > 0) lanes.push(lane)
   }
   // Who finds no lane may go: each lane that is left has somebody at work on it.
@@ -93,7 +96,8 @@ async function addressKeyOf(
   }
 }
 
-function hostOf({ handshake }: ProbePlan): string {
+/** Name and port; empty where nobody is asked. */
+export function hostOf({ handshake }: ProbePlan): string {
   return URL.parse(addressOf(handshake) ?? '')?.host ?? ''
 }
 

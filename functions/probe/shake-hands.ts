@@ -15,7 +15,6 @@ import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Asker } from './ask.ts'
 import { probeMcp, probeMcpSse } from './probe-mcp.ts'
 
-/** What a handshake may do: ask. */
 type OneAsker = Pick<Asker, 'ask'>
 
 /** Runs one package in a container and says what came of it. */

@@ -7,7 +7,7 @@ import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Config } from '../ports/config.ts'
-import { type Asker, type AskLimits, createAsker, toUserAgent } from './ask.ts'
+import { type Asker, type AskLimits, createAsker } from './ask.ts'
 
 /** Requests that one run may send to the host a stranger named, whatever it finds there. */
 export const MOST_REQUESTS = 16
@@ -18,11 +18,8 @@ const SLOTS = { perClient: 1, perNetwork: 2, inAll: 12 }
 /** When to try again where runs of others are in the way (seconds). */
 const RETRY_S = 10
 
-/** Who asked for a run. */
 export interface Caller {
-  /** As the limits know it. */
   client: string
-  /** Aborted when the caller has left. */
   signal: AbortSignal
   /** The connection it came by; a run never asks the address at our end of it. */
   socket: Socket | undefined
@@ -57,15 +54,8 @@ export function createStrangerRuns({
     async run(url, caller, work, limits) {
       const leave = enter(clients, hosts, caller.client, hostOf(url))
       if (typeof leave === 'string') return toBusy(leave)
-      const asker = createAsker({
-        resolver,
-        allowPrivate: config.PRIVATE_TARGETS,
-        userAgent: toUserAgent(config.BASE_URL),
-        ...(caller.socket !== undefined && {
-          isOwnAddress: createOwnAddress(config.HOST, caller.socket),
-        }),
-        ...(limits !== undefined && { limits }),
-      })
+      const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
+      const asker = createAsker({ config, resolver, isOwnAddress, limits })
       try {
         return await work(bound(asker, caller.signal))
       } finally {
@@ -138,7 +128,6 @@ function hostOf(url: string): string {
   return new URL(url).host.replace(/\.(?=:|$)/, '')
 }
 
-/** Who sent a request to one of our functions. */
 export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {
   return {
     client: clientOf(req, config),
@@ -147,7 +136,6 @@ export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller 
   }
 }
 
-/** Who asked for a page. */
 export function toPageCaller(req: IncomingMessage, res: ServerResponse, config: Config): Caller {
   const left = new AbortController()
   res.once('close', () => {

@@ -61,28 +61,18 @@ export async function addProposal(
   })
 }
 
-/** A proposal that waits to list exactly this address. */
-export async function findWaitingAt(
-  db: Kysely<Tables>,
-  url: string,
-): Promise<ProposalTable | undefined> {
+export function findWaitingAt(db: Kysely<Tables>, url: string) {
   return db
     .selectFrom('proposal')
     .selectAll()
-    .where('state', '=', 'waiting')
-    .where('url', '=', url)
-    .where('listing_id', 'is', null)
+    .where((eb) => eb.and({ state: 'waiting', url, listing_id: null }))
     .executeTakeFirst()
 }
 
-export async function findProposal(
-  db: Kysely<Tables>,
-  id: string,
-): Promise<ProposalTable | undefined> {
+export function findProposal(db: Kysely<Tables>, id: string) {
   return db.selectFrom('proposal').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** What waits, oldest first. */
 export async function listWaiting(db: Kysely<Tables>): Promise<ProposalTable[]> {
   return db
     .selectFrom('proposal')

@@ -91,7 +91,6 @@ export async function loadRelease(
   }
 }
 
-/** Of the listings, and of what may be asked of them. */
 function openIndexes(dir: string) {
   return {
     search: openIndex(dir, 'search.index'),

@@ -10,12 +10,10 @@ import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 
-/** What a page rendered on demand may ask of the functions. */
 export interface PageLocals {
   /** The body of `GET /api/v1/search` for a raw query string, parsed. */
   search(rawQuery: string): unknown
   searchChoices: SearchChoices
-  /** Names and texts of the directory. */
   texts: SiteTexts
   /** What the linter says of the address in this request's query. */
   checked: CheckAnswer | undefined
@@ -33,11 +31,9 @@ export type AstroHandler = (
   locals: PageLocals,
 ) => unknown
 
-/** Astro's code for the pages rendered on demand, as a release holds it. */
 export interface PageCode {
   /** Named by what it holds: the same code in another release has the same name. */
   name: string
-  /** Folder of the release. */
   dir: string
   /** By path in the release; `entry.mjs` is among them. */
   files: ReadonlyMap<string, PublishedFile>

@@ -26,7 +26,6 @@ export interface PreparedTexts {
   afterNotes: Uint8Array
 }
 
-/** Those texts, as a release's own file holds them. */
 export function toSearchTexts({
   texts,
   also_search,

@@ -28,9 +28,7 @@ export interface Release {
   /** Who shares a host with whom: what claims are judged by. */
   sharedHosts: SharedHosts
   search: SearchIndex
-  /** Operations, tools and skills of the listings. */
   operations: SearchIndex
-  /** Listings that are gone, by id. */
   gone: ReadonlyMap<string, Gone>
   searchTexts: SearchTexts
   searchChoices: SearchChoices
@@ -57,7 +55,6 @@ export async function readBuilt<View>(
   return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
 }
 
-/** The view of a listing that the release has. */
 export async function readListing(
   release: Pick<Release, 'files'>,
   id: string,
@@ -105,9 +102,7 @@ export function createDoorData(read: (name: string) => Promise<string>) {
   return {
     servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
     resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),
-    /** How each listing is probed. */
     probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
-    /** Every listing as a row of a comparison, by id. */
     compareRows: once(async () => {
       const rows = await readRows(read, 'data/compare-rows.ndjson', CompareRowSchema)
       return new Map(rows.map((row) => [row.id, row]))

@@ -2,10 +2,10 @@
  * Cuts bytes where their content says so (FastCDC's gear hash): an insertion changes the pieces
  * around it, and those behind it stay as they were. Only those that changed travel.
  */
-const SMALLEST = 16 * 1024
+const SMALLEST = 4 * 1024
 export const LARGEST = 256 * 1024
-/** A cut is made where these bits of the hash are zero: once in 64 KiB. */
-const MASK = 0xffff_0000
+/** A cut is made where these bits of the hash are zero: once in 32 KiB. */
+const MASK = 0xfffe_0000
 
 /** One random number for each byte; any will do, but always the same. */
 const GEAR = (() => {

@@ -1,4 +1,3 @@
-import type { H3Event } from 'h3'
 import {
   type ParameterProblem,
   parseSearchParameters,
@@ -9,9 +8,7 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { clientKey } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
+import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 
 const DEFAULT_LIMIT = 5
@@ -23,11 +20,6 @@ const OF_ONE_LISTING = 2
 const LOOKED_AT = 100
 /** What a search of listings takes and this one does not. */
 const NOT_TAKEN = new Set(['view', 'explain', 'facets', 'sort'])
-const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const
 
 /** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
 export type FindOperations = (
@@ -101,20 +93,12 @@ function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
 
 /** The same over HTTP, within the search's own limit. */
 export function createOperationsRoute(
-  { problem, limits, config }: Pick<Parts, 'problem' | 'limits' | 'config'>,
+  parts: Pick<Parts, 'problem' | 'limits' | 'config'>,
   find: FindOperations,
 ): Handler {
-  return async ({ req }: H3Event) => {
-    const caller = clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY)
-    const taken = await limits.take('search', caller)
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
-    const answer = find(splitTarget(req.url).query)
-    if ('problems' in answer)
-      return problem('invalid-parameter', {
-        detail: `These parameters cannot be used: ${answer.problems.map(({ name }) => name).join(', ')}.`,
-        errors: answer.problems,
-      })
-    return Response.json(answer, { headers: { ...HEADERS, ...taken.headers } })
+  const read = (query: string) => {
+    const answer = find(query)
+    return 'problems' in answer ? answer : { view: answer }
   }
+  return createCountedGet(parts, read, 'no-store')
 }

@@ -6,7 +6,8 @@ import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { refuseParameters } from '../http/problem.ts'
+import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
@@ -51,11 +52,7 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
   return async function route({ req }: H3Event): Promise<Response | HTTPResponse> {
     const node = req.runtime?.node?.req
     const taken =
-      (node && counted.get(node)) ??
-      (await limits.take(
-        'search',
-        clientKey(req.ip, req.headers.get('x-forwarded-for'), config.TRUST_PROXY),
-      ))
+      (node && counted.get(node)) ?? (await limits.take('search', clientOf(req, config)))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const isTyping = TYPING_HEADERS.some((name) => req.headers.get(name) === '1')
@@ -69,23 +66,14 @@ function createRoute({ problem, limits, config }: DoorParts, search: Search, cou
         status: 200,
         headers: { ...reply.headers, ...taken.headers },
       })
-    const names = reply.problems.map(({ name }) => name).join(', ')
-    return problem('invalid-parameter', {
-      detail: `These parameters cannot be used: ${names}.`,
-      errors: reply.problems,
-    })
+    return refuseParameters(problem, reply.problems)
   }
 }
 
 function createDoor({ limits, config }: DoorParts, search: Search, counted: Counted): SearchDoor {
   const later = createBatches()
   return async function door(req, res, query, next) {
-    const client = clientKey(
-      req.socket.remoteAddress,
-      toText(req.headers['x-forwarded-for']),
-      config.TRUST_PROXY,
-    )
-    const taken = await limits.take('search', client).catch(() => null)
+    const taken = await limits.take('search', nodeClientOf(req, config)).catch(() => null)
     if (taken === null) return next()
     const pass = () => {
       counted.set(req, taken)

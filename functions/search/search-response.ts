@@ -76,7 +76,6 @@ export function fullPieces({
   ]
 }
 
-/** A plain response. */
 export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   if (input.query.view === 'compact') return toBytes(compactText(input))
   const chunks = fullPieces(input).flatMap((piece) => {
@@ -130,13 +129,11 @@ function besideOf({ notes, suggested, facets }: SearchOutcome): string {
 
 const decoder = new TextDecoder()
 
-/** The first members of a prepared body as they are: id, name, kind, summary. */
 function summaryOf(index: SearchIndex, part: PartName, row: number): string {
   const body = decoder.decode(readBody(index, part, row))
   return body.slice(0, body.indexOf(SUMMARY_END))
 }
 
-/** What the index knows of a row in columns. */
 function factsOf(index: SearchIndex, row: number): string {
   const { organic, filterPlaces } = index
   const holds = (value: string) => hasValue(organic, filterPlaces.get(value) ?? 0, row)

@@ -6,6 +6,7 @@ import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
+import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
 import { acceptsEncoding } from '../static/accepts-encoding.ts'
 import { pageMembers } from './page-members.ts'
@@ -40,15 +41,13 @@ export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 export interface SearchOptions {
   /** Asked by the search page, whose rows say more: when it is submitted, or while somebody types, which counts nothing. */
   page?: 'submitted' | 'typing' | undefined
-  /** The `Accept-Encoding` header of the request. */
   accepts?: string | undefined
 }
 
 const HEADERS = {
+  ...UNCACHED,
+  ...ANY_ORIGIN,
   'Content-Type': 'application/json',
-  'Cache-Control': 'no-store',
-  'Access-Control-Allow-Origin': '*',
-  'X-Content-Type-Options': 'nosniff',
   Vary: 'Accept-Encoding',
 } as const
 const CODED_HEADERS = {

@@ -26,7 +26,6 @@ interface Blocks {
   crc: number
 }
 
-/** Of texts that are the same in every response. */
 const preparedBlocks = new WeakMap<Uint8Array, Blocks>()
 
 export function compressWhole(coding: 'gzip' | 'br', bytes: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -73,7 +72,6 @@ export function writeGzipResponse(input: SearchResponseInput): Uint8Array<ArrayB
   return joinBytes([...chunks, LAST_BLOCK, new Uint8Array(trailer.buffer)])
 }
 
-/** What is short is written as it is. */
 function textBlocks(text: Uint8Array): Blocks {
   const own = { length: text.length, crc: crc32(text) }
   if (text.length > WORTH_DEFLATING) return { ...own, blocks: deflateRawSync(text, FAST) }

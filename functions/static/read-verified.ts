@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { StaticFile } from '../../src/domain/wire/static-file.ts'
 
-/** Which bytes of a file are sent: as they are, or a compressed neighbour. */
 export interface Variant {
   name: string
   etag: string
@@ -12,7 +11,6 @@ export interface Variant {
   coding: 'br' | 'gzip' | null
 }
 
-/** A file of the release is not what was published. */
 export class DamagedFileError extends Error {
   override name = 'DamagedFileError'
 }

@@ -1,15 +1,16 @@
 import { join } from 'node:path'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import type { Config } from '../ports/config.ts'
+import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { up as baseline } from './migrations/0001-baseline.ts'
 import { up as access } from './migrations/0002-access.ts'
 import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
-import { up as moves } from './migrations/0004-moves.ts'
-import type { Click } from './schema/click.ts'
+import { up as jobs } from './migrations/0004-jobs.ts'
+import { up as moves } from './migrations/0005-moves.ts'
+import { toJsonRows } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
@@ -19,7 +20,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-baseline': { up: baseline },
   '0002-access': { up: access },
   '0003-contract-proofs': { up: contractProofs },
-  '0004-moves': { up: moves },
+  '0004-jobs': { up: jobs },
+  '0005-moves': { up: moves },
 }
 
 /**
@@ -91,13 +93,10 @@ const STATEMENT_TIMEOUT_MS = 10_000
 /** `int8` and `numeric` (sums): counts and moments, all far below 2^53. */
 const NUMBERS = new Set<number>([20, 1700])
 
-const INSERT_CLICKS = `INSERT INTO click (hour, listing_id, sid, pos, src, bot)
-  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[])`
-
 /** Connects lazily: a database that is down shows in `ping`, not here. */
 export function openPostgresStore(url: string, log: Log): Store {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...createPrimaryFinder(toServerUrls(url)),
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -110,24 +109,49 @@ export function openPostgresStore(url: string, log: Log): Store {
   return {
     dialect: 'postgres',
     db,
-    // A single statement is its own transaction: one commit for the group.
     appendClicks: async (clicks) =>
-      void (await pool.query({ name: 'clicks', text: INSERT_CLICKS, values: toColumns(clicks) })),
+      void (await sql`insert into click
+        select * from json_populate_recordset(null::click, ${toJsonRows(clicks)}::json)`.execute(
+        db,
+      )),
     ping: () => tryWriting({ db }, Date.now()),
     close: () => pool.end(),
   }
 }
 
+/**
+ * Connections to whichever of the servers takes writes. A server that refuses, or that only follows
+ * another one, is left for the next: after a standby was promoted, that is where connections go.
+ */
+function createPrimaryFinder(urls: readonly string[]) {
+  let at = 0
+  const leave = (place: number) => {
+    if (at === place) at = (place + 1) % urls.length
+  }
+  class Client extends pg.Client {
+    readonly place = at
+    constructor(options: pg.ClientConfig = {}) {
+      super({ ...options, connectionString: urls[at] })
+      // The query fails too. Without a listener the process would end where a server dies in between.
+      this.on('error', () => undefined)
+      let isConnected = false
+      this.once('connect', () => {
+        isConnected = true
+      })
+      this.once('end', () => isConnected || leave(this.place))
+    }
+  }
+  return {
+    Client,
+    onConnect: async (client: pg.ClientBase) => {
+      if (urls.length === 1 || !(client instanceof Client)) return
+      const { rows } = await client.query('SELECT pg_is_in_recovery() AS follows')
+      if (rows[0]?.follows === false) return
+      leave(client.place)
+      throw new Error('The store follows another server: none takes writes yet.')
+    },
+  }
+}
+
 const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
   NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)
-
-function toColumns(clicks: readonly Click[]): unknown[] {
-  return [
-    clicks.map((click) => click.hour),
-    clicks.map((click) => click.listing_id),
-    clicks.map((click) => click.sid),
-    clicks.map((click) => click.pos),
-    clicks.map((click) => click.src),
-    clicks.map((click) => (click.bot ? 1 : 0)),
-  ]
-}

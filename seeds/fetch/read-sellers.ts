@@ -1,7 +1,7 @@
 import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { createAsker, toUserAgent } from '../../functions/probe/ask.ts'
+import { createAsker } from '../../functions/probe/ask.ts'
 import { findUrlFault, type PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
@@ -14,11 +14,9 @@ export function createSellerReader({
 }: {
   allowPrivate: PrivateTargets
 }): SellerReader {
-  const asker = createAsker({
-    resolver: createResolver(undefined),
-    allowPrivate,
-    userAgent: toUserAgent(parseConfig(process.env).BASE_URL),
-  })
+  const { BASE_URL } = parseConfig(process.env)
+  const config = { BASE_URL, PRIVATE_TARGETS: allowPrivate }
+  const asker = createAsker({ config, resolver: createResolver(undefined) })
   const busy = new Map<string, Promise<unknown>>()
   const inTurn = <Result>(url: string, work: () => Promise<Result>): Promise<Result> => {
     const host = URL.parse(url)?.host ?? ''

@@ -67,8 +67,8 @@ test('three clients that drip as many uploads as they can leave a seller callabl
   for (const client of clients)
     for (let n = 0; n < perClient; n += 1)
       void drip(client, 20_000).then((status) => statuses.push(status))
-  const { perClientAndListing } = RELAY_LIMITS.inFlight
-  await expect.poll(() => statuses.length).toBe(clients.length * (perClient - perClientAndListing))
+  const { perListingAndClient } = RELAY_LIMITS.inFlight
+  await expect.poll(() => statuses.length).toBe(clients.length * (perClient - perListingAndClient))
   expect(new Set(statuses)).toEqual(new Set([503]))
   const other = await request(`${world.url}/x402.seller`, {
     headers: { 'X-Forwarded-For': '198.51.100.9' },
@@ -78,7 +78,7 @@ test('three clients that drip as many uploads as they can leave a seller callabl
 
 test('an upload that drips is ended and gives its place back', async () => {
   await relay({
-    upload: { graceMs: 200, bytesPerSecond: 1024, totalMs: 60_000 },
+    upload: { graceMs: 200, minBytesPerSecond: 1024, maxMs: 60_000 },
     inFlight: allInFlight(1),
   })
   expect(await drip('198.51.100.1', 20)).toBe(400)
@@ -88,7 +88,7 @@ test('an upload that drips is ended and gives its place back', async () => {
 })
 
 test('an upload that is fast enough but takes too long in all is ended, too', async () => {
-  await relay({ upload: { graceMs: 200, bytesPerSecond: 1, totalMs: 400 } })
+  await relay({ upload: { graceMs: 200, minBytesPerSecond: 1, maxMs: 400 } })
   expect(await drip('198.51.100.1', 5)).toBe(400)
 })
 
@@ -102,7 +102,7 @@ test('an upload that the seller is slow to take is no fault of its caller', asyn
   const upload = Promise.withResolvers<IncomingMessage>()
   world = await startRelay({
     listings: [aListing(slow.origin)],
-    limits: { upload: { graceMs: 300, bytesPerSecond: 1024 * 1024 * 1024, totalMs: 60_000 } },
+    limits: { upload: { graceMs: 300, minBytesPerSecond: 1024 * 1024 * 1024, maxMs: 60_000 } },
     onRequest: upload.resolve,
   })
   // Time goes on while the seller is waited for, and only then.

@@ -123,13 +123,13 @@ const callAs = async (url: string, client: string) => {
 
 test('a client that reads none of its answers holds an eighth of the places at most', async () => {
   const seller = await bigSeller()
-  const { perListing, perClientAndListing } = RELAY_LIMITS.inFlight
-  expect(perClientAndListing).toBe(perListing / 8)
+  const { perListing, perListingAndClient } = RELAY_LIMITS.inFlight
+  expect(perListingAndClient).toBe(perListing / 8)
   const { url, port } = await startWaypost(seller.origin, {})
-  for (let n = 0; n < perClientAndListing + 8; n += 1) neverRead(port, '198.51.100.1')
-  await expect.poll(seller.asked).toBe(perClientAndListing)
+  for (let n = 0; n < perListingAndClient + 8; n += 1) neverRead(port, '198.51.100.1')
+  await expect.poll(seller.asked).toBe(perListingAndClient)
   expect(await callAs(url, '198.51.100.9')).toEqual([200, 32 * MIB])
-  expect(seller.asked()).toBe(perClientAndListing + 1)
+  expect(seller.asked()).toBe(perListingAndClient + 1)
 })
 
 test('a reader below the least rate is cut, and its place and the seller are free again', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEvidenceFiles } from '../../functions/commands/evidence/probe.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { createAsker } from '../../functions/probe/ask.ts'
 import { probeContent } from '../../functions/probe/probe-content.ts'
@@ -67,7 +68,10 @@ function planFor(id: string, url: string, count: number): ProbePlan {
 
 const dir = mkdtempSync(join(tmpdir(), 'waypost-probe-bench-'))
 const resolver = createResolver(undefined)
-const asker = createAsker({ resolver, allowPrivate: true, userAgent: 'Directory-Probe/bench' })
+const asker = createAsker({
+  config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
+  resolver,
+})
 const OTHERS = 5
 for (const [name, others] of [
   ['first run, one operation each', 0],

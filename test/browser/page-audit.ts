@@ -15,16 +15,19 @@ export interface PageAudit {
 /** Everything is well. */
 export const FINE: PageAudit = { accessibility: [], overflow: 0, layoutShift: 0, headings: 1 }
 
-export async function auditPage(page: Page): Promise<PageAudit> {
+/** @param rules axe's, all when left out */
+export async function auditPage(page: Page, rules?: readonly string[]): Promise<PageAudit> {
   const layoutShift = await page.evaluate(readLayoutShift)
   await page.evaluate(AXE)
-  const accessibility = await page.evaluate(runAxe)
+  const accessibility = await page.evaluate(runAxe, rules)
   const headings = await page.locator('h1').count()
   return { accessibility, overflow: await readOverflow(page), layoutShift, headings }
 }
 
 /** The rules whose answer depends on colours. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
+/** Those whose answer depends on the width as well. */
+export const LAYOUT = [...COLOURS, 'target-size', 'scrollable-region-focusable', 'meta-viewport']
 
 /** What other colours can change on a page that `auditPage` has looked at. */
 export async function auditColours(page: Page) {
@@ -73,7 +76,7 @@ function judgeFocus(isFirst: boolean): string | null {
   return hasRing && isSeen ? null : `${hasRing ? 'out of sight' : 'no ring'}: ${name}`
 }
 
-async function runAxe(runOnly?: readonly string[]): Promise<string[]> {
+async function runAxe(runOnly: readonly string[] | undefined): Promise<string[]> {
   // axe has put itself on the window; the page's own types know nothing of it.
   const axe = Reflect.get(window, 'axe')
   const { violations } = await axe.run(document, {

@@ -4,7 +4,7 @@ import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
-import { auditColours, auditKeyboard, auditPage, FINE, readOverflow } from './page-audit.ts'
+import { auditColours, auditKeyboard, auditPage, FINE, LAYOUT, readOverflow } from './page-audit.ts'
 
 /**
  * Every page type on the demonstration, whose content has every state and hostile text: on a phone and
@@ -232,7 +232,7 @@ async function walk(
   status = 200,
 ) {
   const [onPhone, onDesktop, without] = await Promise.all([
-    lookTwice(phone, path, status, ['dark', 'light']),
+    lookTwice(phone, path, status, ['dark', 'light'], LAYOUT),
     lookTwice(desktop, path, status, ['light', 'dark']),
     lookWithoutScript(noScript, path, status),
   ])
@@ -249,8 +249,9 @@ async function lookTwice(
   path: string,
   status: number,
   [first, other]: readonly ['light' | 'dark', 'light' | 'dark'],
+  rules?: readonly string[],
 ) {
-  const seen = await look(view, path, status, first)
+  const seen = await look(view, path, status, first, rules)
   await view.page.emulateMedia({ colorScheme: other })
   return { ...seen, turned: await auditColours(view.page) }
 }
@@ -260,13 +261,14 @@ async function look(
   path: string,
   status = 200,
   colorScheme: 'light' | 'dark' = 'dark',
+  rules?: readonly string[],
 ) {
   faults.length = 0
   await page.emulateMedia({ colorScheme })
   const response = await page.goto(path, { waitUntil: 'load' })
   if (path === '/sellers/dashboard') await page.locator('[data-content]').waitFor()
   return {
-    ...(await auditPage(page)),
+    ...(await auditPage(page, rules)),
     status: response?.status(),
     csp: response?.headers()['content-security-policy'],
     faults: faults.filter((fault) => !isOwnStatus(fault, status)),

@@ -29,7 +29,8 @@ beforeAll(() => {
   content = join(root, 'content')
   stepwise = join(root, 'stepwise')
   cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
-  cpSync(FIXTURE_ENV.OUT_DIR, stepwise, { recursive: true, verbatimSymlinks: true })
+  const asTheyAre = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true }
+  cpSync(FIXTURE_ENV.OUT_DIR, stepwise, asTheyAre)
   // Copied in any order, the one that is linked from could be taken for the oldest, and go.
   const releases = join(stepwise, 'releases')
   for (const name of readdirSync(releases))

@@ -96,8 +96,8 @@ describe('limits', () => {
 
   test.each([
     [{ perListing: 2 }, 'listing'],
-    [{ perClientAndListing: 2 }, 'listing and client'],
-    [{ perNetworkAndListing: 2 }, 'listing and network'],
+    [{ perListingAndClient: 2 }, 'listing and client'],
+    [{ perListingAndNetwork: 2 }, 'listing and network'],
     [{ perClient: 2 }, 'client'],
     [{ perNetwork: 2 }, 'network'],
     [{ inAll: 2 }, 'process'],

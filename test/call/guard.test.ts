@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Dispatcher, request } from 'undici'
+import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createGuardedAgent, type GuardOptions } from '../../functions/call/guard.ts'
+import { createGuardedConnector, type GuardOptions } from '../../functions/call/guard.ts'
 import type { ResolvedAddress } from '../../functions/ports/address-lookup.ts'
 import type { Resolver } from '../../functions/ports/resolver.ts'
 
@@ -45,8 +45,11 @@ function answering(addresses: (host: string) => string[]): Resolver {
   }
 }
 
+const createAgent = (options: GuardOptions) =>
+  new Agent({ connect: createGuardedConnector(options), pipelining: 0 })
+
 async function outcomeOf(url: string, options: GuardOptions): Promise<string> {
-  const dispatcher: Dispatcher = createGuardedAgent(options)
+  const dispatcher = createAgent(options)
   try {
     const answer = await request(url, { dispatcher })
     return await answer.body.text()
@@ -162,7 +165,7 @@ test('a rebinding name never reaches the canary in 4,000 calls', { timeout: 240_
     asked += 1
     return asked % 2 === 1 ? [SELLER] : [CANARY]
   })
-  const dispatcher = createGuardedAgent({
+  const dispatcher = createAgent({
     resolver,
     allowPrivate: true,
     isOwnAddress: (address) => address === CANARY,

@@ -75,8 +75,8 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
 export function allInFlight(most: number): RelayLimits['inFlight'] {
   return {
     perListing: most,
-    perClientAndListing: most,
-    perNetworkAndListing: most,
+    perListingAndClient: most,
+    perListingAndNetwork: most,
     perClient: most,
     perNetwork: most,
     inAll: most,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runChores } from '../../functions/operations/chores.ts'
-import { takeLease } from '../../functions/store/lease.ts'
+import { createJobQueue } from '../../functions/store/jobs.ts'
 import { NETWORK, wallet } from '../settlements/samples.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -71,10 +71,12 @@ const paid = async () =>
       .execute()
   ).map(({ payer }) => payer)
 
-test('takes the lease of a server that was killed: who has the state is alone', async () => {
+test('takes over from a server that was killed: who has the state is alone', async () => {
   chain.mine(payment(wallet(2), wallet(1), 1_000))
   const { store } = world.parts.ledger
-  await takeLease(store, { name: 'meter', holder: 'killed' }, world.clock.now())
+  const killed = createJobQueue(store, { name: 'meter', now: world.clock.now })
+  await killed.add(['meter'])
+  expect(await killed.take(1)).toEqual(['meter'])
   await turn()
   expect(await paid()).toEqual([wallet(2)])
 })

@@ -44,7 +44,7 @@ const METER_TABLES = [
   'channel_event',
   'payout_proof',
   'claim',
-  'lease',
+  'job',
 ] as const
 
 /** A seller that proved some payouts; each listing is `x402.<n>`. */

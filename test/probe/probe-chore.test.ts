@@ -2,13 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probeAsChore } from '../../functions/operations/chores.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { readProbeEvidence } from '../../functions/probe/probe-content.ts'
-import { takeLease } from '../../functions/store/lease.ts'
+import { createEvidenceRows, readProbeEvidence } from '../../functions/probe/probe-content.ts'
+import { createJobQueue, HOLD_MS } from '../../functions/store/jobs.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toCompiledListings } from '../../src/compile/pages/write-compiled.ts'
 import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
+import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
@@ -85,12 +86,15 @@ describeStores('a server that probes', ({ newStore }) => {
   const DAY = 86_400_000
   const START = Date.UTC(2026, 9, 1)
 
-  test('waits while another instance does; one that has the state takes the lease of the dead', async () => {
-    const other = await takeLease(store, { name: 'probe', holder: 'other' }, START)
+  test('leaves a host to the server that holds it; one that has the state takes over from the dead', async () => {
+    const other = createJobQueue(store, { name: 'probe', now: () => START })
+    const hosts = [seller.url, tools.url].map((url) => new URL(url).host)
+    await other.add(hosts)
+    expect((await other.take(9)).sort()).toEqual(hosts.sort())
     await chore(START)
     expect(asked).toBe(store.dialect === 'postgres' ? 0 : 1)
-    await other?.release()
     await store.db.deleteFrom('probe_evidence').execute()
+    await store.db.deleteFrom('job').execute()
     asked = 0
   })
 
@@ -123,5 +127,72 @@ describeStores('a server that probes', ({ newStore }) => {
     expect(asked).toBe(before)
     await chore(START + 9 * DAY, AbortSignal.abort())
     expect(asked).toBe(before)
+  })
+})
+
+describeStores('servers that probe beside each other', ({ newStore }) => {
+  test('ask each listing once a day, a host one thing at a time, and finish what a killed one began', async () => {
+    const store = await newStore()
+    const inside = new Map<string, number>()
+    const asked = new Map<string, number>()
+    let together = 0
+    const seller = await startSite(async (req, res) => {
+      const { host = '' } = req.headers
+      inside.set(host, (inside.get(host) ?? 0) + 1)
+      together = Math.max(together, inside.get(host) ?? 0)
+      asked.set(`${host}${req.url}`, (asked.get(`${host}${req.url}`) ?? 0) + 1)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      inside.set(host, (inside.get(host) ?? 0) - 1)
+      res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+    })
+    const { port } = new URL(seller.url)
+    const hosts = Array.from({ length: 12 }, (_, n) => `shop-${n}.example:${port}`)
+    const plans = hosts.flatMap((host, n) =>
+      Array.from({ length: 3 }, (_, m): ProbePlan => {
+        const operation = { method: 'GET' as const, url: `http://${host}/${m}` }
+        const request = { ...operation, headers: {} }
+        return {
+          id: `x402.shop-${n}-${m}`,
+          handshake: { kind: 'payment', request, operation, rails: ['x402'], is_guess: false },
+          declared: { max_usd: 0.09, networks: [], payouts: [] },
+        }
+      }),
+    )
+    const address = [{ address: '127.0.0.1', family: 4 as const }]
+    const turn = (now: number) =>
+      probeAsChore(
+        {
+          config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: BASE }),
+          resolver: { ...createResolver(undefined), addresses: async () => address },
+          clock: { now: () => now },
+          log: silentLog,
+          ledger: { store },
+          plans: async () => plans,
+        },
+        new AbortController().signal,
+      )
+    // With SQLite one server holds the state.
+    const fleet = (now: number) =>
+      Promise.all(Array.from({ length: store.dialect === 'postgres' ? 4 : 1 }, () => turn(now)))
+    const start = Date.UTC(2026, 9, 1)
+    const killed = createJobQueue(store, { name: 'probe', now: () => start })
+    await killed.add(hosts)
+    const held = await killed.take(2)
+    const [cut] = plans.filter(({ id }) => id === 'x402.shop-0-0')
+    const rows = createEvidenceRows(store, () => start, 86_400_000)
+    expect(await rows.begin(cut?.id ?? '')).toBe(true)
+
+    await fleet(start + 60_000)
+    const free = store.dialect === 'postgres' ? hosts.length - held.length : hosts.length
+    expect(asked.size).toBeGreaterThanOrEqual(free * 3 - 1)
+    await fleet(start + HOLD_MS + 120_000)
+    expect([...asked.values()].every((count) => count === 1)).toBe(true)
+    expect(asked.size).toBe(plans.length - 1)
+    await fleet(start + 86_400_000 + 2 * HOLD_MS)
+    expect([...asked.values()].sort()).toEqual(
+      plans.map(({ id }) => (id === cut?.id ? 1 : 2)).sort(),
+    )
+    expect(together).toBe(1)
+    await seller.close()
   })
 })

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createEvidenceFiles } from '../../functions/commands/evidence/probe.ts'
+import { parseProbeOptions } from '../../functions/commands/evidence/probe-options.ts'
 import type { AskLimits } from '../../functions/probe/ask.ts'
 import { type ProbeContentOptions, probeContent } from '../../functions/probe/probe-content.ts'
-import { parseProbeOptions } from '../../functions/probe/probe-options.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { loopbackResolver } from '../call/relay-world.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
@@ -247,7 +247,6 @@ describe('npm run probe', () => {
     [['No/Id'], 'expected a listing id'],
     [['--unknown'], 'Unknown option'],
   ])('%j is a wrong command', (args, words) => {
-    const parsed = parseProbeOptions(args)
-    expect('fault' in parsed ? parsed.fault : '').toContain(words)
+    expect(() => parseProbeOptions(args)).toThrow(words)
   })
 })

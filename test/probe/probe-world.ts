@@ -54,9 +54,8 @@ export async function listen(server: Server): Promise<Site> {
 /** An asker that may reach loopback, with bounds a test can wait for. */
 export function createTestAsker(limits: Partial<AskLimits> = {}, dns?: string): Asker {
   return createAsker({
+    config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
     resolver: createResolver(dns === undefined ? undefined : [dns]),
-    allowPrivate: true,
-    userAgent: 'Directory-Probe/test (+http://localhost/sellers/check)',
     limits: { ...ASK_LIMITS, ...limits },
   })
 }

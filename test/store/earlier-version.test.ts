@@ -19,9 +19,7 @@ import { describeStores, type StorePlace, silentLog } from '../support/stores.ts
 const EARLIER = 'test/fixtures/earlier'
 const LAST_MIGRATION = '0001-baseline'
 const statements = readFileSync(join(EARLIER, 'ledger.sql'), 'utf8').split(/;\n/).filter(Boolean)
-const inserts = statements.filter(
-  (statement) => statement.startsWith('INSERT') && !statement.includes('"kysely_'),
-)
+const inserts = statements.filter((statement) => /^INSERT INTO "(?!kysely_)/.test(statement))
 
 type Row = Record<string, unknown>
 
@@ -52,7 +50,8 @@ describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
       const { rows } = await sql<Row>`select * from ${sql.table(table)}`.execute(store.db)
       return rows
     }
-    for (const insert of inserts) {
+    // Who held the machines' work is nobody's loss: a queue took the place of the lease.
+    for (const insert of inserts.filter((insert) => !insert.includes('"lease"'))) {
       const [, table = '', columns = '', values = ''] =
         /^INSERT INTO "(\w+)" \((.*?)\) VALUES \((.*)\)$/s.exec(insert) ?? []
       const names = columns.split(', ').map((name) => name.slice(1, -1))

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { FIXTURE_ENV } from './fixture-env.ts'
+import { stopSharedPostgres } from './postgres.ts'
 
 /** Builds the fixture content once for a whole test run; nothing to do while it is current. */
-export default function buildFixture(): void {
+export default function buildFixture(): () => Promise<void> {
   const env = { ...process.env, ...FIXTURE_ENV }
   const build = spawnSync(process.execPath, ['functions/commands/build.ts'], {
     env,
@@ -10,4 +11,5 @@ export default function buildFixture(): void {
   })
   if (build.status !== 0)
     throw new Error(`The fixture content was not built:\n${build.stdout}${build.stderr}`)
+  return stopSharedPostgres()
 }

@@ -1,14 +1,24 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { findFreePort } from './free-port.ts'
 import { findPostgresPrograms, POSTGRES_ACCOUNT } from './postgres-files.ts'
 import { sharedTmp } from './shared-tmp.ts'
 
-/** A real PostgreSQL for one test file, started in under a second. */
+/** A real PostgreSQL, started in under a second. */
 export interface Postgres {
   /** A fresh, empty database; the answer is its URL. */
   createDatabase(): Promise<string>
@@ -18,10 +28,36 @@ export interface Postgres {
 /** A server that says nothing for this long will not start (milliseconds). */
 const START_DEADLINE = 60_000
 
-/** `flags` go to the server; tests of durability across a power cut may not turn fsync off. */
-export async function startPostgres(flags = ['-c', 'fsync=off']): Promise<Postgres> {
+let shared: Promise<Postgres> | undefined
+
+/** The one that all files of this worker share; `stopSharedPostgres` ends it with the run. */
+export function sharePostgres(): Promise<Postgres> {
+  shared ??= startPostgres(process.env.SHARED_POSTGRES)
+  return shared
+}
+
+/** To be called before the workers start. @returns what ends the servers that they have started */
+export function stopSharedPostgres(): () => Promise<void> {
+  const folder = mkdtempSync(join(sharedTmp(), 'waypost-pgs-'))
+  chmodSync(folder, 0o711)
+  process.env.SHARED_POSTGRES = folder
+  return async () => {
+    for (const name of readdirSync(folder)) {
+      const file = join(folder, name, 'postmaster.pid')
+      if (!existsSync(file)) continue
+      const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
+      process.kill(pid, 'SIGQUIT')
+      // It takes the file away as its last deed.
+      for (let wait = 0; wait < 100 && existsSync(file); wait += 1) await pause(20)
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 })
+  }
+}
+
+/** @param parent folder for its data */
+export async function startPostgres(parent = sharedTmp()): Promise<Postgres> {
   const programs = findPostgresPrograms()
-  const dir = mkdtempSync(join(sharedTmp(), 'waypost-pg-'))
+  const dir = mkdtempSync(join(parent, 'waypost-pg-'))
   const { uid, gid } = POSTGRES_ACCOUNT
   if (uid !== undefined && gid !== undefined) chownSync(dir, uid, gid)
   initialise(join(programs, 'initdb'), dir)
@@ -37,7 +73,8 @@ export async function startPostgres(flags = ['-c', 'fsync=off']): Promise<Postgr
       'listen_addresses=127.0.0.1',
       '-c',
       'unix_socket_directories=',
-      ...flags,
+      '-c',
+      'fsync=off',
     ],
     { ...POSTGRES_ACCOUNT, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
   )

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
-import { type Postgres, startPostgres } from './postgres.ts'
+import { type Postgres, sharePostgres } from './postgres.ts'
 
 export interface StorePlace {
   dialect: Store['dialect']
@@ -35,11 +35,10 @@ function createWorld(dialect: Store['dialect']): StoreWorld {
   const cleanups: (() => Promise<unknown>)[] = []
   let postgres: Postgres | undefined
   beforeAll(async () => {
-    if (dialect === 'postgres') postgres = await startPostgres()
+    if (dialect === 'postgres') postgres = await sharePostgres()
   })
   afterAll(async () => {
     for (const cleanup of cleanups.reverse()) await cleanup()
-    await postgres?.stop()
   })
   const newPlace = async () => {
     const STATE_DIR = await mkdtemp(join(tmpdir(), 'waypost-state-'))

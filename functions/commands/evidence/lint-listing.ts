@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import {
   MAX_FILE_BYTES,
@@ -25,9 +24,10 @@ import {
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
+import { readCommandLine, runMain, wrongCommand } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { type Asker, createAsker, toUserAgent } from '../../probe/ask.ts'
+import { type Asker, createAsker } from '../../probe/ask.ts'
 
 type Protocol = (typeof PROBE_PROTOCOLS)[number]
 
@@ -38,32 +38,18 @@ Exit: 0 clean, 1 problems, 2 the command was wrong, 3 not reached.`
 
 const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
 
-process.exitCode = await main(process.argv.slice(2))
-
-async function main(args: readonly string[]): Promise<number> {
-  const command = parseCommand(args)
-  if (typeof command === 'string') {
-    console.error(`${command}\n\n${HELP}`)
-    return 2
-  }
+await runMain(async () => {
+  const command = readCommand()
   const config = parseConfig(process.env)
-  const asker = createAsker({
-    resolver: createResolver(config.DNS_SERVERS),
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
+  const asker = createAsker({ config, resolver: createResolver(config.DNS_SERVERS) })
   try {
     const report = await lint(command, config, asker)
-    if (typeof report === 'string') {
-      console.error(`${report}\n\n${HELP}`)
-      return 2
-    }
     console.log(command.isJson ? JSON.stringify(report) : toText(report))
-    return EXIT[report.verdict]
+    process.exitCode = EXIT[report.verdict]
   } finally {
     await asker.close()
   }
-}
+})
 
 interface Command {
   target: string
@@ -71,36 +57,26 @@ interface Command {
   isJson: boolean
 }
 
-function parseCommand(args: readonly string[]): Command | string {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { as: { type: 'string' }, json: { type: 'boolean' } },
-    })
-    const [target, ...others] = positionals
-    if (target === undefined || others.length > 0)
-      return `expected one file or URL, got ${positionals.length}`
-    const as = PROBE_PROTOCOLS.find((protocol) => protocol === values.as)
-    if (values.as !== undefined && as === undefined)
-      return `--as: expected one of ${PROBE_PROTOCOLS.join(', ')}, got ${JSON.stringify(values.as)}`
-    return { target, as, isJson: values.json ?? false }
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+function readCommand(): Command {
+  const options = { as: { type: 'string' }, json: { type: 'boolean' } } as const
+  const { values, words } = readCommandLine(HELP, options, 1)
+  const as = PROBE_PROTOCOLS.find((protocol) => protocol === values.as)
+  if (values.as !== undefined && as === undefined)
+    throw wrongCommand(HELP, `--as: expected a protocol, got ${JSON.stringify(values.as)}`)
+  const [target] = words
+  if (target === undefined) throw wrongCommand(HELP, 'expected one file or URL')
+  return { target, as, isJson: values.json ?? false }
 }
 
-async function lint(
-  { target, as }: Command,
-  config: Config,
-  asker: Asker,
-): Promise<LintReport | string> {
+async function lint({ target, as }: Command, config: Config, asker: Asker): Promise<LintReport> {
   const rules = { allowPrivate: config.PRIVATE_TARGETS }
   if (/^https?:/i.test(target)) {
     const fault = findUrlFault(target, rules)
-    return fault === null ? lintUrl(target, as, asker, Date.now) : `${target}: ${fault}`
+    if (fault !== null) throw wrongCommand(HELP, `${target}: ${fault}`)
+    return lintUrl(target, as, asker, Date.now)
   }
-  if (!existsSync(target)) return `${target}: there is no such file, and it is no http(s) URL`
+  if (!existsSync(target))
+    throw wrongCommand(HELP, `${target}: there is no such file, and it is no http(s) URL`)
   return lintListing(target, readFileSync(target, 'utf8'), rules, asker)
 }
 

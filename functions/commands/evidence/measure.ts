@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { hostAt, readPayoutStandings } from '../../../src/compile/derive/payout-standings.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
@@ -6,11 +5,16 @@ import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readLedgerFacts } from '../../analytics/ledger-facts.ts'
 import { type ChainReport, measure } from '../../meter/measure.ts'
 import type { SeedPayout } from '../../meter/meter-rows.ts'
-import { runMain } from '../../operations/run-main.ts'
+import {
+  createStderrLog,
+  readCommandLine,
+  runMain,
+  UsageError,
+  wrongCommand,
+} from '../../operations/run-main.ts'
 import { lockState, StateError } from '../../operations/state-lock.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
-import { createLog } from '../../ports/log.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/schema/store.ts'
 
@@ -33,28 +37,16 @@ if (import.meta.main) await runMain(command)
 
 async function command(): Promise<void> {
   const options = parseMeasureOptions(process.argv.slice(2), Date.now())
-  if ('help' in options) return console.log(MEASURE_HELP)
-  if ('fault' in options) {
-    console.error(`${options.fault}\n\n${MEASURE_HELP}`)
-    process.exitCode = 2
-    return
-  }
   const config = parseConfig(process.env)
-  if (Object.keys(config.RPC_URLS).length === 0) {
-    console.error(
+  if (Object.keys(config.RPC_URLS).length === 0)
+    throw new UsageError(
       'RPC_URLS is empty, so no chain can be read: give it the node of each chain, such as {"eip155:8453":"https://rpc.example"}.',
     )
-    process.exitCode = 2
-    return
-  }
   const reports = await run(config, options.since)
-  if (reports === null) {
-    console.error(
+  if (reports === null)
+    throw new OperatorError(
       'Another process is metering at this moment; what it reads need not be read twice.',
     )
-    process.exitCode = 1
-    return
-  }
   for (const report of reports)
     console.log(options.isJson ? JSON.stringify(report) : toText(report))
   if (reports.length === 0 && !options.isJson)
@@ -65,7 +57,7 @@ async function command(): Promise<void> {
 }
 
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
-  const log = createLog((line) => process.stderr.write(line), Date.now)
+  const log = createStderrLog()
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
   // With PostgreSQL a server may run beside it: the lease in the store keeps the two apart.
@@ -123,31 +115,19 @@ interface MeasureCommand {
   isJson: boolean
 }
 
-/** @returns the fault, in one sentence, when the command is wrong */
-export function parseMeasureOptions(
-  args: readonly string[],
-  now: number,
-): MeasureCommand | { help: true } | { fault: string } {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        since: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    })
-    if (values.help) return { help: true }
-    if (values.since === undefined) return { since: null, isJson: values.json }
-    const since = parseMoment(values.since)
-    if (since === null || since > now || since < now - MOST_DAYS * DAY_MS)
-      return {
-        fault: `--since: expected a date or time (UTC) of the last ${MOST_DAYS} days such as ${new Date(now - DAY_MS).toISOString().slice(0, 10)}, got ${JSON.stringify(values.since)}`,
-      }
-    return { since, isJson: values.json }
-  } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) }
-  }
+/** @throws UsageError when the command is wrong */
+export function parseMeasureOptions(args: readonly string[], now: number): MeasureCommand {
+  const options = { since: { type: 'string' }, json: { type: 'boolean', default: false } } as const
+  const { values } = readCommandLine(MEASURE_HELP, options, 0, args)
+  const { since: text, json: isJson } = values
+  if (text === undefined) return { since: null, isJson }
+  const since = parseMoment(text)
+  if (since !== null && since <= now && since >= now - MOST_DAYS * DAY_MS) return { since, isJson }
+  const example = new Date(now - DAY_MS).toISOString().slice(0, 10)
+  throw wrongCommand(
+    MEASURE_HELP,
+    `--since: expected a date or time (UTC) of the last ${MOST_DAYS} days such as ${example}, got ${JSON.stringify(text)}`,
+  )
 }
 
 function parseMoment(text: string): number | null {

@@ -9,14 +9,14 @@ import { type Evidence, EvidenceSchema } from '../../../src/domain/trust/evidenc
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { takeFileLock } from '../../operations/file-lock.ts'
-import { runMain } from '../../operations/run-main.ts'
+import { runMain, UsageError } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { createAsker, toUserAgent } from '../../probe/ask.ts'
+import { createAsker } from '../../probe/ask.ts'
 import { type Engine, findEngine, registriesOf } from '../../probe/package/engine.ts'
 import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
-import { PROBE_HELP, type ProbeOptions, parseProbeOptions } from '../../probe/probe-options.ts'
+import { type ProbeOptions, parseProbeOptions } from './probe-options.ts'
 
 /** Members in the order a person reads them; a probe then changes few lines. */
 const ORDER = ['measured', 'signals', 'interface', 'notices', 'probes'] as const
@@ -29,29 +29,16 @@ if (import.meta.main) await runMain(command)
 
 async function command(): Promise<void> {
   const options = parseProbeOptions(process.argv.slice(2))
-  if ('help' in options) console.log(PROBE_HELP)
-  else if ('fault' in options) {
-    console.error(`${options.fault}\n\n${PROBE_HELP}`)
-    process.exitCode = 2
-  } else {
-    const { engine, fault } = options.withPackages ? await findEngine(process.env) : NO_ENGINE
-    if (fault === null) await probe(options, parseConfig(process.env), engine)
-    else {
-      console.error(fault)
-      process.exitCode = 2
-    }
-  }
+  const { engine, fault } = options.withPackages ? await findEngine(process.env) : NO_ENGINE
+  if (fault !== null) throw new UsageError(fault)
+  await probe(options, parseConfig(process.env), engine)
 }
 
 async function probe(options: ProbeOptions, config: Config, engine: Engine | null): Promise<void> {
   const plans = readPlans(options, config, engine)
   const lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
-  const asker = createAsker({
-    resolver,
-    allowPrivate: config.PRIVATE_TARGETS,
-    userAgent: toUserAgent(config.BASE_URL),
-  })
+  const asker = createAsker({ config, resolver })
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
   try {
@@ -119,7 +106,6 @@ function report(summary: ProbeSummary, isJson: boolean): void {
   process.exitCode = 1
 }
 
-/** Evidence as files of a content folder. */
 export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
   return {
     read: async (id) => readEvidenceFile(contentDir, id),

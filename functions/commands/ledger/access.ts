@@ -1,28 +1,27 @@
-import { parseArgs } from 'node:util'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
-import { runCommand } from '../../operations/run-command.ts'
+import { readCommandLine, runCommand, wrongCommand } from '../../operations/run-main.ts'
 import { createSecret, hashSecret } from '../../sellers/sessions/login-token.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/schema/store.ts'
 
-const USAGE = `Usage: npm run access -- add <name> [--days N] | list | remove <name>
+const HELP = `Usage: npm run access -- add <name> [--days N] | list | remove <name>
 A token opens a directory that runs with READ_ACCESS=token. It is shown once; the ledger keeps its hash.`
 
 const DAY_MS = 86_400_000
 
 await runCommand(async (config, log) => {
-  const options = { days: { type: 'string' } } as const
-  const { positionals, values } = parseArgs({ options, allowPositionals: true })
-  const [action = '', name = '', ...more] = positionals
+  const { words, values } = readCommandLine(HELP, { days: { type: 'string' } } as const, 2)
+  const [action = '', name = ''] = words
   const days = values.days === undefined ? null : Number(values.days)
-  const isSound = more.length === 0 && (days === null || (days > 0 && days <= 3650))
-  if (!isSound || (action !== 'list' && name.trim() === '')) throw new OperatorError(USAGE)
+  const isSound = days === null || (days > 0 && days <= 3650)
+  if (!isSound) throw wrongCommand(HELP, '--days: expected a number from 1 to 3650')
+  if (action !== 'list' && name.trim() === '') throw wrongCommand(HELP, 'expected a name')
   const store = await openStore(config, log)
   try {
     if (action === 'add') return await add(store, name, days)
     if (action === 'remove') return await remove(store, name)
     if (action === 'list') return await list(store)
-    throw new OperatorError(USAGE)
+    throw wrongCommand(HELP, `expected add, list or remove, got ${action}`)
   } finally {
     await store.close()
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runCommand } from '../../operations/run-command.ts'
+import { runCommand } from '../../operations/run-main.ts'
 import { backupState } from '../../operations/sqlite-backup.ts'
 
 /** `npm run backup [-- file]`: copies the SQLite state, while the server runs. */

@@ -1,4 +1,4 @@
-import { runCommand } from '../../operations/run-command.ts'
+import { runCommand } from '../../operations/run-main.ts'
 import { restoreState } from '../../operations/sqlite-backup.ts'
 
 /** `npm run restore -- file`: puts a backup in place. The server must be stopped. */

@@ -1,6 +1,6 @@
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import { applyRetention } from '../../analytics/retention.ts'
-import { runCommand } from '../../operations/run-command.ts'
+import { runCommand } from '../../operations/run-main.ts'
 import { openStore } from '../../store/open-store.ts'
 
 /** `npm run retention`: folds and drops what is past its time; a running server does it hourly. */

@@ -1,5 +1,5 @@
 import { openParts } from '../../operations/open-parts.ts'
-import { runCommand } from '../../operations/run-command.ts'
+import { runCommand } from '../../operations/run-main.ts'
 import { reverifyClaims } from '../../sellers/claims/reverify.ts'
 
 /** `npm run reverify`: checks every verified claim now; a running server checks each once a day. */

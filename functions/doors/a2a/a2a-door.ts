@@ -14,6 +14,7 @@ import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { toAgentCard } from '../../../src/domain/doors/cards/own-cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
+import { publicJson } from '../../http/problem.ts'
 import {
   createDirectory,
   type Directory,
@@ -22,7 +23,6 @@ import {
 } from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
-import { toJsonAnswer } from '../entry/read-page.ts'
 
 /** Every answer is a message, so there are no tasks: none is kept, none is ever found. */
 const NO_TASKS: TaskStore = {
@@ -51,23 +51,21 @@ export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
   return async function a2aDoor({ req }: H3Event): Promise<Response> {
     if (req.method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
     if (req.method !== 'POST')
-      return toJsonAnswer(405, toError(null, -32600, 'Send JSON-RPC requests by POST.'), {
-        Allow: 'POST, OPTIONS',
-      })
+      return publicJson(
+        toError(null, -32600, 'Send JSON-RPC requests by POST.'),
+        { Allow: 'POST, OPTIONS' },
+        405,
+      )
     const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
     if ('fault' in body)
-      return toJsonAnswer(body.status, toError(null, body.code, body.fault), body.headers)
+      return publicJson(toError(null, body.code, body.fault), body.headers, body.status)
     const { json, taken } = body
     const parsed = v.safeParse(RequestSchema, json)
     if (!parsed.success) {
       const expected = 'Expected one JSON-RPC request, as an object.'
-      return toJsonAnswer(200, toError(null, -32600, expected), taken)
+      return publicJson(toError(null, -32600, expected), taken)
     }
-    return toJsonAnswer(
-      200,
-      await handle(parsed.output, req.headers.get('a2a-version') ?? ''),
-      taken,
-    )
+    return publicJson(await handle(parsed.output, req.headers.get('a2a-version') ?? ''), taken)
   }
 
   async function handle(request: Record<string, unknown>, requestedVersion: string) {

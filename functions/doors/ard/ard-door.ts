@@ -9,10 +9,11 @@ import {
 } from '../../../src/domain/doors/ard-entry.ts'
 import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
+import { publicJson } from '../../http/problem.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
-import { readPageToken, toJsonAnswer, toPageToken } from '../entry/read-page.ts'
+import { readPageToken, toPageToken } from '../entry/read-page.ts'
 
 const ARD_DEFAULT_PAGE = 10
 
@@ -99,11 +100,7 @@ export function createArdSearchDoor(parts: DirectoryParts & DoorLimits & DoorBod
     const start = pageToken === undefined ? '0' : readPageToken(pageToken, JSON.stringify(query))
     if (start === null)
       return toArdError('INVALID_ARGUMENT', 'pageToken: expected a token we gave.', taken)
-    return toJsonAnswer(
-      200,
-      await findPage(directory, parsed.output, baseUrl, Number(start)),
-      taken,
-    )
+    return publicJson(await findPage(directory, parsed.output, baseUrl, Number(start)), taken)
   }
 }
 
@@ -147,7 +144,7 @@ export function createArdAgentDoor(parts: DirectoryParts & DoorLimits) {
     const view = id === null ? null : await directory.listing(id)
     if (view === null || toArdEntry(view, baseUrl).identifier !== urn)
       return toArdError('NOT_FOUND', 'No entry of ours has this identifier.', taken)
-    return toJsonAnswer(200, toArdEntry(view, baseUrl), taken)
+    return publicJson(toArdEntry(view, baseUrl), taken)
   }
 }
 
@@ -173,7 +170,7 @@ function toArdError(
   message: string,
   headers: Record<string, string>,
 ): Response {
-  return toJsonAnswer(STATUSES[errorCode], { errorCode, message }, headers)
+  return publicJson({ errorCode, message }, headers, STATUSES[errorCode])
 }
 
 type ArdFilter = v.InferOutput<typeof FilterSchema>

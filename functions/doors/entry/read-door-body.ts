@@ -6,7 +6,6 @@ import { type DoorBodies, type DoorLimits, type DoorRequest, takeForDoor } from 
 /** A JSON-RPC or JSON body as a door reads it. */
 export interface DoorBody {
   json: unknown
-  /** Fields that every answer carries. */
   taken: Record<string, string>
   /** Its bytes stay counted until `work` is done, too; the answer is waited for anyway. */
   holdUntil(work: Promise<unknown>): void

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { H3Event } from 'h3'
+import { publicJson } from '../../http/problem.ts'
 import type { Handler } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from './door-limits.ts'
 
@@ -45,21 +46,6 @@ export function readQuery(search: string, known: readonly string[]) {
   }
 }
 
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'Access-Control-Allow-Origin': '*',
-  'X-Content-Type-Options': 'nosniff',
-} as const
-
-/** JSON for any origin, that no cache keeps. */
-export function toJsonAnswer(
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Response {
-  return Response.json(body, { status, headers: { ...HEADERS, ...headers } })
-}
-
 /** A door that is read alone, in the form of errors that the MCP registry and x402 discovery share. */
 export function createReadDoor(
   parts: DoorLimits,
@@ -67,7 +53,7 @@ export function createReadDoor(
   answer: (url: URL) => Promise<{ body: unknown } | { status: number; error: string }>,
 ): Handler {
   const refuse = (status: number, error: string, headers: Record<string, string>) =>
-    toJsonAnswer(status, { error }, headers)
+    publicJson({ error }, headers, status)
   return async ({ req, url }: H3Event): Promise<Response> => {
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return refuse(405, refusal, { Allow: 'GET, HEAD' })
@@ -77,7 +63,7 @@ export function createReadDoor(
       // The path as it was sent: a name holds a slash, encoded.
       const answered = await answer(new URL(req.url, url))
       return 'body' in answered
-        ? toJsonAnswer(200, answered.body, taken)
+        ? publicJson(answered.body, taken)
         : refuse(answered.status, answered.error, taken)
     } catch (error) {
       if (error instanceof QueryFault) return refuse(400, error.message, taken)

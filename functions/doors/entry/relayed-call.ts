@@ -10,7 +10,6 @@ export interface Caller {
   forwardedFor: string | undefined
   localAddress: string | undefined
   localPort: number | undefined
-  /** Says when the caller has hung up. */
   signal: AbortSignal | undefined
 }
 
@@ -27,7 +26,6 @@ export interface CallAnswer {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
-  /** More came than was read. */
   isCut: boolean
 }
 

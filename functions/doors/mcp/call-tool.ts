@@ -26,7 +26,6 @@ import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
 import { answerWith, failWith, failWithUnknown, TOOL_TEXTS } from './mcp-texts.ts'
 
-/** Passes one call through the relay as its caller. */
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
 /** Bytes of a seller's answer that go to a model; more would not fit its window anyway. */

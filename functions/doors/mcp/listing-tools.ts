@@ -60,34 +60,29 @@ export const READING_TOOLS = [
     const results = fitRows(rows, sizeOf(rest))
     return answerWith({ ...rest, results, ...(kit !== null && { kit }) })
   }),
-  // What `GET /api/v1/operations` answers, to be called at once.
   toTool('find_operations', OperationsToolInput, OperationsAnswerSchema, (directory, asked) => {
     const { query, ...others } = asked
     const found = directory.findOperations({ q: query, ...others })
     return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
   }),
-  // The full listing less what only people use.
   toTool('get_listing', ListingToolInput, ListingCardSchema, async (directory, { id }) => {
     const view = await directory.listing(id)
     return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
   }),
-  // One operation of kit.json whole, without snippets unless one is asked for.
   toTool('get_kit', KitToolInput, KitCardSchema, async (directory, { id, ...choice }) => {
     const kit = await directory.kit(id)
     if (kit === null) return failWithUnknown(id)
     const card = toKitCard(kit, choice)
     return typeof card === 'string' ? failWith(card) : answerWith(card)
   }),
-  // The rows of `GET /api/v1/compare?ids=`, our own kits behind the others.
   toTool('compare_listings', CompareToolInput, ComparedSchema, async (directory, { ids }) => {
     const reply = await directory.compare(ids)
-    if ('errors' in reply)
-      return failWith(reply.errors.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
+    if ('problems' in reply)
+      return failWith(reply.problems.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
     const { sections, first_party, ranking, url } = reply.view
     const rows = [...sections.flatMap((section) => section.rows), ...first_party]
     return answerWith({ rows, ranking, url })
   }),
-  // What the filters of a search may be given.
   toTool('list_facets', FacetsToolInput, FacetsSchema, async (directory) =>
     answerWith(await directory.facets()),
   ),

@@ -134,7 +134,6 @@ function readInstant(text: string | undefined): number | undefined {
   return at
 }
 
-/** `GET /v0.1/servers/{name}/versions`. */
 function listVersions(servers: readonly RegistryRow[], { pathname, search }: URL) {
   const [name = ''] = readNames(pathname)
   const row = findServer(servers, name, search)

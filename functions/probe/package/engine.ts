@@ -74,7 +74,6 @@ async function keepsBounds(engine: Engine): Promise<boolean> {
 export interface EngineAnswer {
   /** Exit code; null where it was killed, or could not be started. */
   code: number | null
-  /** What it wrote to both outputs, cut. */
   output: string
 }
 

@@ -6,13 +6,14 @@ import {
   readUsageCounts,
   type UsageCount,
 } from '../../analytics/read-clicks.ts'
+import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
 import type { Store } from '../../store/schema/store.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
-import { createSignedInRoute, jsonAnswer, type SellerRoute } from '../sessions/seller-route.ts'
+import { createSignedInRoute, type SellerRoute } from '../sessions/seller-route.ts'
 import { toSellerView } from '../sessions/session-routes.ts'
 
 const BASIC_STATS_DAYS = 30

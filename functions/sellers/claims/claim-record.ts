@@ -17,7 +17,6 @@ import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const HOUR_MS = 3_600_000
-/** Open claims a seller may have at once. */
 export const MAX_OPEN_CLAIMS = 20
 
 export interface NewClaim {
@@ -82,16 +81,11 @@ export async function listClaims(db: Kysely<Tables>, sellerId: string): Promise<
 }
 
 /** Another seller's claim is no claim: the query knows only the asker's. */
-export async function findClaim(
-  db: Kysely<Tables>,
-  id: string,
-  sellerId: string,
-): Promise<ClaimTable | undefined> {
+export function findClaim(db: Kysely<Tables>, id: string, sellerId: string) {
   return db
     .selectFrom('claim')
     .selectAll()
-    .where('id', '=', id)
-    .where('seller_id', '=', sellerId)
+    .where((eb) => eb.and({ id, seller_id: sellerId }))
     .executeTakeFirst()
 }
 
@@ -104,8 +98,7 @@ export async function expireClaims(
   await db
     .updateTable('claim')
     .set({ state: 'expired' })
-    .where('seller_id', '=', sellerId)
-    .where('state', '=', 'pending')
+    .where((eb) => eb.and({ seller_id: sellerId, state: 'pending' }))
     .where('expires_at', '<=', now)
     .execute()
 }

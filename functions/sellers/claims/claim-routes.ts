@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { ClaimBodySchema, OptOutBodySchema } from '../../../src/domain/views/seller-views.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { ObjectSchema } from '../../http/parse-body.ts'
+import { jsonAnswer } from '../../http/problem.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -9,12 +10,7 @@ import type { ClaimTable } from '../../store/schema/tables.ts'
 import { writeInstructions } from '../proofs/claim-instructions.ts'
 import { judgeClaim } from '../proofs/claim-rules.ts'
 import { createProver } from '../proofs/prover.ts'
-import {
-  createSignedInRoute,
-  jsonAnswer,
-  type SellerRoute,
-  takeBody,
-} from '../sessions/seller-route.ts'
+import { createSignedInRoute, type SellerRoute, takeBody } from '../sessions/seller-route.ts'
 import { checkClaim, claimRulesOf, toCheckView } from './claim-check.ts'
 import {
   expireClaims,

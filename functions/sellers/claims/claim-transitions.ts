@@ -71,8 +71,7 @@ async function recordSuccess(
   const still = await trx
     .updateTable('claim')
     .set({ ...seen, failing_since: null })
-    .where('id', '=', claim.id)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ id: claim.id, state: 'verified' }))
     .returning('id')
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
@@ -81,8 +80,7 @@ async function recordSuccess(
   const verified = await trx
     .updateTable('claim')
     .set({ ...seen, state: 'verified', verified_at: now, failing_since: null })
-    .where('id', '=', claim.id)
-    .where('state', '=', 'pending')
+    .where((eb) => eb.and({ id: claim.id, state: 'pending' }))
     .where('expires_at', '>', now)
     .returning('id')
     .execute()
@@ -99,8 +97,7 @@ async function supersedeOthers(
   const others = await trx
     .updateTable('claim')
     .set({ state: 'superseded' })
-    .where('listing_id', '=', listing_id)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ listing_id, state: 'verified' }))
     .where('id', '<>', id)
     .returningAll()
     .execute()
@@ -125,8 +122,7 @@ async function recordFailure(
   const changed = await trx
     .updateTable('claim')
     .set(isLapsing ? { state: 'lapsed' } : { failing_since: now })
-    .where('id', '=', claim.id)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ id: claim.id, state: 'verified' }))
     .$if(!isLapsing, (query) => query.where('failing_since', 'is', null))
     .returning('id')
     .execute()
@@ -134,7 +130,6 @@ async function recordFailure(
   await tellSeller(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
-/** Queues a mail to the seller who holds a claim. */
 export async function tellSeller(
   trx: Kysely<Tables>,
   mail: MailQueue,

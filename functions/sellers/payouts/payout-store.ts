@@ -5,7 +5,6 @@ import type { Release } from '../../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
-/** A fresh challenge for one payout of a claim; the one before stops working. */
 export async function openChallenge(
   db: Kysely<Tables>,
   claim: ClaimTable,
@@ -34,8 +33,7 @@ export async function findChallenge(
   const row = await db
     .selectFrom('payout_challenge')
     .select('challenge')
-    .where('claim_id', '=', claimId)
-    .where('payout', '=', normalizePayout(payout))
+    .where((eb) => eb.and({ claim_id: claimId, payout: normalizePayout(payout) }))
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return row?.challenge ?? null
@@ -60,8 +58,7 @@ export async function recordPayoutProof(
   return db.transaction().execute(async (trx) => {
     const used = await trx
       .deleteFrom('payout_challenge')
-      .where('claim_id', '=', claim.id)
-      .where('challenge', '=', challenge)
+      .where((eb) => eb.and({ claim_id: claim.id, challenge }))
       .returning('claim_id')
       .execute()
     if (used.length === 0) return null
@@ -93,22 +90,16 @@ export async function withdrawPayoutProof(
     for (const table of ['payout_challenge', 'payout_proof'] as const)
       await trx
         .deleteFrom(table)
-        .where('claim_id', '=', claimId)
-        .where('payout', '=', normalizePayout(payout))
+        .where((eb) => eb.and({ claim_id: claimId, payout: normalizePayout(payout) }))
         .execute()
   })
 }
 
-export async function findPayoutProof(
-  db: Kysely<Tables>,
-  claimId: string,
-  payout: string,
-): Promise<PayoutProofTable | undefined> {
+export function findPayoutProof(db: Kysely<Tables>, claimId: string, payout: string) {
   return db
     .selectFrom('payout_proof')
     .selectAll()
-    .where('claim_id', '=', claimId)
-    .where('payout', '=', normalizePayout(payout))
+    .where((eb) => eb.and({ claim_id: claimId, payout: normalizePayout(payout) }))
     .executeTakeFirst()
 }
 
@@ -157,7 +148,6 @@ interface PayoutChallenge {
   expiresAt: number
 }
 
-/** Minutes a challenge can be answered. */
 const CHALLENGE_MINUTES = 15
 
 /** The text a wallet shows before it signs: whose, what for, and that it is no payment. */

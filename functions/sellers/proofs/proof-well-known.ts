@@ -1,7 +1,11 @@
-import { type Dispatcher, request } from 'undici'
 import { ownerDomainOf, type SharedHosts } from '../../../src/domain/owners/shared-hosts.ts'
-import { AddressRefusedError, createGuardedAgent } from '../../call/guard.ts'
+import {
+  headerOf,
+  type ProbeAnswer,
+  type ProbeReply,
+} from '../../../src/domain/probe/read/probe-answer.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { type Asker, createAsker } from '../../probe/ask.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
 import {
   type Proof,
@@ -16,57 +20,54 @@ import {
 const MAX_BYTES = 4096
 const DEADLINE_MS = 10_000
 const MAX_REDIRECTS = 3
+const LIMITS = {
+  connectMs: DEADLINE_MS,
+  answerMs: DEADLINE_MS,
+  headerBytes: 16 * 1024,
+  bodyBytes: MAX_BYTES,
+  decodedBytes: MAX_BYTES,
+}
 
 export function proveByWellKnown({
   config,
   resolver,
   release,
 }: Pick<Parts, 'config' | 'resolver' | 'release'>) {
-  const allowPrivate = config.PRIVATE_TARGETS
   return async function byWellKnown({ host, token }: ProofRequest): Promise<Proof> {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
-    const dispatcher = createGuardedAgent({ resolver, allowPrivate })
+    const userAgent = 'Directory-Claim/1'
+    const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
     try {
-      const { sharedHosts } = release()
-      const signal = AbortSignal.timeout(DEADLINE_MS)
-      return toProof(expected, await look({ url, token, dispatcher, signal, sharedHosts }))
-    } catch (error) {
-      return toProof(expected, explain(error, url))
+      return toProof(expected, await look(url, token, asker, release().sharedHosts))
     } finally {
-      // Not close(): a seller that drips bytes would hold it open.
-      void dispatcher.destroy()
+      await asker.close()
     }
   }
 }
 
-interface Look {
-  url: string
-  token: string
-  dispatcher: Dispatcher
-  signal: AbortSignal
-  sharedHosts: SharedHosts
-}
-
-async function look({ url, token, dispatcher, signal, sharedHosts }: Look): Promise<ProofSight> {
+async function look(
+  url: string,
+  token: string,
+  { ask }: Asker,
+  sharedHosts: SharedHosts,
+): Promise<ProofSight> {
+  const signal = AbortSignal.timeout(DEADLINE_MS)
   let target = url
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    const answer = await request(target, {
-      dispatcher,
-      signal,
-      // Compressed answers could be small on the wire and huge in memory.
-      headers: {
-        accept: 'text/plain',
-        'accept-encoding': 'identity',
-        'user-agent': 'Directory-Claim/1',
-      },
-    })
-    if (answer.statusCode < 300 || answer.statusCode > 399) return judgeAnswer(answer, token)
-    const next = URL.parse(String(answer.headers.location ?? ''), target)
+    const headers = { accept: 'text/plain' }
+    const reply = await ask({ method: 'GET', url: target, headers, signal })
+    if (!reply.answered) return explain(reply, url)
+    const { answer } = reply
+    if (answer.cut === 'time' || signal.aborted) return late(url)
+    if (answer.cut === 'broken' && !isCoded(answer)) return broken(url, 'no code')
+    if (answer.status < 300 || answer.status > 399) return judgeAnswer(answer, token)
+    const location = headerOf(answer, 'location')
+    const next = URL.parse(location ?? '', target)
     if (next === null || !isWithin(url, next, sharedHosts)) {
       return missed(
         'redirected_elsewhere',
-        `status ${answer.statusCode}, location ${answer.headers.location ?? 'none'}`,
+        `status ${answer.status}, location ${location ?? 'none'}`,
         'Serve the file itself; a redirect may lead only to the same domain over https.',
       )
     }
@@ -89,18 +90,21 @@ function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
   return next.protocol === 'https:' && isPlain && isSameDomain
 }
 
-async function judgeAnswer(answer: Dispatcher.ResponseData, token: string): Promise<ProofSight> {
-  const { statusCode, headers, body } = answer
-  const type = String(headers['content-type'] ?? 'no content type')
-  const text = await readStart(body)
-  const observed = `status ${statusCode}, ${type}, ${text === null ? `more than ${MAX_BYTES} bytes` : `${Buffer.byteLength(text)} bytes: ${showObserved(text)}`}`
-  if (statusCode !== 200)
+function judgeAnswer(answer: ProbeAnswer, token: string): ProofSight {
+  const { status, body, cut } = answer
+  const type = headerOf(answer, 'content-type') ?? 'no content type'
+  const text =
+    cut === 'size'
+      ? `more than ${MAX_BYTES} bytes`
+      : `${Buffer.byteLength(body)} bytes: ${showObserved(body)}`
+  const observed = `status ${status}, ${type}, ${text}`
+  if (status !== 200)
     return missed('http_status', observed, 'The file must answer with status 200.')
-  if (!/^text\/(?!html\b)/i.test(type) || isEncoded(headers['content-encoding']))
+  if (!/^text\/(?!html\b)/i.test(type) || isCoded(answer))
     return missed('not_text', observed, 'Serve the file as text/plain, not compressed.')
-  if (text === null)
+  if (cut === 'size')
     return missed('too_large', observed, `The file may have at most ${MAX_BYTES} bytes.`)
-  if (!text.split(/\r\n|\r|\n/).some((line) => line.trim() === token))
+  if (!body.split(/\r\n|\r|\n/).some((line) => line.trim() === token))
     return missed(
       'token_missing',
       observed,
@@ -110,47 +114,34 @@ async function judgeAnswer(answer: Dispatcher.ResponseData, token: string): Prom
   return { reason: null, observed: token, next }
 }
 
-function isEncoded(encoding: string | string[] | undefined): boolean {
-  return encoding !== undefined && String(encoding).toLowerCase() !== 'identity'
-}
-
-/** The whole text, or null when there is more of it than allowed. */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string | null> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > MAX_BYTES) return null
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
+function isCoded(answer: ProbeAnswer): boolean {
+  return (headerOf(answer, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity'
 }
 
 function missed(reason: ProofReason, observed: string, next: string): ProofSight {
   return { reason, observed, next }
 }
 
-function explain(error: unknown, url: string): ProofSight {
-  if (error instanceof AddressRefusedError)
+function late(url: string): ProofSight {
+  const next = `${url} must answer in full within ${DEADLINE_MS / 1000} seconds.`
+  return missed('timeout', 'no full answer in time', next)
+}
+
+function explain(
+  { failure, detail }: Extract<ProbeReply, { answered: false }>,
+  url: string,
+): ProofSight {
+  if (failure === 'address_refused')
     return missed(
       'address_refused',
-      error.message,
+      `the host resolves to an address that is not public (${detail})`,
       'The host must resolve to public addresses only.',
     )
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const isLate = error instanceof Error && (error.name === 'TimeoutError' || /TIMEOUT/.test(code))
-  return isLate
-    ? missed(
-        'timeout',
-        'no full answer in time',
-        `${url} must answer in full within ${DEADLINE_MS / 1000} seconds.`,
-      )
-    : missed(
-        'unreachable',
-        `the connection failed (${code || 'no code'})`,
-        `See that ${url} opens in a browser, with a valid certificate, then check again.`,
-      )
+  if (failure === 'timeout' || /TIMEOUT/.test(detail)) return late(url)
+  return broken(url, detail || 'no code')
+}
+
+function broken(url: string, code: string): ProofSight {
+  const next = `See that ${url} opens in a browser, with a valid certificate, then check again.`
+  return missed('unreachable', `the connection failed (${code})`, next)
 }

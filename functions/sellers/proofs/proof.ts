@@ -46,7 +46,6 @@ export interface ProofRequest {
   host: ClaimHost
   method: ClaimMethod
   token: string
-  /** The signed-in seller's own, proven address. */
   email: string
 }
 

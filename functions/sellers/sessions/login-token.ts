@@ -6,7 +6,6 @@ import type { Tables } from '../../store/schema/tables.ts'
 export const LOGIN_TOKEN_MINUTES = RETENTION.login_token_minutes
 
 const MINUTE_MS = 60_000
-/** Instances' clocks may differ by this much. */
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /** A fresh token for the address; whatever token it had before stops working. */
@@ -61,7 +60,6 @@ export function createSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url')
 }
 
-/** What is stored in place of a secret. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

@@ -63,7 +63,6 @@ export function sessionsOf({ config, ledger, clock }: Parts): Sessions {
   })
 }
 
-/** Whether browsers come by https. */
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
 /** Counts the request against a limit of its client, then reads its body. */
@@ -77,22 +76,9 @@ export async function takeBody<Schema extends ObjectSchema>(
   return refusal === null ? parseBody(req, schema, problem) : { refusal }
 }
 
-/** The response, with a `Set-Cookie` line for each. */
 export function setCookies(response: Response, cookies: readonly string[]): Response {
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
-}
-
-/** JSON that no cache keeps. */
-export function jsonAnswer(body: unknown, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(body), {
-    headers: {
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-    },
-  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { LoginBodySchema, SessionBodySchema } from '../../../src/domain/views/seller-views.ts'
+import { jsonAnswer } from '../../http/problem.ts'
 import { clientOf } from '../../limits/client-key.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -10,7 +11,6 @@ import { redeemLoginToken } from './login-token.ts'
 import {
   createSellerRoute,
   isSecure,
-  jsonAnswer,
   type SellerRoute,
   sessionsOf,
   setCookies,

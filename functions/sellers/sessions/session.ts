@@ -16,9 +16,7 @@ export interface Sessions {
   start(sellerId: string): Promise<string[]>
   /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
   read(cookieHeader: string | null): Promise<SignedIn | null>
-  /** Ends the session of a `Cookie` header, if there is one. */
   end(cookieHeader: string | null): Promise<void>
-  /** `Set-Cookie` values that remove both cookies. */
   blankCookies(): string[]
 }
 
@@ -33,7 +31,6 @@ export interface SignedIn {
 export interface SessionParts {
   db: Kysely<Tables>
   clock: Clock
-  /** `BASE_URL` is https. */
   isSecure: boolean
 }
 
@@ -161,7 +158,6 @@ function readSessionCookie(header: string | null, name: string): string | null {
 export const signedInMark = (isSecure: boolean) =>
   toMark(`${SIGNED_IN_MARK.value}; Max-Age=${RETENTION.session_days * 24 * 60 * 60}`, isSecure)
 
-/** `Set-Cookie` that removes the mark. */
 export const blankSignedInMark = (isSecure: boolean) => toMark('; Max-Age=0', isSecure)
 
 function toMark(value: string, isSecure: boolean): string {

@@ -2,7 +2,6 @@ import { type Kysely, PostgresAdapter, sql } from 'kysely'
 import { BASELINE } from './0001-tables.ts'
 import type { Column, Table } from './columns.ts'
 
-/** Every table and index of the first ledger. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTables(db, BASELINE)
   for (const [index, columns] of Object.entries(INDEXES))
@@ -10,7 +9,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
 }
 
-/** Creates tables in the words of the database. */
 export async function createTables(db: Kysely<unknown>, tables: AnyTables): Promise<void> {
   const isPostgres = isPostgresDb(db)
   // STRICT makes SQLite keep the types it is told.
@@ -23,7 +21,6 @@ export async function createTables(db: Kysely<unknown>, tables: AnyTables): Prom
   }
 }
 
-/** Adds columns to tables that are there. */
 export async function addColumns(db: Kysely<unknown>, tables: AnyTables): Promise<void> {
   for (const [name, { columns }] of Object.entries(tables))
     for (const column of toColumns(columns, isPostgresDb(db)))

@@ -172,7 +172,6 @@ export const BASELINE = {
     { network: text, number: moment, hash: text },
     'meter_block_key primary key (network, number)',
   ),
-  /** Who paid a metered payout. */
   meter_payer: table(
     {
       network: text,

@@ -12,7 +12,6 @@ export const ACCESS = {
   }),
 }
 
-/** Tokens that open a directory with `READ_ACCESS=token`. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTables(db, ACCESS)
 }

@@ -11,7 +11,6 @@ export const CONTRACT_PROOFS = {
   }),
 }
 
-/** What proofs by contracts are asked again with. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await addColumns(db, CONTRACT_PROOFS)
 }

@@ -16,6 +16,11 @@ export interface Click {
   bot: boolean
 }
 
+/** A group of clicks as one parameter: one statement appends them, which is one commit for all. */
+export function toJsonRows(clicks: readonly Click[]): string {
+  return JSON.stringify(clicks.map((click) => ({ ...click, bot: Number(click.bot) })))
+}
+
 const HOUR_MS = 3_600_000
 const HOURS_A_DAY = 24
 

@@ -20,7 +20,6 @@ const SQLITE_UNAVAILABLE = new Set([
   26, // NOTADB
 ])
 
-/** UNIQUE and PRIMARY KEY constraint. */
 const SQLITE_UNIQUE = new Set([2067, 1555])
 
 const POSTGRES_UNIQUE = '23505'

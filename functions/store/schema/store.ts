@@ -22,8 +22,8 @@ export interface Store {
 /** @throws what the store says when it takes no write: `ping` of both stores */
 export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
   await db
-    .insertInto('lease')
-    .values({ name: 'ready', holder: '', held_until: now })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ held_until: now }))
+    .insertInto('job')
+    .values({ queue: 'ready', key: '', due: now, holder: '', held_until: 0 })
+    .onConflict((conflict) => conflict.columns(['queue', 'key']).doUpdateSet({ due: now }))
     .execute()
 }

@@ -11,12 +11,10 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { SqliteError } from '../schema/store-error.ts'
-import type { Answer, ClickCells, Order, Query } from './thread.ts'
+import type { Answer, Order, Query } from './thread.ts'
 
-/** The main thread's end of the SQLite thread. */
 export interface SqliteConnection {
   query(query: Query): Promise<Rows>
-  insertClicks(cells: ClickCells): Promise<void>
   /**
    * Waits for its turn and holds the connection until the returned function is called. Transactions
    * span several orders; without turns a click could be acknowledged inside one that rolls back.
@@ -52,26 +50,22 @@ export async function openSqliteThread(file: string): Promise<SqliteConnection> 
     failAll(new Error(CLOSED))
   })
   let lastId = 0
-  const order = (make: (id: number) => Order) =>
+  const order = (query: Order['query']) =>
     new Promise<Rows>((resolve, reject) => {
       // A thread that is gone never answers; an order to it would wait for ever.
       if (!isOpen) return reject(new Error(CLOSED))
       lastId += 1
       waiting.set(lastId, { resolve, reject })
-      thread.postMessage(make(lastId))
+      thread.postMessage({ id: lastId, query } satisfies Order)
     })
   const acquire = createTurns()
-  const query = (text: Query) => order((id) => ({ do: 'query', id, query: text }))
-  await query({ sql: 'SELECT 1', parameters: [] })
+  await order({ sql: 'SELECT 1', parameters: [] })
   return {
-    query,
+    query: order,
     acquire,
-    insertClicks: async (clicks) => {
-      await order((id) => ({ do: 'clicks', id, clicks }))
-    },
     close: async () => {
       const release = await acquire()
-      await order((id) => ({ do: 'close', id })).finally(release)
+      await order(null).finally(release)
     },
   }
 }

@@ -3,15 +3,14 @@ import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
-import type { Click } from '../schema/click.ts'
+import { toJsonRows } from '../schema/click.ts'
 import { type Store, tryWriting } from '../schema/store.ts'
 import { SqliteError } from '../schema/store-error.ts'
 import type { Tables } from '../schema/tables.ts'
 import { createSqliteDialect, openSqliteThread, readErrcode } from './connection.ts'
 import { makePrivateFile, makePrivateFolder } from './private-files.ts'
-import type { ClickCells } from './thread.ts'
 
 /** A small write still fits into the log of a full disk: with less room than this the next may not (bytes). */
 const LEAST_ROOM = 256 * 1024
@@ -39,11 +38,10 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   return {
     dialect: 'sqlite',
     db,
-    appendClicks: async (clicks) => {
-      const cells = toCells(clicks)
-      const release = await connection.acquire()
-      await connection.insertClicks(cells).finally(release)
-    },
+    appendClicks: async (clicks) =>
+      void (await sql`insert into click (hour, listing_id, sid, pos, src, bot)
+        select value ->> 'hour', value ->> 'listing_id', value ->> 'sid', value ->> 'pos',
+          value ->> 'src', value ->> 'bot' from json_each(${toJsonRows(clicks)})`.execute(db)),
     ping: async () => {
       await findRoom(stateDir)
       await tryWriting({ db }, Date.now())
@@ -88,12 +86,4 @@ function emptied(file: string): OperatorError {
 async function findRoom(stateDir: string): Promise<void> {
   const { bavail, bsize } = await statfs(stateDir)
   if (bavail * bsize < LEAST_ROOM) throw new SqliteError('database or disk is full', FULL)
-}
-
-function toCells(clicks: readonly Click[]): ClickCells {
-  const cells: ClickCells = []
-  for (const { hour, listing_id, sid, pos, src, bot } of clicks) {
-    cells.push(hour, listing_id, sid, pos, src, bot ? 1 : 0)
-  }
-  return cells
 }

@@ -7,24 +7,17 @@ import { parentPort, workerData } from 'node:worker_threads'
  */
 const BUSY_TIMEOUT_MS = 5_000
 const MAX_PREPARED = 300
-/** hour, listing_id, sid, pos, src, bot */
-const CLICK_WIDTH = 6
-const INSERT_CLICK =
-  'INSERT INTO click (hour, listing_id, sid, pos, src, bot) VALUES (?, ?, ?, ?, ?, ?)'
 
-/** What the main thread asks of the SQLite thread, and what it answers. */
-export type Order =
-  | { do: 'query'; id: number; query: Query }
-  | { do: 'clicks'; id: number; clicks: ClickCells }
-  | { do: 'close'; id: number }
+/** What the main thread asks of the SQLite thread: no query is the last order, which closes it. */
+export interface Order {
+  id: number
+  query: Query | null
+}
 
 export interface Query {
   sql: string
   parameters: readonly SQLInputValue[]
 }
-
-/** Rows laid end to end, `CLICK_WIDTH` cells each: a flat array crosses threads far cheaper than objects. */
-export type ClickCells = SQLInputValue[]
 
 export type Answer =
   | { id: number; ok: true; rows: unknown[]; changes: number }
@@ -37,7 +30,7 @@ const prepared = new Map<string, StatementSync>()
 
 port.on('message', (order: Order) => {
   port.postMessage(carryOut(order))
-  if (order.do === 'close') port.close()
+  if (order.query === null) port.close()
 })
 
 function openDatabase(file: string): DatabaseSync {
@@ -47,25 +40,18 @@ function openDatabase(file: string): DatabaseSync {
   return opened
 }
 
-function carryOut(order: Order): Answer {
+function carryOut({ id, query }: Order): Answer {
   try {
-    return { id: order.id, ok: true, ...answer(order) }
+    return { id, ok: true, ...(query === null ? closeDatabase() : runQuery(query)) }
   } catch (error) {
     const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
-    return { id: order.id, ok: false, message: String(error), errcode }
+    return { id, ok: false, message: String(error), errcode }
   }
 }
 
-function answer(order: Order): { rows: unknown[]; changes: number } {
-  switch (order.do) {
-    case 'query':
-      return runQuery(order.query)
-    case 'clicks':
-      return { rows: [], changes: insertClicks(order.clicks) }
-    case 'close':
-      database.close()
-      return { rows: [], changes: 0 }
-  }
+function closeDatabase() {
+  database.close()
+  return { rows: [], changes: 0 }
 }
 
 function runQuery({ sql, parameters }: Query): { rows: unknown[]; changes: number } {
@@ -79,24 +65,6 @@ function runQuery({ sql, parameters }: Query): { rows: unknown[]; changes: numbe
   }
   // As above.
   return { rows: [], changes: Number(statement.run(...parameters).changes) }
-}
-
-/** One commit for all rows: sharing the fsync is what makes a durable click cheap. */
-function insertClicks(cells: ClickCells): number {
-  const insert = prepare(INSERT_CLICK)
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    for (let at = 0; at < cells.length; at += CLICK_WIDTH) {
-      // One row's cells.
-      insert.run(...cells.slice(at, at + CLICK_WIDTH))
-    }
-    database.exec('COMMIT')
-  } catch (error) {
-    // A full disk has rolled back already; a second ROLLBACK would then hide the first error.
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
-  return cells.length / CLICK_WIDTH
 }
 
 function prepare(sql: string): StatementSync {

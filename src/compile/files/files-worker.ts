@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import * as v from 'valibot'
 import { linkEarlier } from './carry-over.ts'
@@ -13,14 +12,11 @@ const WorkSchema = v.variant('work', [
     compression: v.string(),
   }),
   v.strictObject({ work: v.literal('compress'), root: v.string(), files: v.array(v.string()) }),
-  v.strictObject({ work: v.literal('remove'), folders: v.array(v.string()) }),
 ])
 
 parentPort?.postMessage(doWork(v.parse(WorkSchema, workerData)))
 
 function doWork(given: v.InferOutput<typeof WorkSchema>) {
   if (given.work === 'carry') return linkEarlier(given)
-  if (given.work === 'compress') return given.files.map((file) => compressFile(given.root, file))
-  for (const folder of given.folders) rmSync(folder, { recursive: true, force: true })
-  return null
+  return given.files.map((file) => compressFile(given.root, file))
 }

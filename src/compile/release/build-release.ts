@@ -9,7 +9,6 @@ import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
-import { FILES_WORKER, inThread } from '../files/in-thread.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
@@ -18,7 +17,7 @@ import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
 import { writeSearchFunction } from './edge-function.ts'
 import { describe } from './page-code.ts'
-import { createWorkDir, findOutlived, publishRelease, readCurrent } from './publish-release.ts'
+import { createWorkDir, isNamed, publishRelease, readCurrent } from './publish-release.ts'
 import { writeManifest, writeRows } from './release-data.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
@@ -51,13 +50,15 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   const work = createWorkDir(outDir, name)
   const timed = createStages(options.onStage)
   const current = readCurrent(outDir)
-  const before = current === null ? null : join(outDir, 'releases', current)
+  // One of the same name was looked at to the last byte, and is damaged: nothing of it is used.
+  const isUsable = current !== null && !isNamed(current, name)
+  const before = isUsable ? join(outDir, 'releases', current) : null
   const begun = beginRelease(work, { outDir, baseUrl, before, site: content.tables.site })
   try {
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )
-    const { indexed, removed } = beginThreads(catalogue, outDir, timed)
+    const indexed = beginIndexes(catalogue, timed)
     const views = makeViews(catalogue, begun, timed)
     const data = createReleaseWriter(join(work, 'data'))
     // The thread still links what the rest is written beside.
@@ -75,7 +76,6 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const rest = { ...written, madeFrom, rows, ...indexes }
     timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
     for (const folder of REST) rmSync(join(work, folder), { recursive: true, force: true })
-    await removed
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
   } catch (error) {
     // The thread may still be linking into it.
@@ -95,15 +95,14 @@ function makeViews(catalogue: Catalogue, { hashRows }: BegunRelease, timed: Time
   return { listings, dump, site, hashes, same }
 }
 
-/** What is done beside the main thread; what it throws is thrown where it is waited for. */
-function beginThreads(catalogue: Catalogue, outDir: string, timed: Timed) {
+/** Made beside the main thread; what fails is thrown where it is waited for. */
+function beginIndexes(catalogue: Catalogue, timed: Timed) {
   const indexed = timed('search index', () => {
     const inputs = toIndexInputs(catalogue)
     return Promise.all([makeSearchIndex(inputs.listings), makeSearchIndex(inputs.operations)])
   })
-  const removed = timed('old releases', () => removeFolders(findOutlived(outDir)))
-  for (const begun of [indexed, removed]) begun.catch(() => undefined)
-  return { indexed, removed }
+  indexed.catch(() => undefined)
+  return indexed
 }
 
 /**
@@ -148,10 +147,4 @@ function writeDeploy(writer: ReleaseWriter, baseUrl: string, files: readonly Sta
   writer.write('nginx.conf', toNginxRules(baseUrl, files))
   writer.write('_headers', toHeaderRules(baseUrl, files))
   writer.write('_redirects', toRedirectRules(files))
-}
-
-/** Removes folders in a thread: a release has more files than anybody should wait for. */
-async function removeFolders(folders: readonly string[]): Promise<void> {
-  if (folders.length === 0) return
-  await inThread(FILES_WORKER, { work: 'remove', folders }, 'old releases were not removed')
 }

@@ -59,7 +59,10 @@ export function createWorkDir(outDir: string, name: string): string {
   return dir
 }
 
-/** Moves a finished work folder in place, switches to it, logs what changed, removes old releases. */
+/**
+ * Moves a finished work folder in place, switches to it and logs what changed. Old releases go last:
+ * by then the new one is live, and a disk takes its time to forget.
+ */
 export function publishRelease(outDir: string, name: string, workDir: string): void {
   const taken = readReleases(outDir).filter((folder) => isNamed(folder, name))
   const folder = taken.length === 0 ? name : `${name}.${nextNumber(taken)}`
@@ -68,11 +71,6 @@ export function publishRelease(outDir: string, name: string, workDir: string): v
   recordChanges(outDir, folder, new Date())
   for (const old of othersThan(folder, outDir).slice(KEPT_RELEASES))
     rmSync(old, { recursive: true, force: true })
-}
-
-/** Releases that will be too old once another one follows the current. */
-export function findOutlived(outDir: string): string[] {
-  return othersThan(readCurrent(outDir), outDir).slice(KEPT_RELEASES - 1)
 }
 
 /** One rename: a reader sees the old link or the new one. */
@@ -84,7 +82,7 @@ export function switchTo(outDir: string, folder: string): void {
 }
 
 /** Newest first. */
-function othersThan(current: string | null, outDir: string): string[] {
+function othersThan(current: string, outDir: string): string[] {
   return readReleases(outDir)
     .filter((folder) => folder !== current)
     .map((folder) => join(outDir, 'releases', folder))
@@ -105,7 +103,7 @@ function readNames(folder: string): string[] {
   }
 }
 
-function isNamed(folder: string, name: string): boolean {
+export function isNamed(folder: string, name: string): boolean {
   return folder === name || folder.startsWith(`${name}.`)
 }
 

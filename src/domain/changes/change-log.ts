@@ -9,7 +9,6 @@ import type { Gone } from '../derived/tombstone.ts'
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CHANGES = ['added', 'changed', 'removed'] as const
 
-/** What differs for one listing. */
 const differenceEntries = {
   id: v.string(),
   change: v.picklist(CHANGES),

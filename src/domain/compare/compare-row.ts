@@ -6,11 +6,12 @@ import { hasRemoteEndpoint } from '../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { toPriceText } from '../operation/price-text.ts'
 import { sourceIdsOf } from '../views/summary-view.ts'
+import { textLike } from '../wire/shapes.ts'
 import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 
 /** `content/compare/<slug>.yaml`: which listings stand on a comparison page, and what is said of them. */
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
-const link = v.pipe(v.string(), v.regex(/^https:\/\//, 'expected an https URL'))
+const link = textLike(/^https:\/\//, 'expected an https URL')
 
 export const FOCUSES = ['dedicated', 'broad'] as const
 
@@ -22,10 +23,7 @@ export const CompareFactsSchema = v.strictObject({
   sections: v.pipe(
     v.array(
       v.strictObject({
-        id: v.pipe(
-          v.string(),
-          v.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected a lower-case id such as search-apis'),
-        ),
+        id: textLike(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected a lower-case id such as search-apis'),
         title: line,
         note: line,
         rows: v.array(
@@ -94,8 +92,10 @@ export function toCompareRow(
   }
 }
 
+type Ranked = Pick<CompareRow, 'id' | 'trust' | 'buyers' | 'remote' | 'min_usd'>
+
 /** spec: trust desc, verified buyers desc, remote, has a listed price, lowest price; then the id. */
-export function compareRows(a: CompareRow, b: CompareRow): number {
+export function compareRows(a: Ranked, b: Ranked): number {
   return (
     (b.trust ?? -1) - (a.trust ?? -1) ||
     (b.buyers ?? -1) - (a.buyers ?? -1) ||

@@ -49,7 +49,6 @@ export const ChosenComparisonSchema = v.object({
 })
 export type ChosenComparison = v.InferOutput<typeof ChosenComparisonSchema>
 
-/** `GET /api/v1/compare`. */
 export const CompareListSchema = v.object({
   pages: v.array(
     v.object({

@@ -13,7 +13,6 @@ export const AuthViewSchema = v.object({
   note: v.optional(v.string()),
 })
 
-/** What our probe's own call came to. */
 export const SeenCallSchema = v.object({
   at: v.string(),
   outcome: v.picklist(PROBE_OUTCOMES),

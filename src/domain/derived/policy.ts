@@ -1,11 +1,9 @@
 import * as v from 'valibot'
+import { textLike } from '../wire/shapes.ts'
 import type { DerivedListing } from './derived-listing.ts'
 import { trustScoreOf } from './derived-listing.ts'
 
-const id = v.pipe(
-  v.string(),
-  v.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected lower-case letters, digits and hyphens'),
-)
+const id = textLike(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected lower-case letters, digits and hyphens')
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
 /** `tables/policies.yaml`: which MCP servers an editor may offer. Each row is a registry of its own. */
@@ -24,7 +22,6 @@ export const PolicySchema = v.strictObject({
 })
 export type Policy = v.InferOutput<typeof PolicySchema>
 
-/** What a policy's page says. */
 export interface PolicyView extends Pick<Policy, 'id' | 'name' | 'note'> {
   servers: { id: string; name: string /** Empty for one that is in. */; reasons: string[] }[]
 }

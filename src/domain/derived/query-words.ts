@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { textLike } from '../wire/shapes.ts'
 
 const LANGUAGES = ['zh', 'es', 'hi', 'ar', 'pt', 'ru', 'ja', 'de', 'fr', 'ko'] as const
 
@@ -12,7 +13,7 @@ export const ForeignWordsSchema = v.pipe(
     languages: v.pipe(v.array(v.picklist(LANGUAGES)), v.minLength(1)),
     stop: v.partial(v.strictObject(v.entriesFromList(LANGUAGES, v.string()))),
     words: v.record(
-      v.pipe(v.string(), v.regex(/^[a-z0-9]+(?: [a-z0-9]+)*$/, 'expected plain English words')),
+      textLike(/^[a-z0-9]+(?: [a-z0-9]+)*$/, 'expected plain English words'),
       v.string('expected the words of each language with a bar between languages'),
     ),
   }),
@@ -57,10 +58,7 @@ const wordList = v.pipe(
 /** Words, or a phrase, that sound like a filter; `use` is the parameter that is one. */
 const FilterWordsSchema = v.strictObject({
   words: v.pipe(v.array(v.string(), 'expected a list of words or phrases'), v.minLength(1)),
-  use: v.pipe(
-    v.string(),
-    v.regex(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
-  ),
+  use: textLike(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
 })
 
 /** What is asked, to what listings say that offer it: `fly plane: flight airline`. */
@@ -104,7 +102,6 @@ export const SearchWordsSchema = v.strictObject({
   related: RelatedSchema,
 })
 
-/** The words of both tables. */
 export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & { foreign: ForeignWords }
 
 /** No word is treated differently from others. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { count } from '../wire/shapes.ts'
 import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
 /** What the search page offers to filter by, with counts: data, so that new content is no new code. */
@@ -14,7 +14,6 @@ export const SearchChoicesSchema = v.strictObject({
 })
 export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
 
-/** A file as it was published. */
 export const PublishedFileSchema = v.strictObject({
   size: count,
   /** Hex SHA-256 of its bytes, or the beginning of it. */
@@ -26,7 +25,6 @@ export type PublishedFile = v.InferOutput<typeof PublishedFileSchema>
 export const ReleaseFileSchema = v.strictObject({
   name: v.string(),
   base_url: v.string(),
-  /** Who shares a host with whom. */
   shared_hosts: SharedHostsSchema,
   texts: SiteTextsSchema,
   also_search: v.array(AlsoSearchSchema),

@@ -1,16 +1,14 @@
 import * as v from 'valibot'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
+import { textLike } from '../wire/shapes.ts'
 import { SOURCE_DECISIONS } from '../wire/vocabulary.ts'
 
 const line = v.pipe(v.string(), v.maxLength(600))
-const webUrl = v.pipe(v.string(), v.regex(/^(?:https:\/\/|\{base_url\})/, 'expected an https URL'))
+const webUrl = textLike(/^(?:https:\/\/|\{base_url\})/, 'expected an https URL')
 
 /** One row of `tables/sources.yaml`: where listing data comes from, and on what terms. */
 export const SourceRowSchema = v.strictObject({
-  id: v.pipe(
-    v.string(),
-    v.regex(/^[A-Za-z0-9_-]{1,60}$/, 'expected an identifier such as mcp_registry'),
-  ),
+  id: textLike(/^[A-Za-z0-9_-]{1,60}$/, 'expected an identifier such as mcp_registry'),
   name: line,
   url: webUrl,
   license: line,

@@ -2,20 +2,18 @@ import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { textLike } from '../wire/shapes.ts'
 import { PolicySchema } from './policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
 
 /** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */
-const identifier = v.pipe(
-  v.string(),
-  v.regex(
-    /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/,
-    'expected a lower-case identifier such as llm_inference',
-  ),
+const identifier = textLike(
+  /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/,
+  'expected a lower-case identifier such as llm_inference',
 )
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
-const link = v.pipe(v.string(), v.regex(/^https:\/\//, 'expected an https URL'))
+const link = textLike(/^https:\/\//, 'expected an https URL')
 
 export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, description: line })
 
@@ -23,10 +21,7 @@ const MAX_TASK_EXAMPLES = 12
 
 /** What a buyer wants done; the home page compares prices task by task. */
 export const TaskRowSchema = v.strictObject({
-  id: v.pipe(
-    v.string(),
-    v.regex(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case identifier such as web_search'),
-  ),
+  id: textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case identifier such as web_search'),
   name: line,
   /** Words of people who want it: searches that should find it. */
   examples: v.pipe(
@@ -42,26 +37,20 @@ export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: li
 export const RoadmapRowSchema = v.strictObject({
   id: identifier,
   name: line,
-  endpoint: v.nullable(v.pipe(v.string(), v.regex(/^[A-Z]+ \/\S*$/, 'expected METHOD /path'))),
+  endpoint: v.nullable(textLike(/^[A-Z]+ \/\S*$/, 'expected METHOD /path')),
   note: line,
 })
 
-const colour = v.pipe(
-  v.string(),
-  v.regex(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50", in quotes'),
-)
+const colour = textLike(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50", in quotes')
 
 /** What a directory is called and how it looks; every page, mail, card and door reads it from here. */
 const SiteNamesSchema = v.strictObject({
   name: v.optional(v.pipe(line, v.maxLength(60)), 'Directory'),
   /** In User-Agent, names of servers and badges: letters, digits and hyphens alone. */
   short_name: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
-        'expected up to 20 letters, digits and hyphens, such as Acme',
-      ),
+    textLike(
+      /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
+      'expected up to 20 letters, digits and hyphens, such as Acme',
     ),
     'Directory',
   ),
@@ -73,9 +62,7 @@ const SiteNamesSchema = v.strictObject({
   /** Links and the sign on the home page, on light and on dark paper. */
   colours: v.optional(v.strictObject({ light: colour, dark: colour })),
   /** An SVG file of the content folder, drawn instead of the signpost. */
-  mark: v.optional(
-    v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.svg$/, 'expected a file name such as mark.svg')),
-  ),
+  mark: v.optional(textLike(/^[a-z0-9-]+\.svg$/, 'expected a file name such as mark.svg')),
   /** Who runs it: an address for people, on the privacy page. */
   contact: v.optional(line),
   /** Imprint, terms, whatever the operator must say; on the privacy page. */
@@ -100,12 +87,9 @@ export const SiteTextsSchema = v.strictObject({
    * the way to correct a listing. Without it pages name the file and link nowhere.
    */
   edit: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
-        'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
-      ),
+    textLike(
+      /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
+      'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
     ),
   ),
   /** Stands on top of every page: that this copy is a demonstration, or down for a while. */
@@ -117,10 +101,7 @@ export const SiteTextsSchema = v.strictObject({
    */
   security: v.optional(
     v.strictObject({
-      contact: v.pipe(
-        v.string(),
-        v.regex(/^(?:https:\/\/|mailto:)\S+$/, 'expected an https or mailto address'),
-      ),
+      contact: textLike(/^(?:https:\/\/|mailto:)\S+$/, 'expected an https or mailto address'),
       expires: v.pipe(v.string(), v.isoDate('expected a date such as 2027-11-01')),
     }),
     { contact: 'mailto:security@{host}', expires: '2027-11-01' },

@@ -26,7 +26,6 @@ export const TombstoneSchema = v.strictObject({
 })
 export type Tombstone = v.InferOutput<typeof TombstoneSchema>
 
-/** What the public is told of a listing that is gone. */
 export const GoneSchema = v.strictObject({
   id: v.string(),
   /** Null where only the ledger knows. */

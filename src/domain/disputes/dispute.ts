@@ -33,7 +33,6 @@ const evidenceUrl = v.pipe(
   ),
 )
 
-/** `POST /api/v1/trust/disputes`. */
 export const DisputeBodySchema = v.strictObject({
   listing_id: v.pipe(
     v.string('expected text'),
@@ -52,13 +51,11 @@ export const DisputeBodySchema = v.strictObject({
 export const DisputeTakenSchema = v.object({ id: v.string() })
 export type DisputeBody = v.InferOutput<typeof DisputeBodySchema>
 
-/** What `/dispute?listing=` shows. */
 export type DisputePage = FormPage<
   { kind: 'taken'; id: string },
   { listing: string; reason: string; evidence: string }
 >
 
-/** Form where anybody says what is wrong about a listing. */
 export function disputePath(listingId: string): string {
   return `/dispute?listing=${listingId}`
 }

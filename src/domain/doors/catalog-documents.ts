@@ -3,12 +3,10 @@ import type { ListingView } from '../views/listing-view.ts'
 import { kitPath } from '../wire/links.ts'
 import { toOwnEntries } from './ard-entry.ts'
 
-/** `/.well-known/ard.json`. */
 export function toArdManifest(baseUrl: string, site: SiteNames) {
   return { entries: toOwnEntries(baseUrl, site) }
 }
 
-/** `/.well-known/ai-catalog.json` (AI Catalog 1.0). */
 export function toAiCatalog(baseUrl: string, site: SiteNames) {
   return {
     specVersion: '1.0',

@@ -1,16 +1,14 @@
 import * as v from 'valibot'
 import { normalizePayout } from '../listing/caip-account.ts'
+import { textLike } from '../wire/shapes.ts'
 
 const oneLine = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
 
 /** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
 export const IndependentOperatorSchema = v.strictObject({
-  domain: v.pipe(
-    v.string(),
-    v.regex(
-      /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
-      'expected a registrable domain in lower case such as shop.example',
-    ),
+  domain: textLike(
+    /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
+    'expected a registrable domain in lower case such as shop.example',
   ),
   name: oneLine(80),
   /** How anybody can see that it is nobody's front. */

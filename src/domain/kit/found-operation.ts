@@ -109,7 +109,6 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   }
 }
 
-/** What `price` says needs no repeating. */
 function toOffers(
   offers: NonNullable<KitOperation['offers']>,
   price: KitOperation['price'],

@@ -48,59 +48,55 @@ function toCurl(card: string, text: string, agent?: Parameters<typeof toAgentSni
 }
 
 function toTypeScript(card: string, text: string): string {
-  return [
-    `const card = await (await fetch(${JSON.stringify(card)})).json()`,
-    'const found = card.supportedInterfaces?.find(',
-    "  (each: { protocolBinding: string }) => each.protocolBinding === 'JSONRPC',",
-    ')',
-    '// A 1.0 card lists interfaces; a 0.3 card has one url.',
-    "const isV1 = found?.protocolVersion.startsWith('1') ?? false",
-    `const text = ${JSON.stringify(text)}`,
-    'const messageId = crypto.randomUUID()',
-    'const message = isV1',
-    "  ? { messageId, role: 'ROLE_USER', parts: [{ text }] }",
-    "  : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }",
-    'const response = await fetch(found?.url ?? card.url, {',
-    "  method: 'POST',",
-    '  headers: {',
-    "    'Content-Type': 'application/json',",
-    "    ...(isV1 && { 'A2A-Version': '1.0' }),",
-    '  },',
-    '  body: JSON.stringify({',
-    "    jsonrpc: '2.0',",
-    '    id: 1,',
-    "    method: isV1 ? 'SendMessage' : 'message/send',",
-    '    params: { message },',
-    '  }),',
-    '})',
-    'console.log(response.status, await response.text())',
-    '',
-  ].join('\n')
+  return `const card = await (await fetch(${JSON.stringify(card)})).json()
+const found = card.supportedInterfaces?.find(
+  (each: { protocolBinding: string }) => each.protocolBinding === 'JSONRPC',
+)
+// A 1.0 card lists interfaces; a 0.3 card has one url.
+const isV1 = found?.protocolVersion.startsWith('1') ?? false
+const text = ${JSON.stringify(text)}
+const messageId = crypto.randomUUID()
+const message = isV1
+  ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+  : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+const response = await fetch(found?.url ?? card.url, {
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    ...(isV1 && { 'A2A-Version': '1.0' }),
+  },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: isV1 ? 'SendMessage' : 'message/send',
+    params: { message },
+  }),
+})
+console.log(response.status, await response.text())
+`
 }
 
 function toPython(card: string, text: string): string {
-  return [
-    'import json',
-    'import uuid',
-    'from urllib.request import Request, urlopen',
-    '',
-    `card = json.load(urlopen(${JSON.stringify(card)}))`,
-    'interfaces = card.get("supportedInterfaces", [])',
-    'found = next((each for each in interfaces if each["protocolBinding"] == "JSONRPC"), None)',
-    '# A 1.0 card lists interfaces; a 0.3 card has one url.',
-    'is_v1 = found is not None and found["protocolVersion"].startswith("1")',
-    `part = {"text": ${JSON.stringify(text)}}`,
-    'message = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": [part]}',
-    'if not is_v1:',
-    '    message.update(kind="message", role="user", parts=[{"kind": "text", **part}])',
-    'method = "SendMessage" if is_v1 else "message/send"',
-    'body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}',
-    'headers = {"Content-Type": "application/json"}',
-    'if is_v1:',
-    '    headers["A2A-Version"] = "1.0"',
-    'url = found["url"] if found is not None else card["url"]',
-    'request = Request(url, json.dumps(body).encode(), headers)',
-    'print(urlopen(request).read().decode())',
-    '',
-  ].join('\n')
+  return `import json
+import uuid
+from urllib.request import Request, urlopen
+
+card = json.load(urlopen(${JSON.stringify(card)}))
+interfaces = card.get("supportedInterfaces", [])
+found = next((each for each in interfaces if each["protocolBinding"] == "JSONRPC"), None)
+# A 1.0 card lists interfaces; a 0.3 card has one url.
+is_v1 = found is not None and found["protocolVersion"].startswith("1")
+part = {"text": ${JSON.stringify(text)}}
+message = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": [part]}
+if not is_v1:
+    message.update(kind="message", role="user", parts=[{"kind": "text", **part}])
+method = "SendMessage" if is_v1 else "message/send"
+body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
+headers = {"Content-Type": "application/json"}
+if is_v1:
+    headers["A2A-Version"] = "1.0"
+url = found["url"] if found is not None else card["url"]
+request = Request(url, json.dumps(body).encode(), headers)
+print(urlopen(request).read().decode())
+`
 }

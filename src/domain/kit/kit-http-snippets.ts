@@ -17,11 +17,11 @@ export function toHttpSnippets(
     ...(body !== undefined && { body: encodeBody(headers['Content-Type'] ?? '', body) }),
   }
   const isSolanaOnly = networks.length > 0 && networks.every((id) => id.startsWith('solana:'))
-  const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'evm') : (rails[0] ?? 'plain')
+  const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'x402') : (rails[0] ?? 'plain')
   return {
     curl: toCurl(call, rails),
-    typescript: TYPESCRIPT[way](call),
-    python: way === 'evm' ? toEvmPython(call) : toPlainPython(call),
+    typescript: toTypeScript(way, call),
+    python: way === 'x402' ? toEvmPython(call) : toPlainPython(call),
   }
 }
 
@@ -37,14 +37,6 @@ interface Call {
   headers: Record<string, string>
   /** As it goes over the wire; absent where none is sent. */
   body?: string
-}
-
-const TYPESCRIPT = {
-  evm: toEvmTypeScript,
-  solana: toSolanaTypeScript,
-  x402: toEvmTypeScript,
-  mpp: toMppTypeScript,
-  plain: toPlainTypeScript,
 }
 
 function toCurl({ method, url, headers, body }: Call, rails: readonly Rail[]): string {
@@ -68,67 +60,49 @@ function toCurl({ method, url, headers, body }: Call, rails: readonly Rail[]): s
   ].join('\n')
 }
 
-const EVM_ACCOUNT =
-  'const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as `0x$' + '{string}`)'
+const KEY_STAYS = 'The key stays here: it signs, and only the signature is sent.'
 
-function toEvmTypeScript(call: Call): string {
-  return [
-    '// npm install @x402/fetch @x402/evm viem',
-    "import { ExactEvmScheme } from '@x402/evm'",
-    "import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'",
-    "import { privateKeyToAccount } from 'viem/accounts'",
-    '',
-    '// The key stays here: it signs, and only the signature is sent.',
-    EVM_ACCOUNT,
-    'const pay = wrapFetchWithPaymentFromConfig(fetch, {',
-    "  schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],",
-    '})',
-    `const response = await pay(${toFetchArguments(call)})`,
-    'console.log(response.status, await response.text())',
-    '',
-  ].join('\n')
+/** What stands before the call, by the way to pay. */
+const TYPESCRIPT = {
+  x402: `// npm install @x402/fetch @x402/evm viem
+import { ExactEvmScheme } from '@x402/evm'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { privateKeyToAccount } from 'viem/accounts'
+
+// ${KEY_STAYS}
+const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as \`0x\${string}\`)
+const pay = wrapFetchWithPaymentFromConfig(fetch, {
+  schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],
+})
+`,
+  solana: `// npm install @x402/fetch @x402/svm @solana/kit @scure/base
+import { base58 } from '@scure/base'
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { ExactSvmScheme } from '@x402/svm'
+
+// ${KEY_STAYS}
+const key = base58.decode(process.env.SVM_PRIVATE_KEY as string)
+const pay = wrapFetchWithPaymentFromConfig(fetch, {
+  schemes: [{ network: 'solana:*', client: new ExactSvmScheme(await createKeyPairSignerFromBytes(key)) }],
+})
+`,
+  mpp: `// npm install mppx viem
+import { Mppx, tempo } from 'mppx/client'
+import { privateKeyToAccount } from 'viem/accounts'
+
+// ${KEY_STAYS}
+const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as \`0x\${string}\`)
+Mppx.create({ methods: [tempo({ account })] })
+`,
+  plain: '',
 }
 
-function toSolanaTypeScript(call: Call): string {
-  return [
-    '// npm install @x402/fetch @x402/svm @solana/kit @scure/base',
-    "import { base58 } from '@scure/base'",
-    "import { createKeyPairSignerFromBytes } from '@solana/kit'",
-    "import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'",
-    "import { ExactSvmScheme } from '@x402/svm'",
-    '',
-    '// The key stays here: it signs, and only the signature is sent.',
-    'const key = base58.decode(process.env.SVM_PRIVATE_KEY as string)',
-    'const pay = wrapFetchWithPaymentFromConfig(fetch, {',
-    "  schemes: [{ network: 'solana:*', client: new ExactSvmScheme(await createKeyPairSignerFromBytes(key)) }],",
-    '})',
-    `const response = await pay(${toFetchArguments(call)})`,
-    'console.log(response.status, await response.text())',
-    '',
-  ].join('\n')
-}
-
-function toMppTypeScript(call: Call): string {
-  return [
-    '// npm install mppx viem',
-    "import { Mppx, tempo } from 'mppx/client'",
-    "import { privateKeyToAccount } from 'viem/accounts'",
-    '',
-    '// The key stays here: it signs, and only the signature is sent.',
-    EVM_ACCOUNT,
-    'Mppx.create({ methods: [tempo({ account })] })',
-    `const response = await fetch(${toFetchArguments(call)})`,
-    'console.log(response.status, await response.text())',
-    '',
-  ].join('\n')
-}
-
-function toPlainTypeScript(call: Call): string {
-  return [
-    `const response = await fetch(${toFetchArguments(call)})`,
-    'console.log(response.status, await response.text())',
-    '',
-  ].join('\n')
+function toTypeScript(way: keyof typeof TYPESCRIPT, call: Call): string {
+  const send = TYPESCRIPT[way].includes('const pay =') ? 'pay' : 'fetch'
+  return `${TYPESCRIPT[way]}const response = await ${send}(${toFetchArguments(call)})
+console.log(response.status, await response.text())
+`
 }
 
 function toFetchArguments({ method, url, headers, body }: Call): string {
@@ -153,40 +127,36 @@ function toPythonArguments({ headers, body }: Call): string {
 }
 
 function toEvmPython(call: Call): string {
-  return [
-    '# pip install "x402[requests,evm]" eth-account',
-    'import os',
-    '',
-    'from eth_account import Account',
-    'from x402 import x402ClientSync',
-    'from x402.http.clients import x402_requests',
-    'from x402.mechanisms.evm import EthAccountSigner',
-    'from x402.mechanisms.evm.exact import ExactEvmScheme',
-    '',
-    '# The key stays here: it signs, and only the signature is sent.',
-    'account = Account.from_key(os.environ["EVM_PRIVATE_KEY"])',
-    'client = x402ClientSync()',
-    'client.register("eip155:*", ExactEvmScheme(signer=EthAccountSigner(account)))',
-    'with x402_requests(client) as session:',
-    `    response = session.request("${call.method}", ${JSON.stringify(call.url)}${toPythonArguments(call)})`,
-    '    print(response.status_code, response.text)',
-    '',
-  ].join('\n')
+  return `# pip install "x402[requests,evm]" eth-account
+import os
+
+from eth_account import Account
+from x402 import x402ClientSync
+from x402.http.clients import x402_requests
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import ExactEvmScheme
+
+# ${KEY_STAYS}
+account = Account.from_key(os.environ["EVM_PRIVATE_KEY"])
+client = x402ClientSync()
+client.register("eip155:*", ExactEvmScheme(signer=EthAccountSigner(account)))
+with x402_requests(client) as session:
+    response = session.request("${call.method}", ${JSON.stringify(call.url)}${toPythonArguments(call)})
+    print(response.status_code, response.text)
+`
 }
 
 function toPlainPython(call: Call): string {
-  return [
-    'from urllib.error import HTTPError',
-    'from urllib.request import Request, urlopen',
-    '',
-    `request = Request(${JSON.stringify(call.url)}, method="${call.method}"${toPythonArguments(call)})`,
-    'try:',
-    '    response = urlopen(request)',
-    'except HTTPError as refusal:  # a 402 carries the terms',
-    '    response = refusal',
-    'print(response.status, response.read().decode())',
-    '',
-  ].join('\n')
+  return `from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+request = Request(${JSON.stringify(call.url)}, method="${call.method}"${toPythonArguments(call)})
+try:
+    response = urlopen(request)
+except HTTPError as refusal:  # a 402 carries the terms
+    response = refusal
+print(response.status, response.read().decode())
+`
 }
 
 /** Single quotes keep everything but themselves. */

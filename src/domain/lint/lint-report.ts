@@ -28,7 +28,6 @@ export const LintReportSchema = v.object({
   problems: v.array(
     v.object({
       what: v.string(),
-      /** What would be right. */
       change: v.string(),
     }),
   ),
@@ -90,7 +89,6 @@ export type CheckAnswer = { kind: 'empty' } | Refused | { kind: 'report'; report
 
 export interface LintProblem {
   what: string
-  /** What would be right. */
   change: string
 }
 

@@ -1,15 +1,12 @@
 import * as v from 'valibot'
+import { textLike } from '../wire/shapes.ts'
 
 const PAYOUT_PATTERN =
   /^(?:eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}|solana:[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** A published payout address, CAIP-10. */
-export const PayoutSchema = v.pipe(
-  v.string(),
-  v.regex(
-    PAYOUT_PATTERN,
-    'expected a CAIP-10 address such as eip155:8453:0x followed by 40 hex digits',
-  ),
+export const PayoutSchema = textLike(
+  PAYOUT_PATTERN,
+  'expected a CAIP-10 address such as eip155:8453:0x followed by 40 hex digits',
 )
 
 /**

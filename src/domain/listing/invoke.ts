@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { listOf, textLike } from '../wire/shapes.ts'
 import {
   type Kind,
   PACKAGE_REGISTRIES,
@@ -55,7 +56,7 @@ export function createInvokeSchema(rules: UrlRules) {
     kind: v.literal('mcp'),
     transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
     url: urlSchema(rules),
-    headers: v.optional(listOf(HeaderSchema)),
+    headers: v.optional(listOf(HeaderSchema, MAX_SETTINGS)),
   })
   return v.variant('kind', [remote, PackageSchema], 'expected kind mcp or mcp_package')
 }
@@ -71,26 +72,19 @@ const setting = {
 }
 
 const EnvSchema = v.strictObject({
-  name: v.pipe(
-    v.string('expected text'),
-    v.regex(/^[A-Za-z_]\w{0,99}$/, 'expected the name of an environment variable, such as API_KEY'),
+  name: textLike(
+    /^[A-Za-z_]\w{0,99}$/,
+    'expected the name of an environment variable, such as API_KEY',
   ),
   ...setting,
 })
 
 const HeaderSchema = v.strictObject({
-  name: v.pipe(v.string('expected text'), v.regex(FIELD_NAME, 'expected the name of a header')),
+  name: textLike(FIELD_NAME, 'expected the name of a header'),
   ...setting,
 })
 
 export type Setting = v.InferOutput<typeof HeaderSchema>
-
-function listOf<Item extends v.GenericSchema>(item: Item) {
-  return v.pipe(
-    v.array(item, 'expected a list'),
-    v.maxLength(MAX_SETTINGS, `expected at most ${MAX_SETTINGS} entries`),
-  )
-}
 
 const PackageSchema = v.pipe(
   v.strictObject({
@@ -98,9 +92,9 @@ const PackageSchema = v.pipe(
     transport: v.picklist(PACKAGE_TRANSPORTS, `expected one of ${PACKAGE_TRANSPORTS.join(', ')}`),
     registry: v.picklist(PACKAGE_REGISTRIES, `expected one of ${PACKAGE_REGISTRIES.join(', ')}`),
     identifier: v.pipe(v.string('expected text'), v.maxLength(MAX_IDENTIFIER_LENGTH)),
-    env: v.optional(listOf(EnvSchema)),
+    env: v.optional(listOf(EnvSchema, MAX_SETTINGS)),
     /** Arguments of the server itself, behind its name. */
-    args: v.optional(listOf(EndpointTextSchema)),
+    args: v.optional(listOf(EndpointTextSchema, MAX_SETTINGS)),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return

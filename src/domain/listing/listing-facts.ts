@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { listOf } from '../wire/shapes.ts'
 import { COSTS, type DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
 import { createAuthSchema } from './auth.ts'
 import { normalizePayout, PayoutSchema } from './caip-account.ts'
@@ -54,9 +55,7 @@ export function createListingFactsSchema(rules: UrlRules) {
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
     http: v.optional(listOf(createOperationSchema(rules), MAX_OPERATIONS), []),
-    /** Of an `mcp_server`, in sentences of our own. */
     tools: v.optional(WrittenToolsSchema),
-    /** Of an `a2a_agent`. */
     skills: v.optional(WrittenSkillsSchema),
     invoke: v.optional(listOf(createInvokeSchema(rules), MAX_INVOKE), []),
     registry_name: v.optional(RegistryNameSchema),
@@ -87,13 +86,6 @@ function sourcesSchema(rules: UrlRules) {
     v.array(source, 'expected a list of { source, ref }'),
     v.minLength(1, 'expected at least one source: every listing says where its facts come from'),
     v.maxLength(MAX_SOURCES, `expected at most ${MAX_SOURCES} entries`),
-  )
-}
-
-function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
-  return v.pipe(
-    v.array(item, 'expected a list'),
-    v.maxLength(max, `expected at most ${max} entries`),
   )
 }
 

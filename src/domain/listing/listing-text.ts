@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { faultless } from '../wire/shapes.ts'
 
 /**
  * Rules for text that people read: names, summaries, tags. Everything legal comes through as it is
@@ -147,9 +148,6 @@ function lineOfText(maxLength: number) {
       maxLength,
       ({ input }) => `expected at most ${maxLength} characters, got ${input.length}`,
     ),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const fault = dataset.typed ? findLineFault(dataset.value) : null
-      if (fault !== null) addIssue({ message: fault })
-    }),
+    faultless(findLineFault),
   )
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { findSchemaFault } from '../json-schema/schema-fault.ts'
+import { checkedText, faultless, listOf, textLike } from '../wire/shapes.ts'
 import { ASSUMABLE, HTTP_METHODS, PARAM_PLACES, PRICE_UNITS, RAILS } from '../wire/vocabulary.ts'
 import { FIELD_NAME } from './auth.ts'
 import { EndpointTextSchema } from './listing-text.ts'
@@ -20,10 +21,7 @@ const TASK_ID = /^[a-z0-9]+(?:_[a-z0-9]+)*$/
 /** A JSON Schema 2020-12 object with local references only. */
 const schemaOfValues = v.pipe(
   v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const fault = dataset.typed ? findSchemaFault(dataset.value) : null
-    if (fault !== null) addIssue({ message: fault })
-  }),
+  faultless<Record<string, unknown>>(findSchemaFault),
 )
 
 const bounds = { min_usd: PriceSchema, max_usd: PriceSchema }
@@ -41,10 +39,7 @@ export const OperationPriceSchema = v.strictObject({
 })
 
 export const ParamSchema = v.strictObject({
-  name: v.pipe(
-    v.string('expected text'),
-    v.regex(FIELD_NAME, 'expected the name of a parameter or header, without spaces'),
-  ),
+  name: textLike(FIELD_NAME, 'expected the name of a parameter or header, without spaces'),
   in: v.picklist(PARAM_PLACES, `expected ${PARAM_PLACES.join(', ')}`),
   /** A parameter in the path is required whatever stands here. */
   required: v.optional(v.boolean('expected true or false')),
@@ -63,10 +58,7 @@ export const ParamSchema = v.strictObject({
   ),
 })
 
-const contentType = v.pipe(
-  v.string('expected text'),
-  v.regex(CONTENT_TYPE, 'expected a media type such as application/json'),
-)
+const contentType = textLike(CONTENT_TYPE, 'expected a media type such as application/json')
 
 export const PayloadSchema = v.strictObject({
   content_type: v.optional(contentType, 'application/json'),
@@ -86,7 +78,7 @@ export function createOperationSchema(rules: UrlRules) {
     /** What a good answer is: JSON where nothing is said. */
     response: v.optional(PayloadSchema),
     /** Id of `tables/tasks.yaml`. */
-    task: v.optional(v.pipe(v.string(), v.regex(TASK_ID, 'expected an id of tables/tasks.yaml'))),
+    task: v.optional(textLike(TASK_ID, 'expected an id of tables/tasks.yaml')),
     /** Calling it changes nothing: probes may, with the example. */
     safe: v.optional(v.boolean('expected true or false')),
     assumed: v.optional(
@@ -113,21 +105,9 @@ export function fillPlaceholders(url: string, toValue: (name: string) => string)
 
 /** A URL whose path may hold placeholders; everything else is as for any URL. */
 function templateSchema(rules: UrlRules) {
-  return v.pipe(
-    v.string('expected a URL'),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return
-      const [, start = '', path = '', rest = ''] =
-        /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(dataset.value) ?? []
-      const fault = findUrlFault(start + fillPlaceholders(path, () => 'x') + rest, rules)
-      if (fault !== null) addIssue({ message: fault })
-    }),
-  )
-}
-
-function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
-  return v.pipe(
-    v.array(item, 'expected a list'),
-    v.maxLength(max, `expected at most ${max} entries`),
-  )
+  return checkedText('expected a URL', (text) => {
+    const [, start = '', path = '', rest = ''] =
+      /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
+    return findUrlFault(start + fillPlaceholders(path, () => 'x') + rest, rules)
+  })
 }

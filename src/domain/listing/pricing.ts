@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { textLike } from '../wire/shapes.ts'
 import { type Cost, RAILS } from '../wire/vocabulary.ts'
 
 /** CAIP-2 ids of the two chain families the specification names. */
@@ -7,12 +8,9 @@ const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32
 /** Above this a price is a ceiling or a decoy, not what one call costs (USD). */
 const MAX_PRICE_USD = 100_000
 
-export const NetworkSchema = v.pipe(
-  v.string(),
-  v.regex(
-    NETWORK_PATTERN,
-    'expected eip155:<chain id> or solana:<chain reference>, such as eip155:8453',
-  ),
+export const NetworkSchema = textLike(
+  NETWORK_PATTERN,
+  'expected eip155:<chain id> or solana:<chain reference>, such as eip155:8453',
 )
 
 export const PriceSchema = v.pipe(
@@ -77,7 +75,6 @@ export function lowestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.min_usd : null
 }
 
-/** Networks it takes payment on. */
 export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }

@@ -1,5 +1,5 @@
-import * as v from 'valibot'
 import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
+import { checkedText } from '../wire/shapes.ts'
 
 /**
  * What a listing's URL may look like. Judged on the text as well as on the parsed URL: WHATWG
@@ -165,14 +165,4 @@ export function ownUrlSchema(rules: UrlRules) {
     if (!path.startsWith('/')) return `expected a path after ${BASE_URL_PLACEHOLDER}, such as /docs`
     return findUrlFault(`https://directory.example${path}`, rules)
   })
-}
-
-function checkedText(typeMessage: string, findFault: (text: string) => string | null) {
-  return v.pipe(
-    v.string(typeMessage),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const fault = dataset.typed ? findFault(dataset.value) : null
-      if (fault !== null) addIssue({ message: fault })
-    }),
-  )
 }

@@ -16,7 +16,6 @@ export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & { seen?: SeenCall }
 
-/** Everything a caller may ask of a listing. */
 export interface Surface {
   operations: SurfaceOperation[]
   tools: Tool[]

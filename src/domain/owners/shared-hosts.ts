@@ -1,13 +1,11 @@
 import { parse } from 'tldts'
 import * as v from 'valibot'
 import { isIpHost } from '../listing/target-url.ts'
+import { textLike } from '../wire/shapes.ts'
 
-const host = v.pipe(
-  v.string(),
-  v.regex(
-    /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+(?:\*|[a-z0-9]+(?:-+[a-z0-9]+)*)$/,
-    'expected a host name in lower case such as shop.example, or shop.*',
-  ),
+const host = textLike(
+  /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+(?:\*|[a-z0-9]+(?:-+[a-z0-9]+)*)$/,
+  'expected a host name in lower case such as shop.example, or shop.*',
 )
 const hosts = v.pipe(
   v.array(host),

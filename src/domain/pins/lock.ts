@@ -17,7 +17,6 @@ const LockEntrySchema = v.strictObject({
   max_usd: v.nullable(v.pipe(v.number(), v.minValue(0, 'expected a price of 0 or more'))),
   /** Addresses by network. */
   payees: v.record(NetworkSchema, names),
-  /** Operations, tools and skills. */
   calls: names,
 })
 export type LockEntry = v.InferOutput<typeof LockEntrySchema>

@@ -35,7 +35,6 @@ export const ProposalSchema = v.object({
   url: v.string(),
   status: v.picklist(PROPOSAL_STATES),
   created_at: v.string(),
-  /** Why it was refused. */
   reason: v.nullable(v.string()),
   listing_id: v.nullable(v.string()),
   found: FoundSchema,

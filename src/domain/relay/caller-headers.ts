@@ -85,7 +85,6 @@ export const REGISTERED_FIELDS: ReadonlySet<string> = new Set([
  */
 export interface AnswerFacts {
   status: number
-  /** True when the request carried a payment. */
   isPaid: boolean
 }
 

@@ -3,28 +3,12 @@ import { railsOf } from '../listing/pricing.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { EXPOSED_HEADERS } from './relayed-headers.ts'
 
-/** What `relay_info` says of the relay's own limits, in bytes and seconds. */
-export interface RelayInfoLimits {
-  request_body_bytes: number
-  header_bytes: number
-  connect_seconds: number
-  response_headers_seconds: number
-  paid_response_headers_seconds: number
-  idle_body_seconds: number
-  upload: { grace_seconds: number; min_bytes_per_second: number; max_seconds: number }
-  in_flight: {
-    per_listing: number
-    per_listing_and_client: number
-    per_listing_and_network: number
-    per_client: number
-    per_network: number
-    in_all: number
-  }
-  draining: { per_client: number; per_network: number; in_all: number }
-}
-
-/** The answer to `?relay_info`: may this listing be called here, and how. */
-export function toRelayInfoView(listing: LiveListing, limits: RelayInfoLimits) {
+/**
+ * The answer to `?relay_info`: may this listing be called here, and how.
+ *
+ * @param limits of the relay itself, in bytes and seconds
+ */
+export function toRelayInfoView(listing: LiveListing, limits: Record<string, unknown>) {
   const relayable = listing.buy === 'relay_x402'
   return {
     listing_id: listing.id,

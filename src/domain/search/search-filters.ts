@@ -190,11 +190,8 @@ type ValueOf<Row> = Row extends { takes: 'flag' }
 /** What each filter is asked for as, once parsed. */
 export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }
 
-/** In the table's order. */
-export const FILTER_ROWS: readonly (readonly [FilterName, Filter])[] = Object.entries(
-  FILTERS,
-  // `Object.entries` widens the names it was given.
-) as [FilterName, Filter][]
+/** `Object.entries` widens the names it was given. */
+export const FILTER_ROWS = Object.entries(FILTERS) as readonly (readonly [FilterName, Filter])[]
 
 /** What a facet is counted by: filters that have a list, and bands of prices. */
 export type SearchFacet =

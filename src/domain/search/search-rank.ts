@@ -47,7 +47,6 @@ export function trustFactor(trustScore: number | null): number {
   return trustScore === null ? 1 : 1 + (0.5 * trustScore) / 100
 }
 
-/** What ranking may look at besides the text. */
 export interface RankFacts {
   id: string
   trustScore: number | null

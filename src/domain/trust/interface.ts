@@ -10,6 +10,7 @@ import {
   SkillSchema,
   ToolSchema,
 } from '../listing/tools-and-skills.ts'
+import { listOf } from '../wire/shapes.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
@@ -77,10 +78,3 @@ export const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
 export type Interface = v.InferOutput<typeof InterfaceSchema>
 export type SeenOperation = v.InferOutput<typeof SeenOperationSchema>
 export type Notice = v.InferOutput<typeof NoticeSchema>
-
-function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
-  return v.pipe(
-    v.array(item, 'expected a list'),
-    v.maxLength(max, `expected at most ${max} entries`),
-  )
-}

@@ -8,58 +8,37 @@ interface TrustExample {
   note: string
 }
 
-const CASES: readonly Omit<TrustExample, 'score'>[] = [
-  {
-    title: 'A busy service',
-    input: input({ buyers: 80, settlements: 900, volumeUsd: 600, topBuyerShare: 0.1 }),
-    note: 'Many buyers, none of them large, paid this week.',
-  },
-  {
-    title: 'The same, with one large buyer',
-    input: input({ buyers: 80, settlements: 900, volumeUsd: 600, topBuyerShare: 0.9 }),
-    note: 'One buyer holding most of the volume costs up to half.',
-  },
-  {
-    title: 'The same, three weeks silent',
-    input: input({
-      buyers: 80,
-      settlements: 900,
-      volumeUsd: 600,
-      topBuyerShare: 0.1,
-      daysSinceLast: 21,
-    }),
-    note: 'After the first week without a settlement the score fades.',
-  },
-  {
-    title: 'A small, honest service',
-    input: input({ buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4 }),
-    note: 'Small prices are no drawback: buyers weigh most.',
-  },
-  {
-    title: 'First sales',
-    input: input({ buyers: 2, settlements: 4, volumeUsd: 0.2, topBuyerShare: 0.6 }),
-    note: 'Few buyers say little; the score carries the marker "low sample".',
-  },
-  {
-    title: 'A payout address shared by ten listings',
-    input: input({
-      buyers: 80,
-      settlements: 900,
-      volumeUsd: 600,
-      topBuyerShare: 0.1,
-      sharers: 10,
-    }),
-    note: 'Settlements and volume are divided by the listings that share the address.',
-  },
+const BUSY = { buyers: 80, settlements: 900, volumeUsd: 600, topBuyerShare: 0.1 }
+const SMALL = { buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4 }
+const FIRST = { buyers: 2, settlements: 4, volumeUsd: 0.2, topBuyerShare: 0.6 }
+
+type Case = [title: string, note: string, facts: typeof BUSY & Partial<TrustInput>]
+
+const CASES: readonly Case[] = [
+  ['A busy service', 'Many buyers, none of them large, paid this week.', BUSY],
+  [
+    'The same, with one large buyer',
+    'One buyer holding most of the volume costs up to half.',
+    { ...BUSY, topBuyerShare: 0.9 },
+  ],
+  [
+    'The same, three weeks silent',
+    'After the first week without a settlement the score fades.',
+    { ...BUSY, daysSinceLast: 21 },
+  ],
+  ['A small, honest service', 'Small prices are no drawback: buyers weigh most.', SMALL],
+  ['First sales', 'Few buyers say little; the score carries the marker "low sample".', FIRST],
+  [
+    'A payout address shared by ten listings',
+    'Settlements and volume are divided by the listings that share the address.',
+    { ...BUSY, sharers: 10 },
+  ],
 ]
 
 /** Worked examples of the method page, computed by the method itself. */
 export function toTrustExamples(): TrustExample[] {
-  return CASES.map((example) => ({ ...example, score: scoreTrust(example.input) }))
-}
-
-function input(
-  facts: Omit<TrustInput, 'daysSinceLast' | 'sharers'> & Partial<TrustInput>,
-): TrustInput {
-  return { daysSinceLast: 1, sharers: 1, ...facts }
+  return CASES.map(([title, note, facts]) => {
+    const input = { daysSinceLast: 1, sharers: 1, ...facts }
+    return { title, input, note, score: scoreTrust(input) }
+  })
 }

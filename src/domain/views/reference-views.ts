@@ -12,12 +12,10 @@ import { PAGE_TEMPLATES } from '../listing/page-templates.ts'
 import { DOORS } from '../wire/door-table.ts'
 import { categoryPath } from '../wire/links.ts'
 import { ROUTES } from '../wire/route-table.ts'
+import { count } from '../wire/shapes.ts'
 import { FEATURE_STATUSES } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './summary-view.ts'
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
-
-/** `GET /api/v1/categories`. */
 export const CategoriesSchema = v.object({
   categories: v.array(
     v.object({

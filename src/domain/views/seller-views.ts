@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
+import { count } from '../wire/shapes.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
 
 /** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 export const LoginBodySchema = v.strictObject({
   email: described('Where to mail the link: one plain ASCII address.'),

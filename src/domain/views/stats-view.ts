@@ -3,9 +3,9 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import { countBy } from '../derived/listing-counts.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { railsOf } from '../listing/pricing.ts'
+import { count } from '../wire/shapes.ts'
 import { sourceIdsOf } from './summary-view.ts'
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const counts = v.record(v.string(), count)
 
 /** A file of the dump, as it is served. */

@@ -15,6 +15,7 @@ import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
 import { WASH } from '../wash/wash-rules.ts'
 import { EVIDENCE } from '../wire/vocabulary.ts'
+import { toWireNames } from '../wire/wire-names.ts'
 
 const MINUTE_MS = 60_000
 
@@ -165,35 +166,15 @@ function toCheapest(table: CostOfCheating): TrustMethodView['cost_of_cheating'][
 }
 
 function toConstants(): TrustMethodView['constants'] {
-  const { weights, saturation, recency } = TRUST
-  return {
-    window_days: TRUST.windowDays,
-    weights: { ...weights },
-    saturation: {
-      buyers: saturation.buyers,
-      settlements: saturation.settlements,
-      volume_usd: saturation.volumeUsd,
-    },
-    concentration_penalty: TRUST.concentrationPenalty,
-    recency: { fresh_days: recency.freshDays, floor: recency.floor },
-    shrink_buyers: TRUST.shrinkBuyers,
-    a_payer: {
-      settlements: TRUST.perPayer.settlements,
-      volume_usd: TRUST.perPayer.volumeUsd,
-    },
-    sample_gate: { ...TRUST.sampleGate },
-    live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
-    wash: {
-      round_trip_share: roundTripShare,
-      hop_days: hopDays,
-      burst: {
-        payers: burst.cohort,
-        share: burst.share,
-        minutes: burst.windowMs / MINUTE_MS,
-        funder_share: burst.funderShare,
-      },
-    },
+  const { perPayer, ...constants } = TRUST
+  const { cohort: payers, windowMs, ...shares } = burst
+  const wash = {
+    roundTripShare,
+    hopDays,
+    burst: { payers, minutes: windowMs / MINUTE_MS, ...shares },
   }
+  const named = toWireNames({ ...constants, aPayer: perPayer, liveTested: LIVE_TESTED, wash })
+  return v.parse(TrustMethodSchema.entries.constants, named)
 }
 
 const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {

@@ -9,12 +9,12 @@ import {
   WatchSchema,
 } from '../trust/evidence.ts'
 import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
+import { count } from '../wire/shapes.ts'
 
 /**
  * spec: Trust. Which fields are present follows from `evidence`, so each evidence is a variant of
  * its own and a wrong mix does not compile.
  */
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const scored = {
   score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
   evidence: v.literal('verified_non_wash_payments'),
@@ -50,13 +50,11 @@ const measuredExtras = {
   raw: v.optional(RawSchema),
 }
 
-/** Trust in a search result. */
 export const TrustSummarySchema = v.variant('evidence', [
   v.object(scored),
   v.object(unsold),
   v.object(unknown),
 ])
-/** Trust in the full listing. */
 export const TrustSchema = v.variant('evidence', [
   v.object({ ...scored, ...measuredExtras }),
   v.object({ ...unsold, ...measuredExtras }),

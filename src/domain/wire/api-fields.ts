@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 
-/** A parameter or a field of a body, in words. */
 export interface ApiField {
   name: string
   place: string

@@ -48,7 +48,6 @@ export const DOORS = {
   compare_markdown: live('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
 }
 
-/** Answered by a function. */
 function live<const Name extends string>(
   name: string,
   protocol: Name,
@@ -58,7 +57,6 @@ function live<const Name extends string>(
   return { name, protocol, methods: [method], path, answer: 'live' } as const
 }
 
-/** A file of the release. */
 function file<const Name extends string>(name: string, protocol: Name, path: string) {
   return { name, protocol, methods: ['GET'], path, answer: 'static' } as const
 }

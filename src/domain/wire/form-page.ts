@@ -13,6 +13,5 @@ export interface Refused {
 /** What the page of a form shows: the empty form, why it was refused, or what became of it. */
 export interface FormPage<Answer, Sent> {
   answer: { kind: 'empty' } | Refused | Answer
-  /** What was sent, to be shown in the form again. */
   sent: Sent
 }

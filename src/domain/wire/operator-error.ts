@@ -9,7 +9,6 @@ export class OperatorError extends Error {
 /** As Node, SQLite, bundlers written in Rust and disk quotas say it, with or without a code. */
 const DISK_FULL = /\bENOSPC\b|\bEDQUOT\b|no space left on device|disk quota exceeded|disk is full/i
 
-/** Is it the disk that has no room left? */
 export function isDiskFull(error: unknown): boolean {
   return DISK_FULL.test(String(error))
 }

@@ -3,11 +3,9 @@
  * OpenAPI and pages derive from these; a value is added here or nowhere.
  */
 
-/** Listing kinds, in the specification's order. */
 export const KINDS = ['kit', 'http_api', 'mcp_server', 'a2a_agent'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Kinds, wherever people read them. */
 export const KIND_LABELS: Record<Kind, string> = {
   kit: 'Kit',
   http_api: 'HTTP API',
@@ -34,7 +32,6 @@ export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as con
 export const COSTS = ['free', 'freemium', 'paid', 'unknown'] as const
 export type Cost = (typeof COSTS)[number]
 
-/** What a caller must have before the first call. */
 export const AUTH_TYPES = [
   'none',
   'payment',
@@ -88,7 +85,6 @@ export const INTERFACE_ORIGINS = [
 export const DISCOVERY_FILES = ['openapi', 'llms_txt', 'x402_manifest', 'agent_card'] as const
 export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
 
-/** As people call them. */
 export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
   openapi: 'OpenAPI',
   llms_txt: 'llms.txt',

@@ -1,3 +1,4 @@
+import { compareRows } from '../../domain/compare/compare-row.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { toPriceText } from '../../domain/operation/price-text.ts'
@@ -69,15 +70,7 @@ export function toTrustNote(trust: TrustSummary): string {
  * price, lowest price, id. First-party kits stand last: a showcase takes nobody's place.
  */
 export function compareListingRows(a: ListingRow, b: ListingRow): number {
-  return (
-    Number(a.first_party) - Number(b.first_party) ||
-    (b.trust ?? -1) - (a.trust ?? -1) ||
-    (b.buyers ?? -1) - (a.buyers ?? -1) ||
-    Number(b.remote) - Number(a.remote) ||
-    Number(b.min_usd !== null) - Number(a.min_usd !== null) ||
-    (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
-    (a.id < b.id ? -1 : 1)
-  )
+  return Number(a.first_party) - Number(b.first_party) || compareRows(a, b)
 }
 
 /**

@@ -65,7 +65,6 @@ export function fitRows(rows: readonly CompactRow[], otherBytes: number): Compac
   return rows.map((row) => cutRow(row, SUMMARY_LENGTHS.at(-1) ?? 40))
 }
 
-/** Bytes of the value as JSON. */
 export function sizeOf(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length
 }

@@ -4,7 +4,6 @@ const DAY_MS = 86_400_000
 const RECENT = 10
 const STRIP_DAYS = 30
 
-/** What our probes of a listing saw, for its page. */
 export interface HandshakesView {
   /** The last ones, newest first. */
   recent: Probe[]

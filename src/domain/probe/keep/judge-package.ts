@@ -13,7 +13,6 @@ export interface StdioEnd {
   code: number | null
   /** The first line on stdout that is no JSON-RPC message. */
   noise: string
-  /** The end of stderr. */
   log: string
 }
 

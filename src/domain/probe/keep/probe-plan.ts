@@ -24,7 +24,6 @@ const OtherRequestSchema = v.strictObject({
   is_paid: v.boolean(),
   /** Media type of the declared answer. */
   expected: v.nullable(v.string()),
-  /** The method is our guess. */
   is_guess: v.boolean(),
 })
 
@@ -36,7 +35,6 @@ const PackagePlanSchema = v.strictObject({
   version: v.nullable(v.string()),
   /** Placeholders for what is required: the prober has no account with the seller. */
   env: v.record(v.string(), v.string()),
-  /** The server's own. */
   args: v.array(v.string()),
 })
 
@@ -47,7 +45,6 @@ export const HandshakeSchema = v.variant('kind', [
     request: RequestSchema,
     operation: DeclaredOperationSchema,
     rails: v.array(v.picklist(RAILS)),
-    /** The method is our guess. */
     is_guess: v.boolean(),
     // A release of before may be read: it has neither these nor `operation` of `http`.
     others: v.optional(v.array(OtherRequestSchema)),
@@ -121,7 +118,6 @@ export function addressOf(handshake: Handshake): string | null {
   }
 }
 
-/** A plan and when the listing was last asked. */
 export interface Candidate {
   plan: ProbePlan
   /** Milliseconds since the epoch; null for never. */

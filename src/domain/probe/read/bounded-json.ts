@@ -1,4 +1,3 @@
-/** What a foreign JSON value may measure. */
 export interface JsonBounds {
   depth: number
   nodes: number

@@ -7,7 +7,6 @@ import type { ProbeFailure } from './probe-answer.ts'
 export type ProbeProtocol = (typeof PROBE_PROTOCOLS)[number]
 export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
 
-/** One way a seller said it can be paid. */
 export interface PaymentTerm {
   rail: Rail
   /** CAIP-2, or null for a chain or means this directory has no id for. */
@@ -33,18 +32,15 @@ export interface Sight {
   truncated?: true
 }
 
-/** What one more operation of a listing answered, beside the one that decides. */
 export interface OtherAnswer {
   /** As the listing declares it, placeholders unfilled. */
   operation: { method: HttpMethod; url: string }
   finding: Finding
 }
 
-/** What a probe came to. */
 export interface Finding {
   protocol: ProbeProtocol
   outcome: ProbeOutcome
-  /** Status of the answer that decided. */
   status?: number
   /** Of the first answer. */
   ms?: number
@@ -61,7 +57,6 @@ export interface Finding {
   isLocal?: true
   /** It is of a package beside the endpoint that callers use: what was seen is kept, no record is. */
   isBeside?: true
-  /** Why there was no answer, where there was none. */
   failure?: ProbeFailure
 }
 

@@ -32,7 +32,6 @@ export interface McpSession {
   id: string | null
 }
 
-/** The answer to one JSON-RPC request of ours. */
 export type RpcReply =
   | { kind: 'result'; result: Record<string, unknown> }
   | { kind: 'error'; code: number; message: string; data: unknown }
@@ -135,7 +134,6 @@ export function parseRpcReply(text: string, id: number): RpcReply | null {
   return { kind: 'error', code: error.code, message: String(error.message), data: error.data }
 }
 
-/** What `server/discover` or `initialize` told. */
 export interface McpServerInfo {
   name: string
   version: string

@@ -45,7 +45,6 @@ export function readTools(values: readonly unknown[]): KeptList<Tool> {
   })
 }
 
-/** Skills of an agent card, bounded the same way. */
 export function readSkills(values: readonly unknown[]): KeptList<Skill> {
   return keepWithin(values, SEEN.skills, (value) => {
     const id = toName(isJsonObject(value) ? value.id : undefined)

@@ -11,7 +11,6 @@ export interface ProbeAnswer {
   ms: number
 }
 
-/** Why there was no answer. */
 export const FAILURES = [
   'refused',
   'reset',

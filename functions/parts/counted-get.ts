@@ -1,0 +1,34 @@
+import type { H3Event } from 'h3'
+import { splitTarget } from '../http/find-request-fault.ts'
+import { type InputError, publicJson, refuseParameters } from '../http/problem.ts'
+import { clientOf } from '../limits/client-key.ts'
+import { refusalOf } from '../limits/rate-limits.ts'
+import type { Handler, Parts } from './parts.ts'
+
+/** What a reader found, which parameters are wrong, or an answer of its own. */
+type Reply =
+  | { view: unknown }
+  | { problems: readonly InputError[]; extra?: Record<string, unknown> }
+  | Response
+
+/**
+ * A `GET` of JSON that any page may read, within the limit of searches.
+ *
+ * @param read is handed the text behind `?`
+ * @param caching `Cache-Control` of what it found
+ */
+export function createCountedGet(
+  { problem, limits, config }: Pick<Parts, 'problem' | 'limits' | 'config'>,
+  read: (query: string, event: H3Event) => Reply | Promise<Reply>,
+  caching = 'public, max-age=60',
+): Handler {
+  return async (event) => {
+    const taken = await limits.take('search', clientOf(event.req, config))
+    const refusal = refusalOf(taken, problem)
+    if (refusal !== null) return refusal
+    const reply = await read(splitTarget(event.req.url).query, event)
+    if (reply instanceof Response) return reply
+    if ('problems' in reply) return refuseParameters(problem, reply.problems, reply.extra)
+    return publicJson(reply.view, { 'Cache-Control': caching, ...taken.headers })
+  }
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { Store } from './schema/store.ts'
+import type { Tables } from './schema/tables.ts'
+
+/** Time without a sign of life after which others may take a job. */
+export const HOLD_MS = 10 * 60_000
+
+/** Rows of one statement: PostgreSQL takes 65,535 values, SQLite fewer. */
+const ROWS_AT_ONCE = 1000
+
+/**
+ * Work that machines do, shared by all servers of a ledger. A job has a key (a host to ask, a chain
+ * to read), of which one server at a time does the work; what a killed server held is taken by
+ * another when its time is over.
+ */
+export interface JobQueue {
+  /** Adds what is not there yet, due at once. Those of `urgent` that nobody holds are due at once too. */
+  add(keys: readonly string[], urgent?: ReadonlySet<string>): Promise<void>
+  /** Takes jobs that are due and that nobody holds, the longest waiting first. */
+  take(limit: number): Promise<string[]>
+  /**
+   * Holds jobs for as long again. Inside a transaction nobody can take them until that has ended.
+   *
+   * @returns false when one was lost meanwhile
+   */
+  hold(keys: readonly string[], trx?: Kysely<Tables>): Promise<boolean>
+  /** Lets go of jobs until they are due again; null removes them. What was lost stays as it is. */
+  finish(keys: readonly string[], due: number | null): Promise<void>
+}
+
+export interface JobQueueOptions {
+  name: string
+  /** Milliseconds since the epoch. */
+  now: () => number
+  /** This process holds the state's lock, so whoever held a job is dead. */
+  isAlone?: boolean
+  holdMs?: number
+}
+
+/** A server's side of a queue. */
+export function createJobQueue(
+  { db, dialect }: Store,
+  { name, now, isAlone = false, holdMs = HOLD_MS }: JobQueueOptions,
+): JobQueue {
+  const holder = randomUUID()
+  const own = (keys: readonly string[], trx: Kysely<Tables> = db) =>
+    trx
+      .updateTable('job')
+      .where('queue', '=', name)
+      .where('holder', '=', holder)
+      .where('key', 'in', keys)
+  return {
+    async add(keys, urgent = new Set()) {
+      for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
+        const some = keys.slice(from, from + ROWS_AT_ONCE)
+        const due = now()
+        await db
+          .insertInto('job')
+          .values(some.map((key) => ({ queue: name, key, due, holder: '', held_until: 0 })))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+        const hurried = some.filter((key) => urgent.has(key))
+        if (hurried.length === 0) continue
+        await db
+          .updateTable('job')
+          .set({ due })
+          .where('queue', '=', name)
+          .where('key', 'in', hurried)
+          .where('due', '>', due)
+          .execute()
+      }
+    },
+    async take(limit) {
+      const at = now()
+      const free = db
+        .selectFrom('job as free')
+        .select('free.key')
+        .where('free.queue', '=', name)
+        .where('free.due', '<=', at)
+        .$if(!isAlone, (query) => query.where('free.held_until', '<=', at))
+        .$if(isAlone, (query) => query.where('free.holder', '!=', holder))
+        .orderBy('free.due')
+        .limit(limit)
+        // Servers that take at the same moment take different jobs, and none waits for another.
+        .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
+      const taken = await db
+        // Looked at once: PostgreSQL may else take more than the limit.
+        .with(
+          (cte) => cte('due').materialized(),
+          () => free,
+        )
+        .updateTable('job')
+        .set({ holder, held_until: at + holdMs })
+        .where('queue', '=', name)
+        .where('key', 'in', (eb) => eb.selectFrom('due').select('due.key'))
+        .returning('key')
+        .execute()
+      return taken.map(({ key }) => key)
+    },
+    async hold(keys, trx) {
+      const kept = await own(keys, trx)
+        .set({ held_until: now() + holdMs })
+        .returning('key')
+        .execute()
+      return kept.length === keys.length
+    },
+    async finish(keys, due) {
+      if (keys.length === 0) return
+      if (due !== null) await own(keys).set({ due, holder: '', held_until: 0 }).execute()
+      else
+        await db
+          .deleteFrom('job')
+          .where('queue', '=', name)
+          .where('holder', '=', holder)
+          .where('key', 'in', keys)
+          .execute()
+    },
+  }
+}

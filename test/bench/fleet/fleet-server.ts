@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { probeAsChore } from '../../../functions/operations/chores.ts'
+import { systemClock } from '../../../functions/ports/clock.ts'
+import { parseConfig } from '../../../functions/ports/config.ts'
+import { createResolver } from '../../../functions/ports/resolver.ts'
+import { openStore } from '../../../functions/store/open-store.ts'
+import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
+import { silentLog } from '../../support/stores.ts'
+
+/** One server of the fleet: the chore alone, turn after turn, until it is killed. */
+const [file = '', addresses = '1'] = process.argv.slice(2)
+// Written by the study from this very type.
+const plans: ProbePlan[] = JSON.parse(readFileSync(file, 'utf8'))
+const config = parseConfig({ ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
+const store = await openStore(config, silentLog)
+const addressOf = (host: string) =>
+  `127.0.0.${1 + (Number(/\d+/.exec(host)?.[0] ?? 0) % Number(addresses))}`
+const parts = {
+  config,
+  resolver: {
+    ...createResolver(undefined),
+    addresses: async (host: string) => [{ address: addressOf(host), family: 4 as const }],
+  },
+  clock: systemClock,
+  log: silentLog,
+  ledger: { store },
+  plans: async () => plans,
+  // A server of the study is dead sooner than one of the world.
+  holdMs: 10_000,
+}
+for (;;) {
+  await probeAsChore(parts, new AbortController().signal)
+  await sleep(500)
+}
