@@ -46,7 +46,7 @@ describe('imports', () => {
   test('every import of ours names a file that exists, with its ending', () => {
     const paths = new Set(files.map(({ path }) => path))
     const code = imports.filter(
-      ({ to, isOurs }) => isOurs && !/\.(?:css|json|woff2\?url)$/.test(to),
+      ({ to, isOurs }) => isOurs && !/\.(?:css|json|md|woff2\?url)$/.test(to),
     )
     expect(code.filter(({ to, from }) => !paths.has(to) && isOwnCode(from)).map(show)).toEqual([])
   })

@@ -3,6 +3,7 @@ import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { toDay, toHour } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
+import { countClicks } from './read-clicks.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -37,19 +38,7 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
     await trx
       .insertInto('click_day')
       .columns(['day', 'listing_id', 'src', 'clicks'])
-      .expression((eb) =>
-        eb
-          .selectFrom('click')
-          .select(({ fn, ref }) => [
-            sql<number>`${ref('hour')} / ${sql.lit(HOURS_A_DAY)}`.as('day'),
-            'listing_id',
-            fn.coalesce('src', sql.lit('')).as('src'),
-            fn.countAll<number>().as('clicks'),
-          ])
-          .where('hour', '<', limit)
-          .where('bot', '=', 0)
-          .groupBy(['day', 'listing_id', 'src']),
-      )
+      .expression(countClicks(trx).where('hour', '<', limit))
       .onConflict((conflict) =>
         conflict.columns(['listing_id', 'day', 'src']).doUpdateSet((eb) => ({
           clicks: eb('click_day.clicks', '+', eb.ref('excluded.clicks')),

@@ -114,36 +114,41 @@ const baseUrl = v.optional(
   'http://localhost:4321',
 )
 
-/** A variable that holds JSON. @param read null where it is not what was expected */
-function jsonOf<Value>(read: (value: unknown) => Value | null, expected: string) {
+/** A variable that holds a JSON object. */
+function jsonOf<Value>(schema: v.GenericSchema<unknown, Value>, expected: string) {
   const parse = v.rawTransform<string, Value>(({ dataset, addIssue, NEVER }) => {
-    const value = read(parseJson(dataset.value))
-    if (value !== null) return value
+    const parsed = v.safeParse(schema, parseJson(dataset.value))
+    if (parsed.success) return parsed.output
     addIssue({ message: `expected a JSON object ${expected}` })
     return NEVER
   })
   return v.optional(v.pipe(v.string(), parse), '{}')
 }
 
-const RpcUrlsSchema = v.record(
-  v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
-  urlWith(['http:', 'https:'], ''),
+const rpcUrls = jsonOf(
+  v.record(
+    v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
+    urlWith(['http:', 'https:'], ''),
+  ),
+  'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}',
 )
-
-const rpcUrls = jsonOf((value) => {
-  const parsed = v.safeParse(RpcUrlsSchema, value)
-  return parsed.success ? parsed.output : null
-}, 'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}')
 
 export const releaseStore = textLike(
   /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
   'expected s3://bucket or s3://bucket/prefix',
 )
 
-const LIMIT_PATTERN = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/
+const rateLimit = v.pipe(
+  v.string(),
+  v.regex(/^(?:off|[1-9]\d{0,8}\/[1-9]\d{0,6})$/),
+  v.transform((text): RateLimit => {
+    const [requests = 0, seconds = 0] = text.split('/').map(Number)
+    return text === 'off' ? null : { requests, seconds }
+  }),
+)
 
 const rateLimits = jsonOf(
-  parseRateLimits,
+  v.record(v.picklist(RATE_LIMIT_NAMES), rateLimit),
   `such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
 )
 
@@ -205,17 +210,3 @@ const ConfigSchema = v.pipe(
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
   })),
 )
-
-function parseRateLimits(value: unknown): Partial<Record<RateLimitName, RateLimit>> | null {
-  const parsed = v.safeParse(v.record(v.picklist(RATE_LIMIT_NAMES), v.string()), value)
-  if (!parsed.success) return null
-  const limits: Partial<Record<RateLimitName, RateLimit>> = {}
-  for (const name of RATE_LIMIT_NAMES) {
-    const text = parsed.output[name]
-    if (text === undefined) continue
-    const match = LIMIT_PATTERN.exec(text)
-    if (text !== 'off' && match === null) return null
-    limits[name] = match === null ? null : { requests: Number(match[1]), seconds: Number(match[2]) }
-  }
-  return limits
-}

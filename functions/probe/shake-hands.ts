@@ -9,7 +9,6 @@ import { toFailureFinding } from '../../src/domain/probe/read/common-outcome.ts'
 import { type Finding, type OtherAnswer, toFinding } from '../../src/domain/probe/read/finding.ts'
 import { judgeCard } from '../../src/domain/probe/read/judge-a2a.ts'
 import { judgeHttp, judgePayment } from '../../src/domain/probe/read/judge-operation.ts'
-import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Asker } from './ask.ts'
@@ -30,37 +29,17 @@ export const HANDSHAKE_MS = 45_000
  * @param now milliseconds since the epoch
  * @param probePackage runs packages, with bounds of its own; without it none is run
  */
-export function shakeHands(
+export async function shakeHands(
   handshake: Handshake,
-  { ask }: Pick<Asker, 'ask'>,
+  { ask }: OneAsker,
   now: () => number,
   probePackage?: PackageProber,
 ): Promise<Finding> {
-  if (handshake.kind === 'package' && probePackage !== undefined)
-    return probePackage(handshake.package).then((finding) =>
-      handshake.has_endpoint ? { ...finding, isBeside: true } : finding,
-    )
   const deadline = AbortSignal.timeout(HANDSHAKE_MS)
-  return begin(
-    handshake,
-    {
-      ask: (request) => {
-        const { signal } = request
-        const both = signal === undefined ? deadline : AbortSignal.any([deadline, signal])
-        return ask({ ...request, signal: both })
-      },
-    },
-    now,
-    deadline,
-  )
-}
-
-async function begin(
-  handshake: Handshake,
-  asker: OneAsker,
-  now: () => number,
-  deadline: AbortSignal,
-): Promise<Finding> {
+  const asker: OneAsker = {
+    ask: ({ signal = deadline, ...request }) =>
+      ask({ ...request, signal: AbortSignal.any([deadline, signal]) }),
+  }
   switch (handshake.kind) {
     case 'payment':
     case 'http':
@@ -71,17 +50,18 @@ async function begin(
       return probeMcpSse({ url: handshake.url, asker, now })
     case 'a2a':
       return probeCard(handshake.urls, asker, now)
-    case 'package':
-      return toFinding({
-        protocol: 'mcp',
-        outcome: 'unprobeable',
-        saw: 'packages are not run here',
-      })
-    case 'none': {
-      const { protocol, reason: saw } = handshake
-      return toFinding({ protocol, outcome: 'unprobeable', saw })
+    case 'package': {
+      if (probePackage === undefined) return leaveAlone('mcp', 'packages are not run here')
+      const finding = await probePackage(handshake.package)
+      return handshake.has_endpoint ? { ...finding, isBeside: true } : finding
     }
+    case 'none':
+      return leaveAlone(handshake.protocol, handshake.reason)
   }
+}
+
+function leaveAlone(protocol: Finding['protocol'], saw: string): Finding {
+  return toFinding({ protocol, outcome: 'unprobeable', saw })
 }
 
 /** The card's places in turn: only a 404 leads on to the next. */
@@ -119,7 +99,7 @@ export async function askOperations(
   deadline: AbortSignal,
 ): Promise<Finding> {
   const rails = handshake.kind === 'payment' ? handshake.rails : []
-  const first = await askFirst(handshake, asker, now)
+  const first = await askOne(toFirst(handshake), rails, asker, now)
   if (first.outcome !== 'spoke' || handshake.others === undefined) return first
   const others = await askOthers(handshake.others, rails, asker, now, deadline)
   const waits = others.flatMap(({ finding }) => finding.retryAfterS ?? [])
@@ -130,22 +110,11 @@ export async function askOperations(
   }
 }
 
-async function askFirst(
-  handshake: OfOperations,
-  asker: OneAsker,
-  now: () => number,
-): Promise<Finding> {
+function toFirst(handshake: OfOperations): OtherRequest {
   const { request } = handshake
-  if (handshake.kind === 'payment') {
-    const { operation, rails, is_guess } = handshake
-    const reply = await asker.ask(toAsked(request, null))
-    if (!reply.answered) return toFailureFinding(protocolOf(rails), reply)
-    return judgePayment(reply.answer, { ...operation, isGuess: is_guess }, rails, now())
-  }
+  if (handshake.kind === 'payment') return { ...handshake, is_paid: true, expected: null }
   const { operation = { method: request.method, url: request.url }, expected } = handshake
-  const reply = await asker.ask(toAsked(request, expected))
-  if (!reply.answered) return toFailureFinding('http', reply)
-  return judgeHttp(reply.answer, operation, expected, now())
+  return { request, operation, is_paid: false, is_guess: false, expected }
 }
 
 async function askOthers(
@@ -157,30 +126,29 @@ async function askOthers(
 ): Promise<OtherAnswer[]> {
   const answers: OtherAnswer[] = []
   for (const other of planned) {
-    const { request, operation, is_paid, expected } = other
-    const reply = await asker.ask(toAsked(request, is_paid ? null : expected))
+    const finding = await askOne(other, rails, asker, now)
     if (deadline.aborted) break
-    const finding = judgeOther(reply, other, rails, now())
-    answers.push({ operation, finding })
+    answers.push({ operation: other.operation, finding })
     // It asked to be left alone, or our own network failed: the rest waits for another run.
     if (finding.outcome === 'unknown') break
   }
   return answers
 }
 
-function judgeOther(
-  reply: ProbeReply,
-  { operation, is_paid, is_guess, expected }: OtherRequest,
+async function askOne(
+  { request, operation, is_paid, is_guess, expected }: OtherRequest,
   rails: readonly Rail[],
-  now: number,
-): Finding {
+  asker: OneAsker,
+  now: () => number,
+): Promise<Finding> {
+  const reply = await asker.ask(toAsked(request, is_paid ? null : expected))
   if (!reply.answered) return toFailureFinding(is_paid ? protocolOf(rails) : 'http', reply)
   const { answer } = reply
   // What is listed as free and asks for money is read too: its price has changed.
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
   return isPayment
-    ? judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now)
-    : judgeHttp(answer, operation, expected, now)
+    ? judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
+    : judgeHttp(answer, operation, expected, now())
 }
 
 function toAsked({ method, url, headers, body }: PlannedRequest, expected: string | null) {

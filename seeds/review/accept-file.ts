@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkListing, toKnownIds } from '../../src/compile/content/check-listing.ts'
+import { checkListing } from '../../src/compile/content/check-listing.ts'
 import { findDuplicates } from '../../src/compile/content/listing-warnings.ts'
 import { createListingParser, readListings } from '../../src/compile/content/read-listings.ts'
 import { readTables } from '../../src/compile/content/read-tables.ts'
@@ -96,8 +96,8 @@ function checkText(contentDir: string, file: string, text: string, rules: UrlRul
   const { listing, partial, faults } = createListingParser(rules)({ id, file }, text)
   const read = listing ?? partial
   if (read === null) return faults
-  const known = toKnownIds(readTables(contentDir).partial)
+  const { partial: tables } = readTables(contentDir)
   const others = readListings(contentDir, rules).listings.filter((other) => other.file !== file)
   const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
-  return [...faults, ...checkListing(read, known), ...duplicates]
+  return [...faults, ...checkListing(read, tables), ...duplicates]
 }

@@ -94,7 +94,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await owned.getByText('Proven: this listing is yours.').waitFor()
   await owned.getByText('The listing shows as claimed after the next build.').waitFor()
   expect(await page.locator('.claim').count()).toBe(0)
-  const embeds = toBadgeEmbeds(listing.name, listing.tiers).map(({ code }) => code)
+  const embeds = toBadgeEmbeds(listing.tiers).map(({ code }) => code)
   expect(await owned.locator('[data-badge] code').allTextContents()).toEqual(embeds)
   expect(await owned.getByRole('link', { name: 'Correct this listing' }).getAttribute('href')).toBe(
     'https://code.example/waypost/edit/main/content/listings/x402/tide-tables.md',

@@ -84,7 +84,7 @@ function snippetsOf(front: object, evidence: object = {}): Record<string, string
       isClaimed: false,
       payouts: NO_PAYOUTS,
     },
-    { rules, baseUrl: 'https://directory.example' },
+    { rules, baseUrl: 'https://directory.example', directory: 'Waypost' },
   )
   const trust = toTrustView(listing.trust, '')
   return toKitView(listing, { baseUrl: 'https://directory.example', trust }).snippets

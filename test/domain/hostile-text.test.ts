@@ -77,7 +77,7 @@ describe.each(NAMES)('a listing named %s', (name) => {
     expect(inline.map(({ type }) => type)).toEqual(['link_open', 'image', 'link_close'])
     expect(inline[0]?.attrGet('href')).toBe(`${BASE_URL}/listing/x402.example-weather`)
     expect(inline[1]?.attrGet('src')).toBe(`${BASE_URL}/badge/x402.example-weather.svg`)
-    expect(textOf(inline[1]?.children ?? [])).toBe(`${name} on ${new URL(BASE_URL).hostname}`)
+    expect(textOf(inline[1]?.children ?? [])).toBe(`${name} on Waypost`)
   })
 
   test('makes no second link where the reader turns addresses into links', () => {

@@ -34,7 +34,7 @@ function kitOf(id: string, front: object): KitView {
     isClaimed: false,
     payouts: NO_PAYOUTS,
   }
-  const listing = deriveListing(input, { rules, baseUrl: BASE })
+  const listing = deriveListing(input, { rules, baseUrl: BASE, directory: 'Waypost' })
   return toKitView(listing, { baseUrl: BASE, trust: toTrustView(listing.trust, '') })
 }
 

@@ -20,7 +20,6 @@ import {
   toListingRow,
   toOrderText,
 } from '../../src/site/rows/listing-row.ts'
-import { ROWS_PER_PAGE, toTablePages } from '../../src/site/rows/listing-tables.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/site/rows/price-histogram.ts'
 import { readFirst } from '../../src/site/search/ask-index.ts'
 import {
@@ -114,25 +113,6 @@ describe('lists of listings', () => {
     ])
     expect(lists.firstParty.map(({ id }) => id)).toEqual(['kit.ours'])
     expect(toHomeLists(listings.toReversed(), 2).newest).toEqual(lists.newest)
-  })
-
-  test.each([
-    [0, [0]],
-    [1, [1]],
-    [ROWS_PER_PAGE, [100]],
-    [ROWS_PER_PAGE + 1, [100, 1]],
-    [250, [100, 100, 50]],
-  ])('%d rows make pages of %j', (count, sizes) => {
-    const pages = toTablePages(
-      '/kind/kit',
-      Array.from({ length: count }, (_, i) => i),
-    )
-    expect(pages.map(({ rows }) => rows.length)).toEqual(sizes)
-    expect(pages.flatMap(({ rows }) => rows)).toHaveLength(count)
-    expect(pages[0]).toMatchObject({ path: '/kind/kit', previous: null, total: count })
-    expect(pages.at(-1)?.next).toBeNull()
-    for (const [i, page] of pages.entries())
-      expect(pages[i + 1]?.previous ?? page.path).toBe(page.path)
   })
 })
 

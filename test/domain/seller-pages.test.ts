@@ -1,26 +1,28 @@
 import { describe, expect, test } from 'vitest'
+import { toTiersView } from '../../src/domain/views/summary-view.ts'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { toLinkedText } from '../../src/site/frame/sentences.ts'
 import { toClicksByDay, toSourcesText } from '../../src/site/sellers/claims/clicks-by-day.ts'
 import { toNextSteps } from '../../src/site/sellers/claims/next-steps.ts'
 import { toBadgeEmbeds } from '../../src/site/sellers/claims/owned-listing.ts'
 import { toPayoutFacts, toPayoutState } from '../../src/site/sellers/payouts/payout-list.ts'
+import { toListing } from './listing-samples.ts'
 
 describe('the badge to paste', () => {
-  const addresses = {
-    badge_svg: 'https://waypost.example/badge/x402.shop.svg',
-    page: 'https://waypost.example/listing/x402.shop',
-    embed_markdown: '[![Shop](badge)](page)',
+  const codeOf = (name: string) => {
+    const { tiers } = toListing()
+    const listing = { id: 'x402.shop', directory: 'Signs', facts: { name }, tiers }
+    const embeds = toBadgeEmbeds(toTiersView(listing, 'https://waypost.example'))
+    return Object.fromEntries(embeds.map(({ label, code }) => [label, code]))
   }
-  const codeOf = (name: string) =>
-    Object.fromEntries(toBadgeEmbeds(name, addresses).map(({ label, code }) => [label, code]))
 
   test('in three languages', () => {
     expect(codeOf('Shop')).toEqual({
-      Markdown: '[![Shop](badge)](page)',
-      HTML: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on waypost.example" height="20"></a>',
+      Markdown:
+        '[![Shop on Signs](https://waypost.example/badge/x402.shop.svg)](https://waypost.example/listing/x402.shop)',
+      HTML: '<a href="https://waypost.example/listing/x402.shop"><img src="https://waypost.example/badge/x402.shop.svg" alt="Shop on Signs" height="20"></a>',
       reStructuredText:
-        '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on waypost.example',
+        '.. image:: https://waypost.example/badge/x402.shop.svg\n   :target: https://waypost.example/listing/x402.shop\n   :alt: Shop on Signs',
     })
   })
 

@@ -60,13 +60,14 @@ describe('tiers on the wire', () => {
   const tiers = earnTiers({ isClaimed: false, isLiveTested: false, trust: noData })
 
   test('carry absolute addresses', () => {
-    const view = toTiersView({ id: 'x402.a.b', name: 'A', tiers }, 'https://d.example')
+    const listing = { id: 'x402.a.b', directory: 'Signs', facts: { name: 'A' }, tiers }
+    const view = toTiersView(listing, 'https://d.example')
     expect(view).toEqual({
       ...tiers,
       badge_svg: 'https://d.example/badge/x402.a.b.svg',
       page: 'https://d.example/listing/x402.a.b',
       embed_markdown:
-        '[![A on d.example](https://d.example/badge/x402.a.b.svg)](https://d.example/listing/x402.a.b)',
+        '[![A on Signs](https://d.example/badge/x402.a.b.svg)](https://d.example/listing/x402.a.b)',
       tiers_doc: 'https://d.example/badges',
     })
   })

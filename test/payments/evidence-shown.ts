@@ -109,7 +109,7 @@ export function testPages(watched: () => Watched): void {
       expect(signals).toMatchObject({ service_verified_status: 'offline', uptime_30d: 0 })
       const text = await page(id)
       expect(text).toContain(words)
-      expect(text).toContain('Not heard: asked 3 times')
+      expect(text).toContain('We asked 3 times')
       expect(text).toMatch(/Probes by day over 30 days: 0 good, 0 partly, [23] failed/)
       expect(text).not.toContain('Live-Tested: earned')
     }

@@ -152,7 +152,7 @@ export function kitOf({ front, evidence }: { front: object; evidence: Evidence }
       isClaimed: false,
       payouts: NO_PAYOUTS,
     },
-    { rules: RULES, baseUrl: 'https://waypost.example' },
+    { rules: RULES, baseUrl: 'https://waypost.example', directory: 'Waypost' },
   )
   return toKitView(listing, {
     baseUrl: 'https://waypost.example',

@@ -47,13 +47,13 @@ describe('why a score is what it is', () => {
 
 describe('whether a listing was heard', () => {
   test.each([
-    [[], 'Probe: none has spoken with it yet'],
-    [['unknown'], 'Probe: none has spoken with it yet'],
+    [[], 'Probe: no result yet'],
+    [['unknown'], 'Probe: no result yet'],
     [['spoke'], 'Speaks MCP: we asked it'],
     [['dead', 'spoke', 'unknown'], 'Speaks MCP: we asked it'],
     [['gated'], 'Answers, and asks for a key first'],
-    [['dead'], 'Not heard: asked 1 time, it has not spoken its protocol'],
-    [['dead', 'wrong_protocol'], 'Not heard: asked 2 times, it has not spoken its protocol'],
+    [['dead'], 'We asked 1 time: it never spoke its protocol'],
+    [['dead', 'wrong_protocol'], 'We asked 2 times: it never spoke its protocol'],
     [['spoke', 'dead'], 'Last spoke MCP on 2026-11-01, not since'],
   ] as const)('after %j: %s', (outcomes, text) => {
     const probes = outcomes.map(

@@ -1,21 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import * as v from 'valibot'
-import {
-  MAX_FILE_BYTES,
-  parseFrontMatter,
-} from '../../../src/compile/content/parse-front-matter.ts'
-import { findYamlKeyLine, findYamlLine } from '../../../src/compile/content/parse-yaml.ts'
-import {
-  type Fault,
-  formatFault,
-  toSchemaFaults,
-} from '../../../src/compile/content/schema-faults.ts'
+import { MAX_FILE_BYTES } from '../../../src/compile/content/parse-front-matter.ts'
+import { createListingParser } from '../../../src/compile/content/read-listings.ts'
+import { faultOf, formatFault } from '../../../src/compile/content/schema-faults.ts'
 import type { LintProblem, LintReport } from '../../../src/domain/lint/lint-report.ts'
-import {
-  createListingFactsSchema,
-  type ListingFacts,
-} from '../../../src/domain/listing/listing-facts.ts'
 import {
   findUrlFault,
   type PrivateTargets,
@@ -137,33 +125,10 @@ function toText({ target, took_for, saw, asked, right, problems, verdict }: Lint
  *
  * @param file its path, as faults name it
  */
-function lintFile(
-  file: string,
-  text: string,
-  rules: UrlRules,
-): { facts: ListingFacts | null; faults: Fault[] } {
-  const toFault = (line: number | null, message: string, field = ''): Fault => ({
-    file,
-    line,
-    field,
-    message,
-    severity: 'error',
-  })
+function lintFile(file: string, text: string, rules: UrlRules) {
+  const message = `expected at most ${MAX_FILE_BYTES} bytes`
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-    return { facts: null, faults: [toFault(1, `expected at most ${MAX_FILE_BYTES} bytes`)] }
-  const parsed = parseFrontMatter(text)
-  if (!parsed.ok)
-    return { facts: null, faults: parsed.faults.map(({ line, message }) => toFault(line, message)) }
-  const schema = createListingFactsSchema(rules)
-  const result = v.safeParse(schema, parsed.data)
-  if (result.success) return { facts: result.output, faults: [] }
-  const faults = toSchemaFaults(schema, result.issues).map(
-    ({ path, field, message, isUnknownKey }) => {
-      const line = isUnknownKey
-        ? findYamlKeyLine(parsed.yaml, path)
-        : findYamlLine(parsed.yaml, path)
-      return toFault(line, message, field)
-    },
-  )
-  return { facts: null, faults }
+    return { facts: null, faults: [faultOf(file, message, { line: 1 })] }
+  const { listing, faults } = createListingParser(rules)({ id: file, file }, text)
+  return { facts: listing?.facts ?? null, faults }
 }

@@ -4,27 +4,14 @@ import type { Waypost } from '../src/waypost.ts'
 import { EXIT, type Run, readArguments, readNumber, UsageFault } from './command-line.ts'
 import { printJson, toLine } from './printable.ts'
 
-const TEXTS = [
-  ...(['kind', 'category', 'rail', 'source', 'auth', 'runs', 'network', 'has', 'sort'] as const),
-]
+const TEXTS = ['kind', 'category', 'rail', 'source', 'auth', 'runs', 'network', 'has', 'sort']
 /** What `--all` stops at: more is a job for the dump of all listings. */
 const MOST_ROWS = 10_000
 const ROWS = 10
+const NUMBERS = ['max-price-usd', 'min-trust', 'limit', 'offset']
 const OPTIONS = {
-  kind: { type: 'string' },
-  category: { type: 'string' },
-  rail: { type: 'string' },
-  source: { type: 'string' },
-  auth: { type: 'string' },
-  runs: { type: 'string' },
-  network: { type: 'string' },
-  has: { type: 'string' },
-  sort: { type: 'string' },
-  'max-price-usd': { type: 'string' },
-  'min-trust': { type: 'string' },
+  ...Object.fromEntries([...TEXTS, ...NUMBERS].map((name) => [name, { type: 'string' }] as const)),
   'paid-only': { type: 'boolean' },
-  limit: { type: 'string' },
-  offset: { type: 'string' },
   all: { type: 'boolean' },
 } as const
 
@@ -33,7 +20,8 @@ export const runSearch: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   const asked = toAsked(values, positionals)
   const waypost = connect(values.base)
-  const print = values.json === true ? printRowJson : printRow
+  const print = (row: CompactRow) =>
+    console.log(values.json === true ? JSON.stringify(row) : toText(row))
   if (values.all === true) {
     if (asked.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
     await printAll(waypost, asked, print)
@@ -52,7 +40,7 @@ export const runSearch: Run = async (args, connect) => {
 /** `waypost find <words…>`: what to call, three lines an operation. */
 export const runFind: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
-  if (values.sort !== undefined || values.all === true)
+  if ('sort' in values || values.all === true)
     throw new UsageFault('find takes neither --sort nor --all')
   const { view: _, ...asked } = toAsked(values, positionals)
   const answer = await connect(values.base).operations(asked)
@@ -83,15 +71,17 @@ type Asked = SearchParameters & { view: 'compact' }
 
 /** What is no number goes as it is: the service knows its own values and names them. */
 function toAsked(values: Record<string, unknown>, words: readonly string[]): Asked {
-  const texts = TEXTS.map((name) => [name, textOf(values[name])])
+  const textOf = (name: string) => {
+    const value = values[name]
+    return typeof value === 'string' ? value : undefined
+  }
   return {
-    ...Object.fromEntries(texts),
+    ...Object.fromEntries(TEXTS.map((name) => [name, textOf(name)])),
+    ...Object.fromEntries(
+      NUMBERS.map((name) => [name.replaceAll('-', '_'), readNumber(name, textOf(name))]),
+    ),
     ...(words.length > 0 && { q: words.join(' ') }),
-    max_price_usd: readNumber('max-price-usd', textOf(values['max-price-usd'])),
-    min_trust: readNumber('min-trust', textOf(values['min-trust'])),
     ...(values['paid-only'] === true && { paid_only: true }),
-    limit: readNumber('limit', textOf(values.limit)),
-    offset: readNumber('offset', textOf(values.offset)),
     view: 'compact',
   }
 }
@@ -104,18 +94,6 @@ async function printAll(waypost: Waypost, asked: Asked, print: (row: CompactRow)
     count += 1
     if (count >= MOST_ROWS) return
   }
-}
-
-function printRow(row: CompactRow): void {
-  console.log(toText(row))
-}
-
-function printRowJson(row: CompactRow): void {
-  console.log(JSON.stringify(row))
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }
 
 function toText({ id, name, summary, price, rails, auth, trust, call }: CompactRow): string {

@@ -1,6 +1,6 @@
 import type { Tombstone } from '../../domain/derived/tombstone.ts'
 import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
-import { checkListing, toKnownIds } from './check-listing.ts'
+import { checkListing } from './check-listing.ts'
 import { checkMoves } from './check-moves.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'
 import type { PartialListing } from './read-listings.ts'
@@ -19,10 +19,9 @@ export function checkAcross(
   today: string,
   tombstones: ReadonlyMap<string, Tombstone> = new Map(),
 ): Fault[] {
-  const known = toKnownIds(tables)
   const ids = new Set(listings.map(({ id }) => id))
   return [
-    ...listings.flatMap((listing) => checkListing(listing, known)),
+    ...listings.flatMap((listing) => checkListing(listing, tables)),
     ...findDuplicates(listings),
     ...pages.flatMap((page) => checkPage(page, ids)),
     ...checkTables(tables, ids, today),

@@ -13,34 +13,18 @@ import type { PartialFacts, PartialListing } from './read-listings.ts'
 import type { PartialTables } from './read-tables.ts'
 import { type Fault, toField } from './schema-faults.ts'
 
-/** Ids that other files give; null where the table that gives them has faults of its own. */
-export interface KnownIds {
-  categories: string[] | null
-  sources: string[] | null
-  tasks: string[] | null
-}
-
-export function toKnownIds(tables: PartialTables): KnownIds {
-  const idsOf = (rows: readonly { id: string }[] | undefined) => rows?.map(({ id }) => id) ?? null
-  return {
-    categories: idsOf(tables.categories),
-    sources: idsOf(tables.sources),
-    tasks: idsOf(tables.tasks),
-  }
-}
-
 /**
  * What the fields of one listing are held against: its place, the tables, each other. Fields with
  * faults of their own are absent, and the rest is judged all the same.
  */
-export function checkListing(listing: PartialListing, known: KnownIds): Fault[] {
+export function checkListing(listing: PartialListing, tables: PartialTables): Fault[] {
   const { file, yaml, facts } = listing
   const faults: Fault[] = []
   const report: Report = (path, message, severity = 'error') => {
     faults.push({ file, line: findYamlLine(yaml, path), field: toField(path), message, severity })
   }
   checkKind(listing, report)
-  checkNames(facts, known, report)
+  checkNames(facts, tables, report)
   checkHost(facts, report)
   for (const { path, message } of findOperationFaults(facts)) report(path, message)
   for (const { path, message } of findInvokeGaps(facts)) report(path, message, 'warning')
@@ -72,25 +56,26 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
     report(['invoke'], 'expected invoke entries on mcp_server listings only')
 }
 
-function checkNames(facts: PartialFacts, known: KnownIds, report: Report): void {
+/** A table with faults of its own is absent: nothing is held against it. */
+function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {
   const { categories = [], sources = [], http = [] } = facts
   const hold = (
     path: (string | number)[],
     what: string,
     id: string | undefined,
-    ids: readonly string[] | null,
+    rows: readonly { id: string }[] | undefined,
   ) => {
-    if (id !== undefined && ids !== null && !ids.includes(id))
-      report(path, toUnknown(what, id, ids))
+    const ids = rows?.map((row) => row.id)
+    if (id !== undefined && ids?.includes(id) === false) report(path, toUnknown(what, id, ids))
   }
   categories.forEach((id, i) => {
-    hold(['categories', i], 'category', id, known.categories)
+    hold(['categories', i], 'category', id, tables.categories)
   })
   sources.forEach(({ source }, i) => {
-    hold(['sources', i, 'source'], 'source', source, known.sources)
+    hold(['sources', i, 'source'], 'source', source, tables.sources)
   })
   http.forEach(({ task }, i) => {
-    hold(['http', i, 'task'], 'task', task, known.tasks)
+    hold(['http', i, 'task'], 'task', task, tables.tasks)
   })
 }
 

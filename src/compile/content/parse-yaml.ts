@@ -58,27 +58,28 @@ export function parseYaml(text: string): YamlResult {
  * Line of a field in YAML text, for messages: the deepest part of the path that exists.
  *
  * @param path keys and list positions, as a schema issue names them.
+ * @param isKey the fault is the key itself, whose value may stand on the next line
  */
-export function findYamlLine(text: string, path: readonly (string | number)[]): number {
+export function findYamlLine(
+  text: string,
+  path: readonly (string | number)[],
+  isKey = false,
+): number {
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
-  for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true)
-    if (isRanged(node)) return lines.linePos(node.range[0]).line
-  }
-  return 1
-}
-
-/** Line of a key that no schema knows; its value may stand on the next one. */
-export function findYamlKeyLine(text: string, path: readonly (string | number)[]): number {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
+  const lineOf = (node: unknown) => (isRanged(node) ? lines.linePos(node.range[0]).line : null)
   const place = path.slice(0, -1)
   const map = place.length === 0 ? document.contents : document.getIn(place, true)
   const pair = isMap(map)
     ? map.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)))
     : undefined
-  return isRanged(pair?.key) ? lines.linePos(pair.key.range[0]).line : findYamlLine(text, place)
+  const key = isKey ? lineOf(pair?.key) : null
+  if (key !== null) return key
+  for (let length = isKey ? place.length : path.length; length > 0; length--) {
+    const line = lineOf(document.getIn(path.slice(0, length), true))
+    if (line !== null) return line
+  }
+  return 1
 }
 
 function toMessage(code: string, message: string): string {

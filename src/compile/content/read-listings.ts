@@ -8,7 +8,7 @@ import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import type { ParseMemory } from './parse-memory.ts'
-import { findYamlKeyLine, findYamlLine, type YamlFault } from './parse-yaml.ts'
+import { findYamlLine, type YamlFault } from './parse-yaml.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
 /** A listing as its file says it, the shape checked, not yet held against the rest of the content. */
@@ -59,28 +59,20 @@ export function readListings(
       report(entry.file, [text])
       continue
     }
-    const parsed = recall(entry, text, memory) ?? keep(text, parse(entry, text), memory)
+    // Only files without faults are remembered.
+    const known = memory?.recall(text) ?? null
+    const parsed =
+      known === null
+        ? parse(entry, text)
+        : { listing: { ...entry, ...known }, faults: [], partial: null }
     for (const fault of parsed.faults) faults.push(fault)
+    if (known === null && parsed.listing !== null && parsed.faults.length === 0)
+      memory?.keep(text, parsed.listing)
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   return { listings: listings.sort(byId), broken: broken.sort(byId), faults }
-}
-
-/** What an earlier build parsed; only files without faults are kept. */
-function recall(
-  entry: { id: string; file: string },
-  text: string,
-  memory: ParseMemory | undefined,
-): ParsedListing | null {
-  const parts = memory?.recall(text) ?? null
-  return parts === null ? null : { listing: { ...entry, ...parts }, partial: null, faults: [] }
-}
-
-function keep(text: string, parsed: ParsedListing, memory: ParseMemory | undefined): ParsedListing {
-  if (parsed.listing !== null && parsed.faults.length === 0) memory?.keep(text, parsed.listing)
-  return parsed
 }
 
 /** One file: the listing where it is sound, else what of it is. */
@@ -112,7 +104,7 @@ export function createListingParser(rules: UrlRules) {
       }
     const found = toSchemaFaults(schema, result.issues)
     const faults = found.map(({ path, field, message, isUnknownKey }) => {
-      const line = isUnknownKey ? findYamlKeyLine(yaml, path) : findYamlLine(yaml, path)
+      const line = findYamlLine(yaml, path, isUnknownKey)
       return toFault(entry.file, { line, message }, field)
     })
     const partial = { ...entry, facts: parseSound(schema, data, found), yaml }

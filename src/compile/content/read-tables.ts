@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import { findYamlKeyLine, findYamlLine, parseYaml } from './parse-yaml.ts'
+import { findYamlLine, parseYaml } from './parse-yaml.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 /** What the software knows of languages, hosts and itself; a content folder may have its own. */
@@ -122,10 +122,8 @@ function readYamlFile<Schema extends v.GenericSchema>(root: string, file: string
   const result = v.safeParse(schema, raw)
   if (result.success) return { raw, value: result.output, faults: [] }
   const faults = toSchemaFaults(schema, result.issues).map(
-    ({ path, field, message, isUnknownKey }) => {
-      const line = isUnknownKey ? findYamlKeyLine(text, path) : findYamlLine(text, path)
-      return faultOf(file, message, { line, field })
-    },
+    ({ path, field, message, isUnknownKey }) =>
+      faultOf(file, message, { line: findYamlLine(text, path, isUnknownKey), field }),
   )
   return { raw, value: null, faults }
 }

@@ -11,22 +11,24 @@ const LEFT_TO_HOST = new Set(['content-type', 'vary'])
 /** Each listing's own: a block for each would be a file of megabytes. */
 const TWIN_LINK = 'rel="alternate"'
 
-/** A folder of the release, with what lies right in it. */
-interface Folder {
-  path: string
-  files: Map<string, string>
-  folders: Map<string, Folder>
-}
+/** Path below some folder, and its block of headers. */
+type Block = [path: string, headers: string]
 
 /**
  * `_headers` as static hosts read it: one block for each folder whose files share their headers, one
  * for each other file. No address has two blocks with different values: hosts would join them.
  */
 export function toHeaderRules(baseUrl: string, files: readonly StaticFile[]): string {
-  const root = newFolder('')
-  for (const file of files) place(root, file, toTransportHeaders(baseUrl))
-  const blocks = [...root.files, ...[...root.folders.values()].flatMap(toBlocks)]
-  return `${blocks.map(([path, headers]) => `${path}\n${headers}`).join('\n')}\n`
+  const transport = toTransportHeaders(baseUrl)
+  const blocks = files.map((file): Block => {
+    const headers = Object.entries({ ...fileHeaders(file), ...transport })
+      .filter(([header, value]) => !LEFT_TO_HOST.has(header) && !value.includes(TWIN_LINK))
+      .map(([header, value]) => `  ${header}: ${value}`)
+    return [toUrlPath(file.file).slice(1), headers.join('\n')]
+  })
+  return `${joinEqual('', [...new Map(blocks)])
+    .map(([path, headers]) => `${path}\n${headers}`)
+    .join('\n')}\n`
 }
 
 /**
@@ -72,37 +74,21 @@ const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[
 /** Pages that are rendered for each request. */
 const PAGES = ['/search', '/sellers/check'].map((path) => ({ path, answer: 'live' as const }))
 
-function newFolder(path: string): Folder {
-  return { path, files: new Map(), folders: new Map() }
-}
-
-function place(root: Folder, file: StaticFile, transport: Readonly<Record<string, string>>): void {
-  const segments = toUrlPath(file.file).slice(1).split('/')
-  const name = segments.pop() ?? ''
-  let folder = root
-  for (const segment of segments) {
-    const inner = folder.folders.get(segment) ?? newFolder(`${folder.path}/${segment}`)
-    folder.folders.set(segment, inner)
-    folder = inner
-  }
-  const headers = Object.entries({ ...fileHeaders(file), ...transport })
-    .filter(([header, value]) => !LEFT_TO_HOST.has(header) && !value.includes(TWIN_LINK))
-    .map(([header, value]) => `  ${header}: ${value}`)
-  folder.files.set(`${folder.path}/${name}`, headers.join('\n'))
-}
-
-function toBlocks(folder: Folder): [string, string][] {
-  const all = allHeaders(folder)
-  const [only] = all
-  if (only !== undefined && all.size === 1) return [[`${folder.path}/*`, only]]
-  return [...folder.files, ...[...folder.folders.values()].flatMap(toBlocks)]
-}
-
-function allHeaders({ files, folders }: Folder): Set<string> {
-  return new Set([
-    ...files.values(),
-    ...[...folders.values()].flatMap((inner) => [...allHeaders(inner)]),
-  ])
+/** One block for a folder where all below it are equal; else what lies right in it, then its folders. */
+function joinEqual(folder: string, blocks: readonly Block[]): Block[] {
+  const [first] = blocks
+  if (folder !== '' && first && blocks.every(([, headers]) => headers === first[1]))
+    return [[`${folder}/*`, first[1]]]
+  const byFolder = Map.groupBy(blocks, ([path]) => path.slice(0, path.indexOf('/') + 1))
+  const own = byFolder.get('') ?? []
+  byFolder.delete('')
+  return [
+    ...own.map(([path, headers]): Block => [`${folder}/${path}`, headers]),
+    ...[...byFolder].flatMap(([name, inner]) => {
+      const below = inner.map(([path, headers]): Block => [path.slice(name.length), headers])
+      return joinEqual(`${folder}/${name.slice(0, -1)}`, below)
+    }),
+  ]
 }
 
 function toPattern(path: string): RegExp {

@@ -98,7 +98,7 @@ export function createCatalogue(
         ],
         payouts: standing,
       },
-      { rules, baseUrl },
+      { rules, baseUrl, directory: tables.site.short_name },
     )
   })
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))

@@ -1,7 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { listFiles } from './release-writer.ts'
 
 export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -20,10 +21,7 @@ export function addTree(hash: Hash, root: string, path: string): void {
   const full = join(root, path)
   if (!existsSync(full)) return
   const files = statSync(full).isDirectory()
-    ? readdirSync(full, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name))
-        .sort()
+    ? listFiles(full).map((file) => join(full, file))
     : [full]
   for (const file of files) {
     const bytes = readFileSync(file)

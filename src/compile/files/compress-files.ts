@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -6,7 +6,7 @@ import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { findContentType, isCompressible } from '../../domain/wire/static-file.ts'
 import type { CarriedFile } from './carry-over.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
-import { digestOf } from './release-writer.ts'
+import { digestOf, listFiles } from './release-writer.ts'
 
 const MAX_WORKERS = 4
 
@@ -35,17 +35,6 @@ export async function compressFiles(root: string, files: string[]): Promise<Carr
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */
 export function describeFiles(root: string): StaticFile[] {
   return listFiles(root).map((file) => describeFile(root, file))
-}
-
-function listFiles(root: string): string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(root.length + 1)
-        .replaceAll('\\', '/'),
-    )
-    .sort()
 }
 
 /** Smaller files travel as they are. */

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CarriedFile } from './carry-over.ts'
-import { digestOf, type ReleaseWriter } from './release-writer.ts'
+import { digestOf, listFiles, type ReleaseWriter } from './release-writer.ts'
 
 /** The public folder of a release, begun with what was carried over from the one before. */
 export interface PublicFiles extends ReleaseWriter {
@@ -81,11 +81,4 @@ function removeEmpty(root: string, folder: string): void {
   } catch {
     // Something else is in it.
   }
-}
-
-function listFiles(dir: string): string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
-    .sort()
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, mkdirSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 
 /** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
 const PIECE_BYTES = 2 ** 30
@@ -40,6 +40,14 @@ export function createReleaseWriter(root: string): ReleaseWriter {
 /** Hex SHA-256, cut to what a name needs. */
 export function digestOf(content: string | Uint8Array, characters = 32): string {
   return hash('sha256', content, 'hex').slice(0, characters)
+}
+
+/** Every file below a folder, sorted by path: the paths from it, with forward slashes. */
+export function listFiles(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .sort()
 }
 
 /** Writes a file of any size, as `writeFileSync` does those below 2 GiB. */

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
-import { parseJson } from '../../domain/wire/parse-json.ts'
 import { digestCode } from '../files/code-digest.ts'
-import { digestOf } from '../files/release-writer.ts'
+import { digestOf, listFiles } from '../files/release-writer.ts'
 
 const PROGRAM = fileURLToPath(new URL('./page-bundle-process.ts', import.meta.url))
 
@@ -28,8 +27,8 @@ export interface PageBundle {
 /** Folder of `OUT_DIR/cache`. */
 const FOLDER = 'page-bundle'
 
-/** By path below the bundle's folder. */
-const FilesSchema = v.record(v.string(), v.string())
+/** What a bundle was made of, beside its files. */
+const DIGESTS = 'files.json'
 
 /**
  * Bundles the pages with Astro, or finds the bundle of an earlier build: of the same code and whole
@@ -48,8 +47,7 @@ export async function preparePageBundle(cacheDir: string, baseUrl: string): Prom
   const work = join(folder, '.next')
   mkdirSync(work, { recursive: true })
   await bundle({ outDir: join(work, 'out'), cacheDir: join(work, 'cache') }, baseUrl)
-  const files = Object.fromEntries(listFiles(join(work, 'out')))
-  writeFileSync(join(work, 'out/files.json'), JSON.stringify(files))
+  writeFileSync(join(work, 'out', DIGESTS), JSON.stringify(digestFiles(join(work, 'out'))))
   renameSync(join(work, 'out'), dir)
   rmSync(work, { recursive: true, force: true })
   return { dir, digest: name }
@@ -58,21 +56,16 @@ export async function preparePageBundle(cacheDir: string, baseUrl: string): Prom
 /** Whether a bundle is there, with the files it was made with and no other. */
 function isWhole(dir: string): boolean {
   try {
-    const files = v.parse(FilesSchema, parseJson(readFileSync(join(dir, 'files.json'), 'utf8')))
-    const there = Object.fromEntries(listFiles(dir).filter(([file]) => file !== 'files.json'))
-    return JSON.stringify(there) === JSON.stringify(files)
+    return readFileSync(join(dir, DIGESTS), 'utf8') === JSON.stringify(digestFiles(dir))
   } catch {
     return false
   }
 }
 
-/** Path and digest of every file, sorted by path. */
-function listFiles(dir: string): [string, string][] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-    .map((path) => [path.slice(dir.length + 1), digestOf(readFileSync(path))])
+/** The digest of every file by its path. */
+function digestFiles(dir: string): Record<string, string> {
+  const files = listFiles(dir).filter((file) => file !== DIGESTS)
+  return Object.fromEntries(files.map((file) => [file, digestOf(readFileSync(join(dir, file)))]))
 }
 
 /** Exit code of the bundling process: the number of ENOSPC. */

@@ -14,9 +14,6 @@ import { inThread } from '../files/in-thread.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 
-/** Filters of the search page, in the order they are shown. */
-const FACETS = ['kind', 'category', 'rail', 'price', 'trust', 'runs', 'auth', 'source'] as const
-
 /**
  * Listings that one index holds on average. Each has its index by its id alone, so that a changed
  * listing changes one of them; a browser asks all of them, so there are no more than that takes.
@@ -172,13 +169,11 @@ function toIndexMeta(
   }
 }
 
-type Facet = (typeof FACETS)[number]
-
 /**
  * What a listing is found by in each filter. Price and trust are cumulative: a listing at $0.005
  * has both `0.01` and `0.1`, so that one choice means "at most" or "at least".
  */
-export function toFacets(view: ListingView): Record<Facet, readonly string[]> {
+export function toFacets(view: ListingView): Record<string, readonly string[]> {
   const price = lowestPriceOf(view.pricing)
   const { score } = view.trust
   return {

@@ -27,6 +27,8 @@ const LEAST_PROBES = 3
 export interface DerivedListing {
   id: string
   facts: ListingFacts
+  /** Short name of the directory it is in. */
+  directory: string
   /** Markdown source of the description; foreign text. */
   description: string
   status: Status
@@ -72,11 +74,13 @@ export interface DeriveContext {
   rules: UrlRules
   /** `{base_url}`: replaces the placeholder in first-party URLs. */
   baseUrl: string
+  /** Short name of the directory. */
+  directory: string
 }
 
 export function deriveListing(
   given: DeriveInput,
-  { rules, baseUrl }: DeriveContext,
+  { rules, baseUrl, directory }: DeriveContext,
 ): DerivedListing {
   // Every output is made of what this gives: here foreign text is cleaned once for all of them.
   const { facts: written, description, evidence, notices = [] } = given
@@ -91,6 +95,7 @@ export function deriveListing(
   const payees = payeesOf(facts, surface, read, isRotating)
   return {
     id: input.id,
+    directory,
     facts,
     description: facts.first_party
       ? input.description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)

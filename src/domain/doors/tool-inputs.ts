@@ -137,7 +137,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  */
 export function findToolHeaderFault(headers: Readonly<Record<string, string>>): string | null {
   for (const [name, value] of Object.entries(headers)) {
-    if (!NAME.test(name)) return `headers: ${JSON.stringify(name)} is no name of a header field.`
+    if (!NAME.test(name))
+      return `headers: ${JSON.stringify(name)} is not the name of a header field.`
     if (NOT_THE_CALLERS.has(name.toLowerCase()))
       return `headers.${name}: the relay sets this itself; leave it out.`
     if (!VALUE.test(value))

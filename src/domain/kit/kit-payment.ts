@@ -17,7 +17,7 @@ export const KitPaymentSchema = v.object({
 })
 
 const AUTHORITY =
-  "The seller's runtime 402 is authoritative for price, network and payee; what stands here is what the seller published."
+  "The seller's runtime 402 is authoritative for price, network and payee. These are the values the seller published."
 
 /** A v2 seller reads only `PAYMENT-SIGNATURE`, a v1 seller only `X-PAYMENT`: the 402 says which. */
 const HEADERS: Record<Rail, { request: string[]; response: string[] }> = {

@@ -26,7 +26,7 @@ const CASES: readonly Case[] = [
     'After the first week without a settlement the score fades.',
     { ...BUSY, daysSinceLast: 21 },
   ],
-  ['A small, honest service', 'Small prices are no drawback: buyers weigh most.', SMALL],
+  ['A small, honest service', 'Small prices do no harm: buyers weigh most.', SMALL],
   ['First sales', 'Few buyers say little; the score carries the marker "low sample".', FIRST],
   [
     'A payout address shared by ten listings',

@@ -107,7 +107,7 @@ export function toListingView(
     origin: new URL(facts.url).origin,
     attribution: [...new Set(sourceIdsOf(listing).map((source) => attributionOf(sources, source)))],
     badges: listing.badges,
-    tiers: toTiersView({ id, name: facts.name, tiers: listing.tiers }, baseUrl),
+    tiers: toTiersView(listing, baseUrl),
     invoke: toInvokeView(facts.invoke),
     ...toCallableView(listing),
     buy: listing.buy.buy,

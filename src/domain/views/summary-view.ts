@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import { type EarnedTiers, EarnedTiersSchema } from '../derived/tiers.ts'
+import { EarnedTiersSchema } from '../derived/tiers.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { PricingSchema } from '../listing/pricing.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
@@ -26,20 +26,19 @@ export const TiersSchema = v.object({
 })
 export type TiersView = v.InferOutput<typeof TiersSchema>
 
-interface TiersSubject {
-  id: string
-  name: string
-  tiers: EarnedTiers
+type TiersSubject = Pick<DerivedListing, 'id' | 'directory' | 'tiers'> & {
+  facts: { name: string }
 }
 
-export function toTiersView({ id, name, tiers }: TiersSubject, baseUrl: string): TiersView {
+export function toTiersView(listing: TiersSubject, baseUrl: string): TiersView {
+  const { id, directory, facts, tiers } = listing
   const badge_svg = `${baseUrl}${badgePath(id)}`
   const page = `${baseUrl}${pagePath(id)}`
   return {
     ...tiers,
     badge_svg,
     page,
-    embed_markdown: `[![${escapeMarkdown(`${name} on ${new URL(baseUrl).hostname}`)}](${badge_svg})](${page})`,
+    embed_markdown: `[![${escapeMarkdown(`${facts.name} on ${directory}`)}](${badge_svg})](${page})`,
     tiers_doc: `${baseUrl}/badges`,
   }
 }
@@ -135,7 +134,7 @@ export function toPreparedSummary(listing: DerivedListing, baseUrl: string): Pre
     ...(hasDiscovery && { discovery: facts.discovery }),
     sources: sourceIdsOf(listing),
     badges: listing.badges,
-    tiers: toTiersView({ id, name: facts.name, tiers: listing.tiers }, baseUrl),
+    tiers: toTiersView(listing, baseUrl),
     buy: listing.buy.buy,
     links: {
       listing: listingPath(id),

@@ -79,7 +79,7 @@ export const PROBLEMS = {
   changed: {
     status: 409,
     title: 'It is not what you expected',
-    help: 'What the call expected of the listing (`Waypost-Expect`) is not so any more. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
+    help: 'What the call expected of the listing (`Waypost-Expect`) has changed. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
   },
   'payload-too-large': {
     status: 413,
@@ -134,7 +134,7 @@ export const PROBLEMS = {
   'seller-redirected': {
     status: 502,
     title: 'The seller answered with a redirect',
-    help: 'Redirects are not followed: a payment header must not reach another host. `location` says where the seller pointed.',
+    help: 'We do not follow redirects, because a payment header must not reach another host. `location` says where the seller pointed.',
   },
   'seller-refused': {
     status: 502,

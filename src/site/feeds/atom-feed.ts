@@ -2,24 +2,6 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toXmlText } from '../frame/xml-text.ts'
 import { toHomeLists } from '../home/home-lists.ts'
 
-interface FeedEntry {
-  id: string
-  title: string
-  summary: string
-  url: string
-  /** Date (`2026-11-20`). */
-  added: string
-}
-
-export interface Feed {
-  author: string
-  title: string
-  /** Page the feed belongs to. */
-  home: string
-  self: string
-  entries: readonly FeedEntry[]
-}
-
 /** Entries in the feeds of new listings. */
 const FEED_LENGTH = 50
 
@@ -27,10 +9,11 @@ const FEED_LENGTH = 50
 export function toListingFeed(
   listings: readonly { view: ListingView; added: string }[],
   { baseUrl, path, name }: { baseUrl: string; path: string; name: string },
-): Feed {
+) {
   return {
     author: name,
     title: `${name}: new listings`,
+    /** Page the feed belongs to. */
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({
@@ -38,14 +21,16 @@ export function toListingFeed(
       title: `${row.name} (${row.kind_label})`,
       summary: row.summary,
       url: `${baseUrl}${row.page}`,
-      added,
+      at: `${added}T00:00:00Z`,
     })),
   }
 }
 
+type Feed = ReturnType<typeof toListingFeed>
+
 /** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
 export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
-  const updated = toInstant(entries[0]?.added ?? '1970-01-01')
+  const updated = entries[0]?.at ?? '1970-01-01T00:00:00Z'
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
@@ -73,23 +58,19 @@ export function toJsonFeed({ title, home, self, entries }: Feed) {
       title: entry.title,
       summary: entry.summary,
       content_text: entry.summary,
-      date_published: toInstant(entry.added),
+      date_published: entry.at,
     })),
   }
 }
 
-function renderEntry({ title, summary, url, added }: FeedEntry): string {
+function renderEntry({ title, summary, url, at }: Feed['entries'][number]): string {
   return [
     '<entry>',
     `<title>${toXmlText(title)}</title>`,
     `<id>${toXmlText(url)}</id>`,
     `<link rel="alternate" type="text/html" href="${toXmlText(url)}"/>`,
-    `<updated>${toInstant(added)}</updated>`,
+    `<updated>${at}</updated>`,
     `<summary>${toXmlText(summary)}</summary>`,
     '</entry>',
   ].join('\n')
-}
-
-function toInstant(date: string): string {
-  return `${date}T00:00:00Z`
 }

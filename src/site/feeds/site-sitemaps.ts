@@ -38,28 +38,16 @@ export function renderSiteSitemaps(
 ): { index: string; shards: string[] } {
   const urls = paths.map((path) => `${baseUrl}${path}`)
   const shards = Array.from({ length: Math.ceil(urls.length / URLS_PER_SITEMAP) }, (_, index) =>
-    renderSitemap(urls.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP)),
+    urls.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP),
   )
   const addresses = shards.map((_, index) => `${baseUrl}/sitemap/${index + 1}.xml`)
-  return { index: renderSitemapIndex(addresses), shards }
+  return {
+    index: render('sitemapindex', 'sitemap', addresses),
+    shards: shards.map((shard) => render('urlset', 'url', shard)),
+  }
 }
 
-/** One shard of absolute URLs. */
-function renderSitemap(urls: readonly string[]): string {
-  return render(
-    'urlset',
-    urls.map((url) => `<url><loc>${toXmlText(url)}</loc></url>`),
-  )
-}
-
-/** The index that names every shard. */
-function renderSitemapIndex(urls: readonly string[]): string {
-  return render(
-    'sitemapindex',
-    urls.map((url) => `<sitemap><loc>${toXmlText(url)}</loc></sitemap>`),
-  )
-}
-
-function render(element: string, rows: readonly string[]): string {
+function render(element: string, row: string, urls: readonly string[]): string {
+  const rows = urls.map((url) => `<${row}><loc>${toXmlText(url)}</loc></${row}>`)
   return `<?xml version="1.0" encoding="utf-8"?>\n<${element} xmlns="${NAMESPACE}">\n${rows.join('\n')}\n</${element}>\n`
 }

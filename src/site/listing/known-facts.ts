@@ -51,7 +51,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
     known(
       view.trust.evidence !== 'no_payment_data',
       'Payments measured',
-      'Payments: none measured, which says nothing against it',
+      'Payments: none measured, and that is not a bad sign',
     ),
     known(view.status === 'claimed', 'Owner proved the domain', 'Owner: nobody has claimed it'),
   ]
@@ -65,7 +65,7 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
 export function toHeard(probes: Seen['probes']): KnownFact {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const last = judged.at(-1)
-  if (last === undefined) return { isKnown: false, text: 'Probe: none has spoken with it yet' }
+  if (last === undefined) return { isKnown: false, text: 'Probe: no result yet' }
   if (last.outcome === 'spoke')
     return { isKnown: true, text: `Speaks ${PROTOCOL_NAMES[last.protocol]}: we asked it` }
   if (last.outcome === 'gated') return { isKnown: true, text: 'Answers, and asks for a key first' }
@@ -74,7 +74,7 @@ export function toHeard(probes: Seen['probes']): KnownFact {
     isKnown: false,
     text:
       spoke === undefined
-        ? `Not heard: asked ${toCountText(judged.length, 'time')}, it has not spoken its protocol`
+        ? `We asked ${toCountText(judged.length, 'time')}: it never spoke its protocol`
         : `Last spoke ${PROTOCOL_NAMES[spoke.protocol]} on ${spoke.at.slice(0, 10)}, not since`,
   }
 }

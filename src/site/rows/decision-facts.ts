@@ -135,7 +135,7 @@ function toTrust({ trust, notices }: ListingView): DecisionFact {
       tone: 'plain',
     }
   const isWashed = trust.evidence !== 'no_payment_data'
-  const unmeasured = notices.length === 0 ? 'no sign against it' : 'see the notices'
+  const unmeasured = notices.length === 0 ? 'not a bad sign' : 'see the notices'
   return {
     label: 'Trust',
     value: isWashed ? 'No score' : 'Unmeasured',

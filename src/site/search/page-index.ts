@@ -17,15 +17,12 @@ export const INDEX_FACET = 'facet'
 
 /** Name of each filter in the index; the others are not in it. */
 const FILTERS = [
-  ['kind', 'kind'],
-  ['category', 'category'],
-  ['rail', 'rail'],
-  ['source', 'source'],
-  ['runs', 'runs'],
-  ['auth', 'auth'],
+  ...(['kind', 'category', 'rail', 'source', 'runs', 'auth'] as const).map(
+    (name) => [name, name] as const,
+  ),
   ['max_price_usd', 'price'],
   ['min_trust', 'trust'],
-] as const satisfies [SearchField, string][]
+] as const satisfies (readonly [SearchField, string])[]
 const OTHER_FIELDS = ['paid_only', 'has'] as const
 
 /** Values of the index's filter that a form asks for, and its fields that the index cannot answer. */

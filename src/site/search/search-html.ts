@@ -2,6 +2,7 @@ import { toUsd } from '../../domain/operation/price-text.ts'
 import { pagePath } from '../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
+import { toListingItems } from '../rows/listing-items.ts'
 import { toTile } from '../rows/tile.ts'
 import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
 import type { SearchOption, SearchView } from './search-view.ts'
@@ -87,8 +88,8 @@ function toHit(row: SearchRow): Markup {
         <input type="checkbox" name="ids" value="${id}" form="compare" aria-label="Compare ${name}"></label>
       ${toTile({ id, name, kind })}
       <div class="hit-who">
-        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p dir="auto">${summary}</p>
-        ${operation !== undefined && html`<p dir="auto">Matches ${operation}</p>`}</div>
+        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p class="clamp" dir="auto">${summary}</p>
+        ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}</div>
       <div class="hit-price">
         <span class="${price === null ? 'soft' : 'money'}">${from}</span>
         ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>
@@ -111,15 +112,13 @@ function toScore(trust: number, vouched: boolean | undefined): Markup {
 
 /** Our own kits that match, apart from the results: they compete with nobody. */
 function toOwn(rows: readonly OwnRow[]): Markup {
-  const items = rows.map(
-    (row) => html`
-      <li class="item">${toTile(row)}
-        <span class="item-name"><a href="${pagePath(row.id)}" dir="auto">${row.name}</a></span>
-        <p class="item-summary" dir="auto">${row.summary}</p>
-        <p class="item-facts"><span class="kind is-kit">Kit</span></p></li>`,
-  )
+  const items = rows.map((row) => ({
+    ...row,
+    page: pagePath(row.id),
+    kind_label: KIND_LABELS[row.kind],
+  }))
   return html`
     <section class="section first-party" aria-labelledby="own"><h2 id="own">Made by us</h2>
       <p class="soft small">Our own kits are listed apart from the results. They are free.</p>
-      <ul class="items">${items}</ul></section>`
+      <ul class="items">${toListingItems(items)}</ul></section>`
 }

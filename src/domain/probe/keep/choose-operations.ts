@@ -31,7 +31,7 @@ export function chooseOperations(facts: ListingFacts): ChosenOperations {
 }
 
 /** Without credentials: an endpoint that wants them answers 401, and that is what is recorded. */
-export function toRequest(operation: Operation): PlannedRequest {
+function toRequest(operation: Operation): PlannedRequest {
   const { method, url, headers, body } = toExampleRequest(operation, { type: 'none' })
   const type = operation.body?.content_type ?? 'application/json'
   return { method, url, headers, ...(body !== undefined && { body: encodeBody(type, body) }) }

@@ -159,17 +159,10 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
   const lastAt = (evidence: Evidence) => evidence.interface?.at ?? ''
   const newer = lastAt(ledger) > lastAt(file) ? ledger : file
   const newest = probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '')
-  const { interface: seen, notices, ...rest } = { ...file, ...pick(newer) }
+  const { interface: seen, notices } = newer
   return {
-    ...rest,
+    ...file,
     ...(probes.length > 0 && { probes: keepProbes(probes, newest) }),
-    ...(seen !== undefined && { interface: seen }),
-    ...(notices !== undefined && { notices }),
-  }
-}
-
-function pick({ interface: seen, notices }: Evidence): Evidence {
-  return {
     ...(seen !== undefined && { interface: seen }),
     ...(notices !== undefined && { notices }),
   }

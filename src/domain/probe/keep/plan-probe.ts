@@ -7,7 +7,6 @@ import {
   chooseOperations,
   toHighestPrice,
   toOther,
-  toRequest,
 } from './choose-operations.ts'
 import type { Handshake, PackagePlan, ProbePlan } from './probe-plan.ts'
 
@@ -61,13 +60,8 @@ function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
   if (rails.length > 0) return toPaymentHandshake(facts, rails, chosen)
   const { first } = chosen
   if (first === undefined) return none('http', 'no operation is declared that is safe to call')
-  return {
-    kind: 'http',
-    request: toRequest(first),
-    expected: first.response?.content_type ?? null,
-    operation: { method: first.method, url: first.url },
-    ...toOthers(facts, chosen),
-  }
+  const { request, expected, operation } = toOther(first, facts)
+  return { kind: 'http', request, expected, operation, ...toOthers(facts, chosen) }
 }
 
 function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
@@ -136,18 +130,19 @@ function toPaymentHandshake(
 ): Handshake {
   const { http, url } = facts
   const guess: Operation | undefined = http.length === 0 ? { method: 'GET', url } : undefined
-  const operation = chosen.first ?? guess
-  if (operation === undefined)
+  const asked = chosen.first ?? guess
+  if (asked === undefined)
     return none(
       rails[0] ?? 'x402',
       'no operation can be asked: a POST needs an example of its body, every required parameter one of its own',
     )
+  const { request, operation, is_guess } = toOther(asked, facts)
   return {
     kind: 'payment',
-    request: toRequest(operation),
-    operation: { method: operation.method, url: operation.url },
+    request,
+    operation,
     rails: [...rails],
-    is_guess: guess !== undefined || (operation.assumed?.includes('method') ?? false),
+    is_guess: is_guess || guess !== undefined,
     ...toOthers(facts, chosen),
   }
 }

@@ -94,7 +94,7 @@ function toHeadButtons({ id, url }: ListingView, edit: string): Markup {
 
 /** The badge as it is drawn now, and how to show it elsewhere. */
 function toBadge({ id, name, tiers }: ListingView): Markup {
-  const forms = toBadgeEmbeds(name, tiers).map(
+  const forms = toBadgeEmbeds(tiers).map(
     ({ label, code }, index) => html`
       <details ${index === 0 && 'open'}><summary>${label}</summary>
         ${toCopyBlock(code, `badge of ${id} as ${label}`)}</details>`,
@@ -108,11 +108,14 @@ function toBadge({ id, name, tiers }: ListingView): Markup {
  * The badge of a listing, ready to paste, in the three languages that READMEs are written in. A name
  * is foreign text: in none of them may it become markup.
  */
-export function toBadgeEmbeds(
-  name: string,
-  { badge_svg, page, embed_markdown }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>,
-): { label: string; code: string }[] {
-  const alt = `${name} on ${new URL(page).hostname}`
+export function toBadgeEmbeds({
+  badge_svg,
+  page,
+  embed_markdown,
+}: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>): { label: string; code: string }[] {
+  // The Markdown has the words of the image already.
+  const end = `](${badge_svg})](${page})`.length
+  const alt = embed_markdown.slice('[!['.length, -end).replace(/\\(.)/gs, '$1')
   return [
     { label: 'Markdown', code: embed_markdown },
     {

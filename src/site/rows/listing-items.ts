@@ -1,0 +1,32 @@
+import { html, type Markup } from '../frame/html.ts'
+import type { ListingRow } from './listing-row.ts'
+import { toShape, toTile } from './tile.ts'
+import { toMeter } from './trust-meter.ts'
+
+/** Our own kits, as a search finds them, have neither price nor score. */
+type ItemRow = Pick<ListingRow, 'id' | 'name' | 'kind' | 'kind_label' | 'page'> &
+  Partial<Pick<ListingRow, 'price' | 'min_usd' | 'rails' | 'trust' | 'trust_note' | 'summary'>>
+
+/** Listings one under the other, each on two lines; a summary is shown where a row has one. */
+export function toListingItems(rows: readonly ItemRow[]): Markup {
+  return html`${rows.map(toItem)}`
+}
+
+function toItem(row: ItemRow): Markup {
+  const { name, kind, kind_label, page, price = '', min_usd = null, summary } = row
+  const { rails = [], trust = null, trust_note } = row
+  return html`
+    <li class="item">${toTile(row)}
+      <span class="item-name"><a href="${page}"><bdi>${name}</bdi></a></span>
+      ${min_usd !== null && html`<span class="small"><span class="money">${price.replace(' per call', '')}</span></span>`}
+      ${summary !== undefined && html`<p class="clamp" dir="auto">${summary}</p>`}
+      <p class="item-facts">
+        <span class="kind ${toShape(kind)}">${kind_label}</span>
+        ${rails.length > 0 && html`<span>${rails.join(', ')}</span>`}
+        ${trust !== null && toMeter(trust, trust_note)}</p></li>`
+}
+
+/** The same without their summaries, for lists that are glanced over. */
+export function toShortItems(rows: readonly ListingRow[]): Markup {
+  return toListingItems(rows.map(({ summary: _, ...row }) => row))
+}
