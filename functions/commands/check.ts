@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import {
@@ -19,21 +20,29 @@ import { hasLedger } from '../operations/read-facts.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
 import { openStore } from '../store/open-store.ts'
+import { findUntold } from './find-untold.ts'
 
 /** Of the poorest listings. */
 const MOST_NAMED = 20
+/** Hosts of paid services that have no listing, each under its reason. */
+const NOT_LISTED = 'docs/not-listed.md'
 
-const HELP = 'Usage: npm run check -- [--quality] [--changed-from <a git ref such as origin/main>]'
-const OPTIONS = { 'changed-from': { type: 'string' }, quality: { type: 'boolean' } } as const
+const HELP =
+  'Usage: npm run check -- [--quality] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
+const OPTIONS = {
+  'changed-from': { type: 'string' },
+  quality: { type: 'boolean' },
+  catalogue: { type: 'string' },
+} as const
 
 /**
- * `npm run check`: validates the content and reports every
- * problem in one run; with a ref, those of files changed since it alone. `--quality` counts what
- * listings of each kind have, and names the poorest. Exit: 0 sound, 1 errors, 2 the command
- * was wrong.
+ * `npm run check`: validates the content and reports every problem in one run; with a ref, those of
+ * files changed since it alone. `--quality` counts what listings of each kind have, and names the
+ * poorest. `--catalogue` names the hosts of a saved catalogue that have neither a listing nor a
+ * reason in `docs/not-listed.md`. Exit: 0 sound, 1 errors, 2 the command was wrong.
  */
 await runMain(async () => {
-  const { 'changed-from': since, quality } = readCommandLine(HELP, OPTIONS).values
+  const { 'changed-from': since, quality, catalogue } = readCommandLine(HELP, OPTIONS).values
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
   const changes = since === undefined ? null : readChanges(root, since)
@@ -42,6 +51,7 @@ await runMain(async () => {
   const moved = await findOptedOutMoves(config)
   report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
   if (quality === true && read.content !== null) reportQuality(read.content)
+  if (catalogue !== undefined && read.content !== null) reportUntold(catalogue, read.content)
 })
 
 /** Who asked not to be listed is not listed again under another id; only the ledger knows who did. */
@@ -107,6 +117,12 @@ function reportQuality({ listings, evidence }: Content): void {
     )
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
+}
+
+function reportUntold(catalogue: string, { listings }: Content): void {
+  const { rows, untold } = findUntold(catalogue, listings, readFileSync(NOT_LISTED, 'utf8'))
+  console.log(`${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason`)
+  for (const host of untold) console.log(`  ${host}`)
 }
 
 function isError({ severity }: Fault): boolean {

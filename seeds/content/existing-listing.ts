@@ -8,50 +8,60 @@ import {
 } from '../facts/listing-marks.ts'
 import { parseListingFields } from './listing-text.ts'
 
+type Fields = ReadonlyMap<string, unknown>
+
+/** What tells one service from another. */
+export interface Identity {
+  kind: unknown
+  marks: readonly ListingMark[]
+  refs: readonly string[]
+  /** Of an API; null for any other kind. */
+  origin: string | null
+  /** It names no operation, so it stands for all of its origin. */
+  isWhole: boolean
+}
+
 /** A listing that is in the content already. */
-export interface ExistingListing {
+export interface ExistingListing extends Identity {
   /** Path from the content folder. */
   file: string
   /** Null for a link or a folder of that name. */
   text: string | null
   /** Null where the front matter can't be read. */
-  fields: ReadonlyMap<string, unknown> | null
-  marks: readonly ListingMark[]
-  refs: readonly string[]
-  /** Origin of a listing that names no operation: it stands for all of them. */
-  wholeOrigin: string | null
+  fields: Fields | null
 }
 
 export function toExistingListing(file: string, text: string | null): ExistingListing {
   const fields = text === null ? null : parseListingFields(text)
+  return { file, text, fields, ...identify(fields) }
+}
+
+/** Read loosely: a file that `check` would refuse still must not be listed a second time. */
+export function identify(fields: Fields | null): Identity {
   const http = listOf(fields?.get('http')).flatMap((row) => textOf(row, 'url'))
-  const url = fields?.get('url')
-  const isWhole = fields?.get('kind') === 'http_api' && http.length === 0 && typeof url === 'string'
+  const [kind, url] = [fields?.get('kind'), fields?.get('url')]
+  const origin = kind === 'http_api' && typeof url === 'string' ? originOf(url) : null
   return {
-    file,
-    text,
-    fields,
+    kind,
     marks: [
       ...http.map(operationMark),
       ...listOf(fields?.get('invoke')).flatMap(toEndpoint),
-      ...ownMarks(fields),
+      ...(http.length === 0 || kind === 'a2a_agent' ? ownMarks(fields) : []),
     ],
     refs: listOf(fields?.get('sources')).flatMap((row) => textOf(row, 'ref')),
-    wholeOrigin: isWhole ? originOf(url) : null,
+    origin,
+    isWhole: origin !== null && http.length === 0,
   }
 }
 
 /** Marks by the listing's own address: agents, and priced addresses without a list of operations. */
-function ownMarks(fields: ExistingListing['fields']): ListingMark[] {
-  const kind = fields?.get('kind')
-  const url = fields?.get('url')
+function ownMarks(fields: Fields | null): ListingMark[] {
+  const [kind, url] = [fields?.get('kind'), fields?.get('url')]
   if (typeof kind !== 'string' || typeof url !== 'string') return []
-  if (kind !== 'a2a_agent' && listOf(fields?.get('http')).length > 0) return []
   const [card] = textOf(fields?.get('discovery'), 'agent_card')
   return marksOf({ kind, url, discovery: { agent_card: card } })
 }
 
-/** Read loosely: a file that `check` would refuse still must not be listed a second time. */
 function toEndpoint(entry: unknown): ListingMark[] {
   const [url] = textOf(entry, 'url')
   if (url !== undefined) return [remoteMark(url)]

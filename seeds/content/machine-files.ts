@@ -17,6 +17,11 @@ export function listingIdOf(listing: string): string {
     .replace('/', '.')
 }
 
+/** @example listingFileOf('mcp.a.b') → 'listings/mcp/a.b.md' */
+export function listingFileOf(id: string): string {
+  return `listings/${id.replace('.', '/')}.md`
+}
+
 export function renderJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
@@ -27,17 +32,24 @@ export function membersOf(text: string | undefined): Record<string, unknown> {
   return isJsonObject(value) ? { ...value } : {}
 }
 
-/** What is kept of a listing that its source withdrew, so that a return restores it. */
+/**
+ * What is left of a listing: where it went, or what it was when its source withdrew it, so that a
+ * return restores it.
+ */
 export function renderTombstone(
-  listing: string,
-  { text, evidence, ...by }: { at: string; by: string; text: string; evidence: string | undefined },
+  file: string,
+  {
+    evidence,
+    ...about
+  }: { at: string; by: string; evidence?: string | undefined } & (
+    | { replaced_by: string }
+    | { listing: string }
+  ),
 ): string {
   return renderJson({
-    id: listingIdOf(listing),
-    at: by.at,
-    reason: 'withdrawn',
-    by: by.by,
-    listing: text,
+    id: listingIdOf(file),
+    reason: 'listing' in about ? 'withdrawn' : 'duplicate',
+    ...about,
     ...(evidence !== undefined && { evidence: membersOf(evidence) }),
   })
 }

@@ -15,7 +15,7 @@ const LockSchema = v.object({
     v.object({
       file: v.pipe(v.string(), v.regex(/^listings\/[a-z0-9]+\/[a-z0-9._-]+\.md$/)),
       wrote: v.record(v.string(), v.string()),
-      joined: v.optional(v.literal(true)),
+      own: v.optional(v.string()),
       said: v.optional(v.record(v.string(), v.unknown())),
       missing_since: v.optional(v.string()),
       withdrawn: v.optional(v.literal(true)),
@@ -28,8 +28,8 @@ export interface LockEntry {
   file: string
   /** Hash of each field's value as the importer last wrote it. */
   wrote: Readonly<Record<string, string>>
-  /** The file is another source's, or a person's: only this source's row under `sources` is ours. */
-  joined?: true | undefined
+  /** The file it would have by itself, where it tells of one that has another name. */
+  own?: string | undefined
   /** What the source said of a listing that others tell of too, by the fields of front matter. */
   said?: Readonly<Record<string, unknown>> | undefined
   /** When a whole run first didn't show it any more, ISO 8601. */
@@ -65,8 +65,8 @@ export function parseLock(text: string, file: string): SeedMemory {
 export function renderLock({ taken, listings }: SeedMemory): string {
   const lines = [...listings]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { file, wrote, joined, said, missing_since, withdrawn }]) => {
-      const entry = { file, wrote, joined, said, missing_since, withdrawn }
+    .map(([key, { file, wrote, own, said, missing_since, withdrawn }]) => {
+      const entry = { file, wrote, own, said, missing_since, withdrawn }
       return `    ${JSON.stringify(key)}: ${JSON.stringify(entry)}`
     })
   const count = taken === null ? '' : `  "taken": ${taken},\n`

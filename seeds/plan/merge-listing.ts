@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import { hasComment, replaceField } from '../content/listing-text.ts'
 import { hashValue } from '../content/seed-lock.ts'
 import { OWNED_FIELDS, type OwnedField, type SeedFacts } from '../facts/seed-facts.ts'
@@ -55,10 +56,16 @@ export function joinSources(
   return replaceField(text, 'sources', [...rows, ...added])
 }
 
-/** Takes a source's rows out again, unless nothing would be left. */
-export function leaveSources(text: string, fields: Fields, ids: ReadonlySet<string>): string {
+/** Takes rows out again, unless nothing would be left. */
+export function leaveSources(
+  text: string,
+  fields: Fields,
+  isLeaving: (row: { source: string; ref: string }) => boolean,
+): string {
   const rows = sourceRows(fields)
-  const rest = rows.filter((row) => !ids.has(sourceOf(row)))
+  const rest = rows.filter(
+    (row) => !isLeaving({ source: textOf(row, 'source'), ref: textOf(row, 'ref') }),
+  )
   return rest.length === 0 || rest.length === rows.length
     ? text
     : replaceField(text, 'sources', rest)
@@ -84,7 +91,11 @@ function sourceRows(fields: Fields): unknown[] {
 }
 
 function sourceOf(row: unknown): string {
-  return typeof row === 'object' && row !== null && 'source' in row ? String(row.source) : ''
+  return textOf(row, 'source')
+}
+
+function textOf(row: unknown, name: string): string {
+  return isJsonObject(row) && name in row ? String(row[name]) : ''
 }
 
 function hashOf(value: unknown): string | null {

@@ -1,215 +1,76 @@
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
-import { findHandsOff } from '../content/hands-off.ts'
-import {
-  hasComment,
-  parseListingFields,
-  renderListing,
-  replaceField,
-} from '../content/listing-text.ts'
-import { membersOf, tombstoneFileOf } from '../content/machine-files.ts'
+import { hasComment, replaceField } from '../content/listing-text.ts'
 import { hashValue, type LockEntry, NO_MEMORY } from '../content/seed-lock.ts'
 import type { Seed } from '../facts/seed-facts.ts'
-import { findMoved, findOwner, indexOwners } from './listing-owners.ts'
-import { joinSources, mergeListing } from './merge-listing.ts'
-import {
-  hashFields,
-  isOwnRender,
-  keep,
-  refuse,
-  restoreEvidence,
-  settle,
-  write,
-} from './plan-outcome.ts'
-import { indexSharers, isShared, planShared } from './plan-shared.ts'
-import { planReviewOfSeed, planWithdrawals } from './plan-withdrawals.ts'
-import {
-  type Draft,
-  fileOf,
-  planRemoval,
-  type SeedingInput,
-  type SeedingPlan,
-} from './seeding-plan.ts'
+import { findHandMade, listTellers, READER } from './list-tellers.ts'
+import { toSaidFacts } from './merge-listing.ts'
+import { type Group, placeTellers, type Teller } from './place-tellers.ts'
+import { type LeftRows, planGroup } from './plan-group.ts'
+import { planReviewOfSeed } from './plan-review.ts'
+import { findWithdrawn, isEdited, planVacated, planWithdrawn } from './plan-withdrawals.ts'
+import { type Draft, keep, type SeedingInput, type SeedingPlan, settle } from './seeding-plan.ts'
 
 /** What seeding would do; pure, so that a dry run and a run can't differ. */
 export function planSeeding(input: SeedingInput): SeedingPlan {
-  const memory = input.memories.get(input.source.id) ?? NO_MEMORY
+  const { source, memories, isWhole, seeds, held } = input
+  const memory = memories.get(source.id) ?? NO_MEMORY
+  const entries = new Map([...memories].map(([id, { listings }]) => [id, new Map(listings)]))
+  const own = entries.get(source.id) ?? new Map<string, LockEntry>()
   const draft: Draft = {
     input,
-    owners: indexOwners(input.existing, input.memories),
-    sharers: indexSharers(input.memories),
     files: new Map(),
-    listings: new Map(memory.listings),
-    others: new Map(),
+    entries: entries.set(source.id, own),
+    own,
     outcomes: [],
     kept: [],
     editedFields: [],
     refused: [],
     withdrawn: [],
   }
-  for (const seed of input.seeds) planSeed(draft, seed)
-  for (const seed of input.held) planReviewOfSeed(draft, seed)
-  planWithdrawals(draft)
-  return toPlan(draft, input.isWhole ? input.seeds.length : memory.taken)
+  if (source.id === READER) for (const seed of seeds) planInto(draft, seed, seed.into ?? '')
+  else planTold(draft)
+  for (const seed of held) planReviewOfSeed(draft, seed)
+  return toPlan(draft, isWhole ? seeds.length : memory.taken)
 }
 
-function toPlan(draft: Draft, taken: number | null): SeedingPlan {
-  const { existing } = draft.input
-  const texts = [...draft.files].sort(([a], [b]) => (a < b ? -1 : 1))
-  const written = texts.flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
-  const isListing = ({ file }: { file: string }) => file.startsWith('listings/')
-  const { outcomes, kept, editedFields, refused, withdrawn, others, listings } = draft
-  return {
-    writes: written
-      .filter(isListing)
-      .map(({ file, text }) => ({ file, text, isNew: !existing.has(file) })),
-    machineWrites: written.filter((each) => !isListing(each)),
-    removes: texts.flatMap(([file, text]) => (text === null ? [file] : [])),
-    outcomes,
-    kept,
-    editedFields,
-    refused,
-    withdrawn,
-    memory: { taken, listings },
-    others,
+/** All sources are decided together; planned are the files that this run changes something of. */
+function planTold(draft: Draft): void {
+  const gone = findWithdrawn(draft)
+  const tellers = listTellers(draft, gone)
+  const groups = placeAll(draft, tellers)
+  const left = [...findLeft(groups), ...[...gone.values()].map(toLeft)]
+  for (const group of groups) {
+    const isTold = group.tellers.some(({ seed, at }) => seed !== null || at !== group.file)
+    if (isTold || left.some(({ file }) => file === group.file)) planGroup(draft, group, left)
   }
+  planVacated(draft, groups)
+  planWithdrawn(draft, gone)
 }
 
-function planSeed(draft: Draft, seed: Seed): void {
-  const { handsOff, existing } = draft.input
-  const entry = draft.listings.get(seed.key)
-  if (seed.into !== undefined) {
-    planInto(draft, seed, seed.into)
-    return
-  }
-  const rule = findHandsOff(handsOff, seed)
-  if (rule?.rule === 'never_list') {
-    const listed = entry !== undefined && existing.has(entry.file)
-    const still = listed ? `; ${entry.file} is still there and should be removed` : ''
-    refuse(draft, seed, 'opted_out', `${rule.reason}${still}`)
-  } else if (rule !== null) keep(draft, seed, entry?.file ?? fileOf(seed), 'left_as_is')
-  else if (entry === undefined) planNew(draft, seed)
-  else if (entry.withdrawn === true) planReturn(draft, seed, entry)
-  else if (entry.joined === true) planJoined(draft, seed, entry.file)
-  else planKnown(draft, seed, entry)
-}
-
-function planNew(draft: Draft, seed: Seed): void {
-  const { existing, today, source } = draft.input
-  const file = fileOf(seed)
-  const there = existing.get(file)
-  if (there !== undefined && isOwnRender(there, seed)) {
-    // Memory was lost, but the file is the importer's to the byte.
-    draft.listings.set(seed.key, { file, wrote: hashFields(seed) })
-    settle(draft, seed, there, there.text ?? '', 'unchanged')
-    return
-  }
-  const owner = findOwner(seed, draft.owners)
-  if (owner !== null) {
-    planJoined(draft, seed, owner)
-    return
-  }
-  if (there !== undefined || draft.files.has(file)) {
-    refuse(draft, seed, 'slug_taken', `expected no ${file}, or one that lists the same service`)
-    return
-  }
-  const tombstone = membersOf(draft.input.machine.get(tombstoneFileOf(file)))
-  if (tombstone.id !== undefined && tombstone.by !== source.id) {
-    keep(draft, seed, file, 'removed_by_people')
-    return
-  }
-  if (tombstone.id !== undefined) planReturn(draft, seed, { file, wrote: {} })
-  else write(draft, seed, file, renderListing(seed.facts, seed.published ?? today), 'added')
-}
-
-/** The tombstone keeps the file as it was: what comes back is that file, brought up to date. */
-function planReturn(draft: Draft, seed: Seed, entry: LockEntry): void {
-  const { file } = entry
-  const tombstone = membersOf(draft.input.machine.get(tombstoneFileOf(file)))
-  if (tombstone.id === undefined || tombstone.by !== draft.input.source.id) {
-    keep(draft, seed, file, 'removed_by_people')
-    return
-  }
-  const text = typeof tombstone.listing === 'string' ? tombstone.listing : ''
-  const fields = parseListingFields(text)
-  const merged = fields === null ? null : mergeListing({ text, fields }, entry.wrote, seed.facts)
-  const fresh = renderListing(seed.facts, seed.published ?? draft.input.today)
-  planRemoval(draft, tombstoneFileOf(file))
-  restoreEvidence(draft, file, tombstone.evidence)
-  write(draft, seed, file, merged?.text ?? fresh, 'returned')
-}
-
-function planKnown(draft: Draft, seed: Seed, entry: LockEntry): void {
-  const { existing, machine } = draft.input
-  const file = existing.has(entry.file) ? entry.file : findMoved(seed, draft.owners)
-  const there = file === null ? undefined : existing.get(file)
-  if (there === undefined) {
-    keep(draft, seed, entry.file, 'removed_by_people')
-    return
-  }
-  if (there.text === null || there.fields === null) {
-    keep(draft, seed, there.file, 'left_as_is')
-    return
-  }
-  const merged = isShared(draft, there.file, seed.key)
-    ? planShared(draft, there, { key: seed.key, said: seed.facts })
-    : mergeAlone(draft, { text: there.text, fields: there.fields, file: there.file }, seed)
-  if (merged === null) return
-  if (merged.kept.length > 0)
-    draft.editedFields.push({ key: seed.key, file: there.file, fields: merged.kept })
-  // A run that was killed between a tombstone and its listing left both.
-  if (machine.has(tombstoneFileOf(there.file))) planRemoval(draft, tombstoneFileOf(there.file))
-  settle(draft, seed, there, merged.text, merged.text === there.text ? 'unchanged' : 'changed')
-}
-
-/** A person's listing gets a row under `sources`; what sources alone say adds up. */
-function planJoined(draft: Draft, seed: Seed, file: string): void {
-  const there = draft.input.existing.get(file)
-  if (there === undefined) {
-    keep(draft, seed, file, 'removed_by_people')
-    return
-  }
-  if (there.text === null || there.fields === null) {
-    keep(draft, seed, file, 'left_as_is')
-    return
-  }
-  const known = draft.listings.get(seed.key)
-  const shared = draft.sharers.has(file)
-    ? planShared(draft, there, { key: seed.key, said: seed.facts })
-    : null
-  if (shared !== null) {
-    settle(draft, seed, there, withEarlierDay(shared.text, seed.published), 'merged')
-    return
-  }
-  const planned = draft.files.get(file) ?? there.text
-  const fields = planned === there.text ? there.fields : parseListingFields(planned)
-  // A row that a person took out again stays out.
-  const text =
-    known === undefined && fields !== null
-      ? joinSources({ text: planned, fields }, seed.facts)
-      : planned
-  draft.listings.set(seed.key, {
-    file,
-    wrote: { sources: hashValue(seed.facts.sources) },
-    joined: true,
-  })
-  settle(draft, seed, there, text, 'merged')
-}
-
-function mergeAlone(
-  draft: Draft,
-  { file, ...there }: { file: string; text: string; fields: ReadonlyMap<string, unknown> },
-  seed: Seed,
-) {
-  const merged = mergeListing(there, draft.listings.get(seed.key)?.wrote ?? {}, seed.facts)
-  draft.listings.set(seed.key, { file, wrote: merged.wrote })
-  return merged
-}
-
-/** Whichever source was read first: a listing is as old as the oldest of them says. */
-function withEarlierDay(text: string, published: string | null): string {
-  return text.replace(/^added: (\d{4}-\d\d-\d\d)$/m, (line, day: string) =>
-    published !== null && published < day ? `added: ${published}` : line,
+function findLeft(groups: readonly Group[]): LeftRows[] {
+  return groups.flatMap((group) =>
+    group.tellers.flatMap(({ at, facts }) =>
+      at === null || at === group.file ? [] : [{ file: at, sources: facts()?.sources ?? [] }],
+    ),
   )
+}
+
+function toLeft({ file, said }: LockEntry): LeftRows {
+  return { file, sources: toSaidFacts(said ?? {})?.sources ?? [] }
+}
+
+/** What people edited keeps its address: whoever would have left it for another draws that one in. */
+function placeAll(draft: Draft, tellers: readonly Teller[]): Group[] {
+  const handMade = findHandMade(draft, tellers)
+  const groups = placeTellers(tellers, { handMade, edited: [] })
+  const edited = groups.flatMap(({ file, isHandMade, tellers: told }) =>
+    told.flatMap(({ at, wrote }) => {
+      const there =
+        at === null || at === file || isHandMade ? undefined : draft.input.existing.get(at)
+      return there !== undefined && isEdited(draft, there, wrote) ? [there] : []
+    }),
+  )
+  return edited.length === 0 ? groups : placeTellers(tellers, { handMade, edited })
 }
 
 /** Adds what a seller publishes about itself to its listing; what people wrote stands. */
@@ -220,18 +81,42 @@ function planInto(draft: Draft, seed: Seed, file: string): void {
     return
   }
   const listed: unknown = there.fields.get('discovery')
-  const known = draft.listings.get(seed.key)?.wrote ?? {}
+  const known = draft.own.get(seed.key)?.wrote ?? {}
   const kept = isJsonObject(listed) ? listed : {}
   // A file that a person took out again stays out.
   const added = Object.entries(seed.facts.discovery ?? {}).filter(
     ([name]) => !(name in kept) && known[name] === undefined,
   )
-  const isLocked = hasComment(there.text, 'discovery')
-  const text =
-    added.length === 0 || isLocked
-      ? there.text
-      : replaceField(there.text, 'discovery', { ...kept, ...Object.fromEntries(added) })
+  if (added.length > 0 && !hasComment(there.text, 'discovery')) {
+    const discovery = { ...kept, ...Object.fromEntries(added) }
+    draft.files.set(file, replaceField(there.text, 'discovery', discovery))
+  }
   const wrote = Object.fromEntries(added.map(([name, url]) => [name, hashValue(url)]))
-  draft.listings.set(seed.key, { file, wrote: { ...known, ...wrote }, joined: true })
-  settle(draft, seed, there, text, 'merged')
+  draft.own.set(seed.key, { file, wrote: { ...known, ...wrote } })
+  settle(draft, seed, file, 'merged')
+}
+
+function toPlan({ input, files, entries, own, ...plan }: Draft, taken: number | null): SeedingPlan {
+  const { existing, memories } = input
+  const texts = [...files].sort(([a], [b]) => (a < b ? -1 : 1))
+  const written = texts.flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
+  const isListing = ({ file }: { file: string }) => file.startsWith('listings/')
+  const others = new Map(
+    [...memories].flatMap(([id, memory]) => {
+      const listings = entries.get(id) ?? own
+      const isSame = [...listings].every(([key, entry]) => memory.listings.get(key) === entry)
+      return listings === own || isSame ? [] : [[id, { ...memory, listings }]]
+    }),
+  )
+  return {
+    ...plan,
+    outcomes: plan.outcomes.sort((a, b) => (a.key < b.key ? -1 : 1)),
+    writes: written
+      .filter(isListing)
+      .map(({ file, text }) => ({ file, text, isNew: !existing.has(file) })),
+    machineWrites: written.filter((each) => !isListing(each)),
+    removes: texts.flatMap(([file, text]) => (text === null ? [file] : [])),
+    memory: { taken, listings: own },
+    others,
+  }
 }

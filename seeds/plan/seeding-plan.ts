@@ -3,7 +3,6 @@ import type { HandsOff } from '../content/hands-off.ts'
 import type { LockEntry, SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { OwnedField, Seed } from '../facts/seed-facts.ts'
-import type { ListingOwners } from './listing-owners.ts'
 
 export interface SeedingInput {
   source: { id: string; promisesAll: boolean; sourceIds: readonly string[] }
@@ -16,7 +15,7 @@ export interface SeedingInput {
   /** Keys the source says are gone. */
   deleted: ReadonlySet<string>
   existing: ReadonlyMap<string, ExistingListing>
-  /** Of every importer; this one's as recovered. */
+  /** Of every importer, in the order of precedence; this one's as recovered. */
   memories: ReadonlyMap<string, SeedMemory>
   handsOff: HandsOff
   /** Evidence, tombstones and review items, as text by path. */
@@ -56,29 +55,15 @@ export interface SeedingPlan {
   others: Map<string, SeedMemory>
 }
 
-/** One source's entry for a file, where it stands in the order of precedence. */
-export interface Sharer {
-  importer: string
-  key: string
-}
-
-/** Who writes each file, by its path, in the order of precedence; readers of sellers write none. */
-export type Sharers = Map<string, Sharer[]>
-
 /** A plan while it is made. */
-export interface Draft {
+export interface Draft
+  extends Pick<SeedingPlan, 'outcomes' | 'kept' | 'editedFields' | 'refused' | 'withdrawn'> {
   input: SeedingInput
-  owners: ListingOwners
-  sharers: Sharers
   /** Planned text by path; null takes a file away. */
   files: Map<string, string | null>
-  listings: Map<string, LockEntry>
-  others: Map<string, SeedMemory>
-  outcomes: SeedingPlan['outcomes']
-  kept: KeptListing[]
-  editedFields: SeedingPlan['editedFields']
-  refused: Refusal[]
-  withdrawn: SeedingPlan['withdrawn']
+  /** What each importer will remember, by its id; this one's among them. */
+  entries: Map<string, Map<string, LockEntry>>
+  own: Map<string, LockEntry>
 }
 
 export function fileOf({ prefix, slug }: Pick<Seed, 'prefix' | 'slug'>): string {
@@ -99,4 +84,28 @@ export function planText(draft: Draft, file: string, text: string): void {
 export function planRemoval(draft: Draft, file: string): void {
   if (plannedText(draft, file) !== undefined || draft.input.existing.has(file))
     draft.files.set(file, null)
+}
+
+export function keep(draft: Draft, seed: Seed, file: string, why: KeptListing['why']): void {
+  draft.kept.push({ key: seed.key, file, why })
+  settle(draft, seed, file, 'kept')
+}
+
+/** What becomes of a seed: each row ends in exactly one outcome, or is refused. */
+export function settle(
+  draft: Draft,
+  { key, rows }: Seed,
+  file: string,
+  outcome: SeedOutcome,
+): void {
+  draft.outcomes.push({ key, file, outcome, rows })
+}
+
+export function refuse(
+  draft: Draft,
+  { key, rows }: Seed,
+  reason: 'opted_out' | 'slug_taken',
+  detail: string,
+) {
+  draft.refused.push({ reason, name: key, detail, rows })
 }

@@ -14,6 +14,7 @@ import { lockFileOf, readIfThere, readMemory, readReview } from '../content/cont
 import { type ContentWriter, withContent } from '../content/content-writer.ts'
 import {
   evidenceFileOf,
+  listingFileOf,
   renderJson,
   renderTombstone,
   tombstoneFileOf,
@@ -160,7 +161,7 @@ async function buryWithdrawn(
 ): Promise<string[]> {
   if (!isListingId(item.listing))
     throw new OperatorError(`${item.id} names no listing: ${JSON.stringify(item.listing)}`)
-  const file = `listings/${item.listing.replace('.', '/')}.md`
+  const file = listingFileOf(item.listing)
   const { kept, promised } = await readMemory(contentDir, item.from)
   if (promised !== null)
     throw new OperatorError(
@@ -169,7 +170,7 @@ async function buryWithdrawn(
   const listing = await readIfThere(join(contentDir, file))
   if (listing === null) return [`${file} is gone already`]
   const evidence = await readIfThere(join(contentDir, evidenceFileOf(file)))
-  const buried = { at: now, by: item.from, text: listing, evidence: evidence ?? undefined }
+  const buried = { at: now, by: item.from, listing, evidence: evidence ?? undefined }
   await writer.write(tombstoneFileOf(file), renderTombstone(file, buried))
   const listings = [...kept.listings].map(
     ([key, { missing_since: _, ...entry }]) =>

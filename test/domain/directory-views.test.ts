@@ -55,6 +55,7 @@ describe('stats', () => {
         relayable: 2,
         with_trust: 2,
       },
+      quality: expect.arrayContaining([expect.objectContaining({ kind: 'http_api', listings: 3 })]),
       dump: {
         ...DUMP,
         licenses: ['mcp_registry', 'x402-list'].map((source) => ({

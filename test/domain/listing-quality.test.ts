@@ -19,6 +19,8 @@ test.each([
   ['a POST with neither', { http: [{ method: 'POST', url }] }, 'operations', false],
   ['a GET that takes nothing', { http: [{ method: 'GET', url }] }, 'operations', true],
   ['no operation', { http: [] }, 'operations', false],
+  ['a guess', { http: [{ method: 'GET', url, assumed: ['method'] }] }, 'no_guess', false],
+  ['nothing to guess', { http: [] }, 'no_guess', undefined],
   ['a key and no page for it', { auth: { type: 'api_key' } }, 'auth_docs', false],
   ['a key and its page', { auth: { type: 'api_key', docs: url } }, 'auth_docs', true],
   ['no key', { auth: { type: 'none' } }, 'auth_docs', undefined],

@@ -113,6 +113,7 @@ describe('lists of listings', () => {
     ])
     expect(lists.firstParty.map(({ id }) => id)).toEqual(['kit.ours'])
     expect(toHomeLists(listings.toReversed(), 2).newest).toEqual(lists.newest)
+    expect(lists.answered).toEqual([])
   })
 })
 

@@ -33,10 +33,10 @@ const resource = ({ path, amount }: Told) => ({
   accepts: [{ scheme: 'exact', network: 'base', asset: USDC, amount: String(amount) }],
 })
 
-const service = (told: readonly Told[]) => ({
-  id: 'tides',
+const service = (told: readonly Told[], room = '') => ({
+  id: `tides${room.replace('/', '-')}`,
   name: 'Tides',
-  serviceUrl: HOST,
+  serviceUrl: `${HOST}${room}`,
   description: 'Depths and tides of harbours.',
   tags: ['harbours'],
   docs: { apiReference: `${HOST}/openapi.json` },
@@ -164,6 +164,30 @@ describe('three sources of one service', () => {
       'There: $0.005 a call. It does not name 1 operation of these.',
       'There: $0.02 a call.',
     ])
+  })
+
+  test('several services below one host, where an index and a list name the host alone', async () => {
+    const room = fc.constantFrom('', '/north', '/south', '/west')
+    const rooms = fc.uniqueArray(room, { minLength: 1, maxLength: 3 })
+    const given = fc.record({ rooms, shared: fc.subarray(['/north', '/south']), told: someTold })
+    await fc.assert(
+      fc.asyncProperty(given, async ({ rooms, shared, told }) => {
+        const rows = {
+          mpp: rooms.map((room) => service([{ path: '/a', amount: 4000 }], room)),
+          'x402-bazaar': [
+            ...told,
+            ...shared.map((path) => ({ path: `${path}/a`, amount: 5000 })),
+          ].map(resource),
+          'x402-list': [measured(0.02)],
+        }
+        const [first, ...others] = await Promise.all(ORDERS.map((order) => seedIn(order, rows)))
+        if (first === undefined) throw new Error('no order')
+        for (const other of others) expect(filesOf(other)).toEqual(filesOf(first))
+        const { faults } = readContent(first.contentDir, { allowPrivate: false })
+        expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+      }),
+      { numRuns: 8 },
+    )
   })
 
   test('lose nothing that any of them said, and keep the known method', async () => {

@@ -4,24 +4,33 @@ import { KINDS } from '../../domain/wire/vocabulary.ts'
 /** How many listings a page points to as like this one. */
 const MAX_SIMILAR = 6
 
-/** Weights of what two listings share; a rare tag says more than a category. */
-const TAG_WEIGHT = 3
-const CATEGORY_WEIGHT = 1
+/** What two listings may share, with its weight: what they do says most, a category least. */
+const SHARED: readonly (readonly [
+  weight: number,
+  keysOf: (listing: DerivedListing) => string[],
+])[] = [
+  [8, ({ surface }) => surface.operations.flatMap(({ task }) => task ?? [])],
+  [3, ({ surface }) => surface.tools.map(({ name }) => name.toLowerCase().replaceAll('-', '_'))],
+  [3, ({ facts }) => facts.tags],
+  [1, ({ facts }) => facts.categories],
+]
 const KIND_WEIGHT = 0.5
 
 /** A tag on more listings than this says nothing, and would make the build quadratic. */
 const MAX_SHARED_BY = 400
 
 /**
- * Listings like a given one, by shared tags and categories, best first; ties by trust, then id.
+ * Listings like a given one, by shared tasks, tools, tags and categories, best first; ties by trust, then id.
  * First-party kits are left out: they have a row of their own.
  */
 export function createSimilarFinder(
   listings: readonly DerivedListing[],
 ): (listing: DerivedListing) => string[] {
   const organic = listings.filter(({ facts }) => !facts.first_party)
-  const byTag = groupBy(organic, ({ facts }) => facts.tags)
-  const byCategory = groupBy(organic, ({ facts }) => facts.categories)
+  const shared = SHARED.map(([weight, keysOf]) => {
+    const keys = (listing: DerivedListing) => [...new Set(keysOf(listing))]
+    return { weight, keys, groups: groupBy(organic, keys) }
+  })
   // Places instead of listings, and one array of scores for all calls: with 15,000 listings a map
   // for each and a sort of all that share anything took a third of the build's own time.
   const scores = new Float64Array(organic.length)
@@ -36,8 +45,8 @@ export function createSimilarFinder(
         scores[place] = (scores[place] ?? 0) + rarity
       }
     }
-    for (const tag of listing.facts.tags) add(byTag.get(tag), TAG_WEIGHT)
-    for (const category of listing.facts.categories) add(byCategory.get(category), CATEGORY_WEIGHT)
+    for (const { weight, keys, groups } of shared)
+      for (const key of keys(listing)) add(groups.get(key), weight)
     const ids = best(listing, touched, scores)
     for (const place of touched) scores[place] = 0
     return ids

@@ -4,11 +4,15 @@ import type { Evidence } from '../trust/evidence.ts'
 import type { Kind } from '../wire/vocabulary.ts'
 import { toSurface } from './surface.ts'
 
-/** What a caller misses where a listing lacks it, in the order in which people look for it. */
+/**
+ * What a caller misses where a listing lacks it, in the order in which people look for it. `no_guess`:
+ * nothing of its operations is in `assumed`.
+ */
 export const QUALITIES = [
   'price',
   'payout',
   'operations',
+  'no_guess',
   'tools',
   'skills',
   'auth_docs',
@@ -43,6 +47,9 @@ export function judgeQuality(
       price: facts.pricing.model !== 'unknown',
       ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
       operations: operations.length > 0 && operations.every(isDescribed),
+      ...(operations.length > 0 && {
+        no_guess: operations.every(({ assumed = [] }) => assumed.length === 0),
+      }),
     }),
     ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),
     ...(facts.kind === 'a2a_agent' && { skills: skills.length > 0 }),

@@ -3,7 +3,9 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import { countBy } from '../derived/listing-counts.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { railsOf } from '../listing/pricing.ts'
+import { countQuality, judgeQuality } from '../operation/listing-quality.ts'
 import { count } from '../wire/shapes.ts'
+import { KINDS } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './summary-view.ts'
 
 const counts = v.record(v.string(), count)
@@ -26,6 +28,14 @@ export const StatsSchema = v.object({
     relayable: count,
     with_trust: count,
   }),
+  /** Of the listings of a kind that something applies to, how many have it. */
+  quality: v.array(
+    v.object({
+      kind: v.picklist(KINDS),
+      listings: count,
+      have: v.record(v.string(), v.object({ has: count, of: count })),
+    }),
+  ),
   /** Every listing in one file, and on what terms its rows are from where. */
   dump: v.object({
     ...dumpEntries,
@@ -64,6 +74,13 @@ export function toStatsView(
       relayable: many(({ buy }) => buy.buy === 'relay_x402'),
       with_trust: many(({ trust }) => trustScoreOf(trust) !== null),
     },
+    quality: countQuality(
+      listings.map(({ id, facts, evidence }) => ({
+        id,
+        kind: facts.kind,
+        quality: judgeQuality(facts, evidence),
+      })),
+    ),
     dump: {
       ...dump,
       licenses: Object.entries(bySource).map(([source, many]) => ({

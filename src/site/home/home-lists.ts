@@ -1,3 +1,4 @@
+import type { ListingHistory } from '../../compiled.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, type ListingRow, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
@@ -5,6 +6,7 @@ import { digestOf } from '../rows/tile.ts'
 interface Added {
   view: ListingView
   added: string
+  history?: Pick<ListingHistory, 'probes'>
 }
 
 /** The lists of the home page: outside listings only; our own kits have a row of their own. */
@@ -14,6 +16,8 @@ export interface HomeLists {
   /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
   newest: { row: ListingRow; added: string }[]
   firstParty: ListingRow[]
+  /** Servers that named their tools to our probe, the most tools first. */
+  answered: { name: string; page: string; tools: number }[]
 }
 
 export function toHomeLists(listings: readonly Added[], length: number): HomeLists {
@@ -30,6 +34,12 @@ export function toHomeLists(listings: readonly Added[], length: number): HomeLis
       )
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
+    answered: outside
+      .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')
+      .map(({ view }) => ({ name: view.name, page: view.page, tools: view.tools.length }))
+      .filter(({ tools }) => tools > 0)
+      .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
+      .slice(0, length),
     firstParty: listings
       .filter(({ view }) => view.first_party)
       .map(({ view }) => toListingRow(view)),

@@ -1,41 +1,39 @@
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
-import type { ExistingListing } from '../content/existing-listing.ts'
-import { renderListing } from '../content/listing-text.ts'
 import { evidenceFileOf, membersOf, renderJson } from '../content/machine-files.ts'
 import { hashValue } from '../content/seed-lock.ts'
-import { OWNED_FIELDS, type Seed } from '../facts/seed-facts.ts'
-import {
-  type Draft,
-  type KeptListing,
-  plannedText,
-  planRemoval,
-  planText,
-  type SeedOutcome,
-} from './seeding-plan.ts'
+import type { Seed } from '../facts/seed-facts.ts'
+import { type Draft, plannedText, planRemoval, planText } from './seeding-plan.ts'
 
 const WITHDRAWN = 'withdrawn_at_source'
 
-/**
- * Puts a source's members into the evidence file beside a listing, the others untouched. A member
- * that says the same as before keeps its time, so that a second run changes nothing; and what a
- * catalogue says of a seller never replaces what the seller said itself.
- */
+/** Puts a source's members into the evidence file beside a listing, the others untouched. */
 export function planEvidence(draft: Draft, listing: string, seed: Seed): void {
   const file = evidenceFileOf(listing)
   const members = membersOf(plannedText(draft, file))
-  for (const [name, value] of Object.entries(seed.evidence ?? {})) {
-    const known = members[name]
-    if (isSaidAlready(known, value) || isFromSeller(known, value)) continue
-    members[name] = uniteTools(known, value)
-  }
+  for (const [name, value] of Object.entries(seed.evidence ?? {}))
+    members[name] = unite(members[name], value)
   removeNotice(members)
   if (Object.keys(members).length === 0) planRemoval(draft, file)
   else if (isChanged(draft, file, members)) planText(draft, file, renderJson(members))
 }
 
-/** Evidence comes back with its listing. */
-export function restoreEvidence(draft: Draft, listing: string, evidence: unknown): void {
-  if (isJsonObject(evidence)) planText(draft, evidenceFileOf(listing), renderJson(evidence))
+/** Evidence comes back, or moves, with its listing. */
+export function carryEvidence(draft: Draft, listing: string, evidence: unknown): void {
+  if (!isJsonObject(evidence) || Object.keys(evidence).length === 0) return
+  const file = evidenceFileOf(listing)
+  const members = { ...evidence }
+  for (const [name, value] of Object.entries(membersOf(plannedText(draft, file))))
+    members[name] = unite(members[name], value)
+  planText(draft, file, renderJson(members))
+}
+
+/**
+ * A member that says the same as before keeps its time, so that a second run changes nothing; and
+ * what a catalogue says of a seller never replaces what the seller said itself.
+ */
+function unite(known: unknown, value: unknown): unknown {
+  const stays = isSaidAlready(known, value) || isFromSeller(known, value)
+  return stays ? known : uniteTools(known, value)
 }
 
 /** What a listing that people edited is told by when its source withdraws it. */
@@ -100,58 +98,4 @@ function withoutTime(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   const { at: _at, as_of: _asOf, ...rest } = value
   return rest
-}
-
-/** What becomes of a seed whose listing is there. */
-export function settle(
-  draft: Draft,
-  seed: Seed,
-  there: ExistingListing,
-  text: string,
-  outcome: SeedOutcome,
-): void {
-  if (text !== there.text) draft.files.set(there.file, text)
-  planEvidence(draft, there.file, seed)
-  draft.outcomes.push({ key: seed.key, file: there.file, outcome, rows: seed.rows })
-}
-
-export function write(
-  draft: Draft,
-  seed: Seed,
-  file: string,
-  text: string,
-  outcome: SeedOutcome,
-): void {
-  draft.listings.set(seed.key, { file, wrote: hashFields(seed) })
-  planText(draft, file, text)
-  planEvidence(draft, file, seed)
-  draft.outcomes.push({ key: seed.key, file, outcome, rows: seed.rows })
-}
-
-export function keep(draft: Draft, seed: Seed, file: string, why: KeptListing['why']): void {
-  draft.kept.push({ key: seed.key, file, why })
-  draft.outcomes.push({ key: seed.key, file, outcome: 'kept', rows: seed.rows })
-}
-
-export function refuse(
-  draft: Draft,
-  seed: Seed,
-  reason: 'opted_out' | 'slug_taken',
-  detail: string,
-) {
-  draft.refused.push({ reason, name: seed.key, detail, rows: seed.rows })
-}
-
-export function isOwnRender({ text, fields }: ExistingListing, seed: Seed): boolean {
-  const added = fields?.get('added')
-  return typeof added === 'string' && text === renderListing(seed.facts, added)
-}
-
-export function hashFields(seed: Seed): Record<string, string> {
-  return Object.fromEntries(
-    OWNED_FIELDS.filter((field) => seed.facts[field] !== undefined).map((field) => [
-      field,
-      hashValue(seed.facts[field]),
-    ]),
-  )
 }
