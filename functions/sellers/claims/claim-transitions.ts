@@ -3,7 +3,7 @@ import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { DeliveryQueue } from '../../deliveries/delivery-queue.ts'
 import type { ClaimMailTask } from '../../deliveries/delivery-task.ts'
-import { OWNER_EVENTS } from '../../store/migrations/0006-watches.ts'
+import { OWNER_EVENTS } from '../../store/migrations/0007-watches.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'

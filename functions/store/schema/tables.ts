@@ -2,7 +2,8 @@ import type { BASELINE } from '../migrations/0001-tables.ts'
 import type { ACCESS } from '../migrations/0002-access.ts'
 import type { CONTRACT_PROOFS } from '../migrations/0003-contract-proofs.ts'
 import type { ASKED, JOBS } from '../migrations/0004-jobs.ts'
-import type { WatchTables } from '../migrations/0006-watches.ts'
+import type { MOVES } from '../migrations/0006-moves.ts'
+import type { WatchTables } from '../migrations/0007-watches.ts'
 import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
@@ -12,6 +13,7 @@ export type Tables = Omit<
 > &
   RowsOf<typeof CONTRACT_PROOFS> &
   RowsOf<typeof ASKED> &
+  RowsOf<typeof MOVES> &
   WatchTables
 
 export type ChannelEventTable = Tables['channel_event']

@@ -80,7 +80,7 @@ export interface Categories {
 }
 
 export interface Changes {
-  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; facts?: { [name: string]: { was?: string; is?: string } }; reason?: string })[]
+  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; facts?: { [name: string]: { was?: string; is?: string } }; reason?: string; moved_to?: string })[]
   next: string | null
   has_more: boolean
 }
@@ -170,7 +170,7 @@ export interface Listing {
   url: string
   categories: string[]
   tags: string[]
-  sources: { source: string; ref: string }[]
+  sources: { source: string; ref: string; differs?: { price?: { min_usd: number; max_usd: number }; operations_missing?: number } }[]
   pricing: Pricing
   status: "unclaimed" | "claimed"
   first_party: boolean
@@ -211,7 +211,7 @@ export interface Problem {
   title: string
   status: number
   detail: string
-  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
+  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-moved" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
   errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
 }
 
@@ -249,6 +249,7 @@ export interface Sources {
 
 export interface Stats {
   listings: { total: number; first_party: number; by_kind: { [name: string]: number }; by_category: { [name: string]: number }; by_rail: { [name: string]: number }; by_source: { [name: string]: number }; by_status: { [name: string]: number }; relayable: number; with_trust: number }
+  quality: ({ kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"; listings: number; have: { [name: string]: { has: number; of: number } } })[]
   dump: { ndjson: { url: string; bytes: number; sha256: string }; gz: { url: string; bytes: number; sha256: string }; licenses: { source: string; license: string; attribution: string; listings: number }[] }
   updated: string
 }
