@@ -24,10 +24,7 @@ const TargetSchema = v.union(
 
 /** `POST /api/v1/watches`. */
 export const WatchBodySchema = v.strictObject({
-  target: v.pipe(
-    TargetSchema,
-    v.description('A listing, a search (its query string), or whoever is paid at an address.'),
-  ),
+  target: v.pipe(TargetSchema, v.description('A search is its query string.')),
   events: v.optional(
     v.pipe(
       v.array(
@@ -35,7 +32,6 @@ export const WatchBodySchema = v.strictObject({
         'expected a list',
       ),
       v.minLength(1, 'expected at least one event'),
-      v.description('What to tell of; everything where it is absent.'),
     ),
     [...WATCH_EVENTS],
   ),
@@ -45,9 +41,7 @@ export const WatchBodySchema = v.strictObject({
       ({ webhook, email }) => webhook !== undefined || email !== undefined,
       'expected a webhook, an email address, or both',
     ),
-    v.description(
-      'Where to: an email address, or a webhook. With both, the webhook is told and the address hears when it fails.',
-    ),
+    v.description('With both, the webhook gets news and the address hears when it fails.'),
   ),
 })
 export type WatchBody = v.InferOutput<typeof WatchBodySchema>
