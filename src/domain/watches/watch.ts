@@ -32,6 +32,7 @@ export const WatchBodySchema = v.strictObject({
         'expected a list',
       ),
       v.minLength(1, 'expected at least one event'),
+      v.description('All events where it is absent.'),
     ),
     [...WATCH_EVENTS],
   ),
