@@ -18,7 +18,10 @@ export async function readLedgerFacts(
     .select(['listing_id', 'host'])
     .where('state', '=', 'verified')
     .execute()
-  const removals = await store.db.selectFrom('opt_out').select(['listing_id', 'host']).execute()
+  const removals = await store.db
+    .selectFrom('opt_out')
+    .select(['listing_id', 'host', 'moved_to'])
+    .execute()
   const proofs = await store.db
     .selectFrom('payout_proof')
     .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
@@ -32,6 +35,11 @@ export async function readLedgerFacts(
     provenPayouts: new Map([...proven].map(([id, rows]) => [id, rows.map((row) => row.payout)])),
     claimed: new Map(claims.map(({ listing_id, host }) => [listing_id, host])),
     optedOut: new Map(removals.map(({ listing_id, host }) => [listing_id, host])),
+    moved: new Map(
+      removals.flatMap(({ listing_id, moved_to }) =>
+        moved_to === null ? [] : [[listing_id, moved_to]],
+      ),
+    ),
     disputes: await readAcceptedDisputes(store, now),
     demand: await readDemand(store, toDay(now) - DEMAND_DAYS + 1),
   }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { addMonths, dropMonths } from '../store/migrations/months.ts'
 import { toDay, toHour } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
@@ -34,7 +35,10 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   const limit = (toDay(now) - RETENTION.click_days) * HOURS_A_DAY
   await db.transaction().execute(async (trx) => {
     // Two instances folding the same rows would count them twice; SQLite's BEGIN IMMEDIATE is the lock.
-    if (dialect === 'postgres') await sql`lock table click_day in exclusive mode`.execute(trx)
+    if (dialect === 'postgres') {
+      await sql`lock table click_day in exclusive mode`.execute(trx)
+      await addMonths(trx, now)
+    }
     await trx
       .insertInto('click_day')
       .columns(['day', 'listing_id', 'src', 'clicks'])
@@ -45,12 +49,15 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
         })),
       )
       .execute()
+    // A month that is past goes as one; days of the month that is not, row by row.
+    if (dialect === 'postgres') await dropMonths(trx, 'click', limit / HOURS_A_DAY)
     await trx.deleteFrom('click').where('hour', '<', limit).execute()
   })
 }
 
-async function dropOldCounts({ db }: Store, now: number): Promise<void> {
+async function dropOldCounts({ db, dialect }: Store, now: number): Promise<void> {
   const limit = toDay(now) - RETENTION.count_days
+  if (dialect === 'postgres') await dropMonths(db, 'usage_day', limit)
   await db.deleteFrom('click_day').where('day', '<', limit).execute()
   await db.deleteFrom('usage_day').where('day', '<', limit).execute()
 }

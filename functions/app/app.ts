@@ -89,7 +89,7 @@ function createFallback({ problem, release }: Pick<Parts, 'problem' | 'release'>
     if (allowed.length > 0 && !allowed.includes(req.method))
       return refuseMethod(req.method, allowed, problem)
     const gone = findGone(release(), url.pathname)
-    if (gone !== null) return toGoneProblem(gone, problem)
+    if (gone !== null) return toGoneProblem(gone, url.pathname + url.search, problem)
     if (url.pathname.startsWith(LISTING_PREFIX))
       return problem('listing-not-found', {
         detail:

@@ -92,9 +92,9 @@ function createLayerTable(layers: Layers): Layer[] {
       isPlainGet(asked.req) &&
       answered(search(asked.req, asked.res, asked.query, () => toApp(asked))),
     (asked) => hasBody(asked.req) && cutSlowBody(asked),
+    (asked) => answerGone(asked, release(), problem),
     (asked) => doors !== undefined && isForDoor(asked) && toApp(asked),
     nameChosenPage,
-    (asked) => answerGone(asked, release(), problem),
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
     ({ req, res, path }) => release().files.serve(req, res, path),
     ({ req, res, path }) => cards?.serve(req, res, path) === true,
@@ -139,7 +139,7 @@ function toFirstHeaders({ config }: Parts): Layer {
   }
 }
 
-/** A page for a browser, a problem for everybody else: 410 either way. */
+/** 308 where it moved; else 410, as a page for a browser and as a problem for everybody else. */
 function answerGone(
   { req, res, path }: Asked,
   release: Release,
@@ -147,9 +147,9 @@ function answerGone(
 ): boolean {
   const gone = findGone(release, path)
   if (gone === null) return false
-  if (wantsPage(req, path) && release.files.serveAs(req, res, gonePagePath(gone.id), 410))
-    return true
-  return answered(sendResponse(req, res, toGoneProblem(gone, problem)))
+  const hasPage = gone.moved_to === undefined && wantsPage(req, path)
+  if (hasPage && release.files.serveAs(req, res, gonePagePath(gone.id), 410)) return true
+  return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
 }
 
 /** The page of chosen listings shares its address with the list of comparisons. */

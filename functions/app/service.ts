@@ -29,8 +29,13 @@ import { createProposalRoute, createProposePage } from '../proposals/proposal-fo
 import { createPropose } from '../proposals/propose.ts'
 import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
-import { createFindOperations, createOperationsRoute } from '../search/find-operations.ts'
-import { createPageSearch, createReleaseSearch, createSearchDoors } from '../search/search-doors.ts'
+import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
+import {
+  createPageSearch,
+  createReleaseSearch,
+  createSearchDoors,
+  createSearchRoute,
+} from '../search/search-doors.ts'
 import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
 import {
   createClaimCheck,
@@ -141,7 +146,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const propose = createPropose(parts, runs)
   const handlers: Handlers = {
     search: search.route,
-    operations: createOperationsRoute(parts, createFindOperations(parts)),
+    operations: createSearchRoute(parts, createOperationsSearch(createFindOperations(parts))),
     compare_list: createCompareList(parts),
     kit: createKit(parts),
     lint: createLint(parts, check),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { type Gone, toGoneText } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { judgePayment, parseExpectation } from '../../src/domain/pins/expectation.ts'
 import type { Difference, Expectation } from '../../src/domain/pins/offer.ts'
@@ -58,13 +58,7 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
   const id = decodeId(path.slice(CALL_PATH.length))
   const listing = release.listings.get(id)
   const gone = listing === undefined ? release.gone.get(id) : undefined
-  if (gone !== undefined)
-    return answer(
-      refuse(
-        { code: 'listing-gone', error: 'destination_not_found', detail: toGoneText(gone) },
-        { extra: { ...gone } },
-      ),
-    )
+  if (gone !== undefined) return answer(toGoneCall(gone, req.url ?? '', refuse))
   if (listing === undefined)
     return answer(
       refuse({
@@ -113,6 +107,24 @@ function planListing(
   const expectation = readExpectation(req, listing, refuse)
   if (expectation instanceof Response) return answer(expectation)
   return { kind: 'forward', listing, target: target.url, path: target.path, expectation }
+}
+
+/**
+ * A call to a listing that moved is repeated by its caller, never sent on from here: 308 keeps method,
+ * body and payment. What was meant for one host does not follow to another by itself.
+ */
+function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Response {
+  const { id, moved_to, another_host } = gone
+  const location =
+    moved_to !== undefined && another_host === undefined && target.replace(id, moved_to)
+  return refuse(
+    {
+      code: location ? 'listing-moved' : 'listing-gone',
+      error: 'destination_not_found',
+      detail: `${toGoneText(gone)} Nothing was sent.`,
+    },
+    { extra: { ...gone }, ...(location && { headers: { Location: location } }) },
+  )
 }
 
 /** What the caller expects; a refusal where it cannot be read, or something differs already. */

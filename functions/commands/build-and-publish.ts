@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
 import { digestCode } from '../../src/compile/files/code-digest.ts'
@@ -108,11 +110,14 @@ async function readLedger(
       ? new Map<string, PayoutStanding>()
       : readPayoutStandings(content, facts, config.BASE_URL)
   }
-  return readFactsForBuild(config, createStderrLog(), readStandings).catch((error: unknown) => {
-    if (error instanceof OperatorError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
-  })
+  const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
+  return readFactsForBuild(config, createStderrLog(), moves, readStandings).catch(
+    (error: unknown) => {
+      if (error instanceof OperatorError) throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
+    },
+  )
 }
 
 function once<Result>(work: () => Result): () => Result {

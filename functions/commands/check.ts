@@ -1,20 +1,25 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import {
   type Content,
   type ContentReport,
   readContent,
 } from '../../src/compile/content/read-content.ts'
-import { type Fault, formatFault } from '../../src/compile/content/schema-faults.ts'
+import { readTombstones } from '../../src/compile/content/read-evidence.ts'
+import { type Fault, faultOf, formatFault } from '../../src/compile/content/schema-faults.ts'
 import {
   countQuality,
   findPoorest,
   judgeQuality,
   QUALITIES,
 } from '../../src/domain/operation/listing-quality.ts'
-import { readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
-import { parseConfig } from '../ports/config.ts'
+import { readLedgerFacts } from '../analytics/ledger-facts.ts'
+import { hasLedger } from '../operations/read-facts.ts'
+import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
+import { type Config, parseConfig } from '../ports/config.ts'
+import { openStore } from '../store/open-store.ts'
 import { findUntold } from './find-untold.ts'
 
 /** Of the poorest listings. */
@@ -36,17 +41,34 @@ const OPTIONS = {
  * poorest. `--catalogue` names the hosts of a saved catalogue that have neither a listing nor a
  * reason in `docs/not-listed.md`. Exit: 0 sound, 1 errors, 2 the command was wrong.
  */
-await runMain(() => {
+await runMain(async () => {
   const { 'changed-from': since, quality, catalogue } = readCommandLine(HELP, OPTIONS).values
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
   const changes = since === undefined ? null : readChanges(root, since)
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
-  report(read, changes, { root, start })
+  const moved = await findOptedOutMoves(config)
+  report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
   if (quality === true && read.content !== null) reportQuality(read.content)
   if (catalogue !== undefined && read.content !== null) reportUntold(catalogue, read.content)
 })
+
+/** Who asked not to be listed is not listed again under another id; only the ledger knows who did. */
+async function findOptedOutMoves(config: Config): Promise<Fault[]> {
+  const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
+  if (moves.size === 0 || !hasLedger(config)) return []
+  const store = await openStore(config, createStderrLog())
+  const { optedOut } = await readLedgerFacts(store, Date.now()).finally(() => store.close())
+  return [...moves.keys()]
+    .filter((id) => optedOut.has(id))
+    .map((id) =>
+      faultOf(
+        `tombstones/${id.replace('.', '/')}.json`,
+        `moved_to: the owner of ${id} asked not to be listed, so it cannot move: remove ${moves.get(id)} too`,
+      ),
+    )
+}
 
 function report(
   read: ContentReport,

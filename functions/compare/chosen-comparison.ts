@@ -9,7 +9,7 @@ import { splitTarget } from '../http/find-request-fault.ts'
 import { type InputError, toQueryError } from '../http/problem.ts'
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { type Release, readBuilt, readListing } from '../release/release.ts'
+import { currentId, type Release, readBuilt, readListing } from '../release/release.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
@@ -19,7 +19,7 @@ export function createComparison({ release, config }: ComparisonParts) {
   return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
     const current = release()
     const rows = await current.doorData.compareRows()
-    const chosen = [...new Set(ids)]
+    const chosen = [...new Set(ids.map((id) => currentId(current, id)))]
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
       return { problems: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
@@ -92,7 +92,8 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
     const ids = readComparedIds(
       new URLSearchParams(given.getAll('ids').map((id) => ['ids', id])).toString(),
     )
-    const asked = 'ids' in ids ? [...new Set(ids.ids)] : []
+    const given_ids = 'ids' in ids ? ids.ids : []
+    const asked = [...new Set(given_ids.map((id) => currentId(current, id)))]
     const known = asked.filter((id) => current.listings.has(id))
     const unknown = asked.filter((id) => !current.listings.has(id))
     const beyond = known.slice(MOST_COMPARED)

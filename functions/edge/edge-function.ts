@@ -1,10 +1,12 @@
 import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { answerPreflight, refuseMethod } from '../http/method-answers.ts'
 import { createProblems, refuseParameters } from '../http/problem.ts'
 import { toSearchTexts } from '../release/prepare-texts.ts'
+import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { createSearch, type Search } from '../search/search.ts'
 
 /** What the release's own build writes into the bundle. */
@@ -13,11 +15,24 @@ declare const RELEASE: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search'>
 const METHODS = ['GET', 'HEAD', 'OPTIONS']
 const problem = createProblems(RELEASE.base_url)
 const transport = toTransportHeaders(RELEASE.base_url)
-let opening: Promise<Search> | undefined
+
+/** What is answered: the file each index is in, and what searches it. */
+const ENDPOINTS = new Map<string, { file: IndexFile; over(index: SearchIndex): Search }>([
+  [ROUTES.search.path, { file: 'search.index', over: searchOver }],
+  [
+    ROUTES.operations.path,
+    {
+      file: 'operations.index',
+      over: (operations) =>
+        createOperationsSearch(createFindOperations({ release: () => ({ operations }) })),
+    },
+  ],
+])
+const opened = new Map<string, Promise<Search>>()
 
 /**
- * `GET /api/v1/search` for a function host: the same answers as the server's, from one file and the
- * index. Limits and compression are the host's; searches are not counted, as no ledger is there.
+ * The live searches for a function host: the same answers as the server's, from one file of code and
+ * two indexes. Limits and compression are the host's; searches are not counted, as no ledger is there.
  */
 export default {
   async fetch(request: Request, env: IndexSource): Promise<Response> {
@@ -29,18 +44,22 @@ export default {
 
 async function answer(request: Request, env: IndexSource): Promise<Response> {
   const { pathname, search: query } = new URL(request.url)
-  if (pathname !== ROUTES.search.path)
+  const endpoint = ENDPOINTS.get(pathname)
+  if (endpoint === undefined)
     return problem('not-found', {
-      detail: `This function answers ${ROUTES.search.path}; /openapi.json lists every endpoint.`,
+      detail: `This function answers ${[...ENDPOINTS.keys()].join(' and ')}; /openapi.json lists every endpoint.`,
     })
   if (request.method === 'OPTIONS') return answerPreflight(pathname, METHODS)
   if (!METHODS.includes(request.method)) return refuseMethod(request.method, METHODS, problem)
   try {
-    opening ??= open(env)
+    const opening =
+      opened.get(pathname) ??
+      readIndex(env, endpoint.file).then((bytes) => endpoint.over(loadSearchIndex(bytes)))
+    opened.set(pathname, opening)
     return reply(await opening, request, query.slice(1))
   } catch (error) {
     // The next request tries again: a bucket that did not answer may do so then.
-    opening = undefined
+    opened.delete(pathname)
     const id = crypto.randomUUID()
     console.error(JSON.stringify({ event: 'search.failed', id, reason: String(error) }))
     return problem('internal', {
@@ -50,8 +69,7 @@ async function answer(request: Request, env: IndexSource): Promise<Response> {
   }
 }
 
-async function open(env: IndexSource): Promise<Search> {
-  const index = loadSearchIndex(await readIndex(env))
+function searchOver(index: SearchIndex): Search {
   const texts = toSearchTexts(RELEASE)
   return createSearch({
     index: () => index,
@@ -63,18 +81,18 @@ async function open(env: IndexSource): Promise<Search> {
 function reply(search: Search, request: Request, rawQuery: string): Response {
   const page = request.headers.get('search-typing') === '1' ? 'typing' : undefined
   const found = search(rawQuery, { page })
-  if (found.status === 200)
-    return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
-  return refuseParameters(problem, found.problems)
+  if (found.status !== 200) return refuseParameters(problem, found.problems)
+  return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
 }
 
 /**
- * Where the search function finds the bytes of its index: whichever of these its host gives. They
- * are asked once, with the first request.
+ * Where the function finds the bytes of its indexes: whichever of these its host gives. Each index
+ * is asked for once, with the first request that needs it.
  */
 interface IndexSource {
-  /** The bytes themselves, or a function that reads them from a file. */
+  /** The bytes of each themselves, or a function that reads them from a file. */
   SEARCH_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)
+  OPERATIONS_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)
   /** A binding that answers requests for files, as for static assets. */
   ASSETS?: { fetch(url: string): Promise<Response> }
   /** A bucket of an object store. */
@@ -83,27 +101,28 @@ interface IndexSource {
 
 type Bytes = Uint8Array | ArrayBuffer
 
-/** Its name beside the function, in assets and in buckets. */
-const INDEX_FILE = 'search.index'
+/** Their names beside the function, in assets and in buckets, and what gives their bytes directly. */
+const GIVEN = { 'search.index': 'SEARCH_INDEX', 'operations.index': 'OPERATIONS_INDEX' } as const
+type IndexFile = keyof typeof GIVEN
 
 /** @throws Error naming what the host should give when it gives nothing, or has no such file */
-async function readIndex({ SEARCH_INDEX, ASSETS, BUCKET }: IndexSource): Promise<Uint8Array> {
-  if (SEARCH_INDEX !== undefined)
-    return toBytes(typeof SEARCH_INDEX === 'function' ? await SEARCH_INDEX() : SEARCH_INDEX)
+async function readIndex(env: IndexSource, file: IndexFile): Promise<Uint8Array> {
+  const { ASSETS, BUCKET, [GIVEN[file]]: given } = env
+  if (given !== undefined) return asBytes(typeof given === 'function' ? await given() : given)
   if (ASSETS !== undefined) {
-    const answer = await ASSETS.fetch(`https://assets.invalid/${INDEX_FILE}`)
-    if (!answer.ok) throw new Error(`ASSETS answers ${answer.status} for ${INDEX_FILE}`)
-    return toBytes(await answer.arrayBuffer())
+    const answer = await ASSETS.fetch(`https://assets.invalid/${file}`)
+    if (!answer.ok) throw new Error(`ASSETS answers ${answer.status} for ${file}`)
+    return asBytes(await answer.arrayBuffer())
   }
-  const stored = await BUCKET?.get(INDEX_FILE)
-  if (stored) return toBytes(await stored.arrayBuffer())
+  const stored = await BUCKET?.get(file)
+  if (stored) return asBytes(await stored.arrayBuffer())
   throw new Error(
     BUCKET === undefined
-      ? 'expected SEARCH_INDEX, ASSETS or BUCKET in the environment of the function'
-      : `BUCKET has no ${INDEX_FILE}`,
+      ? `expected ${GIVEN[file]}, ASSETS or BUCKET in the environment of the function`
+      : `BUCKET has no ${file}`,
   )
 }
 
-function toBytes(bytes: Bytes): Uint8Array {
+function asBytes(bytes: Bytes): Uint8Array {
   return bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes)
 }

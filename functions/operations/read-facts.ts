@@ -7,6 +7,7 @@ import {
   type OwnerFacts,
 } from '../../src/domain/trust/ledger-facts.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
+import { moveRows } from '../analytics/move-rows.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { readProbeEvidence } from '../probe/probe-content.ts'
@@ -17,17 +18,23 @@ import { SQLITE_FILE } from '../store/sqlite/store.ts'
 /**
  * What the ledger says to a build; nothing where there is no ledger yet.
  *
+ * @param moves what the content says of listings that moved: what the ledger has of them moves too
  * @param standingsOf which payouts count for which listing; asked only where there are settlements
  */
 export async function readFactsForBuild(
   config: Config,
   log: Log,
+  moves: ReadonlyMap<string, string>,
   standingsOf: (ledger: OwnerFacts) => ReadonlyMap<string, PayoutStanding>,
 ): Promise<LedgerFacts> {
   if (!hasLedger(config)) return NO_LEDGER_FACTS
   const store = await openStore(config, log)
   try {
     const now = Date.now()
+    const { moved } = await readLedgerFacts(store, now)
+    await moveRows(store.db, new Map([...moved, ...moves]), (id) =>
+      existsSync(join(config.CONTENT_DIR, 'listings', `${id.replace('.', '/')}.md`)),
+    )
     const facts = {
       ...(await readLedgerFacts(store, now)),
       probed: await readProbeEvidence(store),

@@ -10,6 +10,7 @@ import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
+import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { TaskNames } from '../../src/site/compare/versus.ts'
 import type { MakeProblem } from '../http/problem.ts'
@@ -72,9 +73,24 @@ export function findGone({ gone, listings }: Release, path: string): Gone | null
   return null
 }
 
-/** 410: it was here, why it is not any more, and what is there instead. */
-export function toGoneProblem(gone: Gone, problem: MakeProblem): Response {
-  return problem('listing-gone', { detail: toGoneText(gone), extra: { ...gone } })
+/** The id a listing has now; the same one where it never had another. */
+export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
+  return gone.get(id)?.moved_to ?? id
+}
+
+/**
+ * 308 to the same address of a listing that has another id; else 410: it was here, why it is not any
+ * more, and what is there instead.
+ *
+ * @param target path and query of the request
+ */
+export function toGoneProblem(gone: Gone, target: string, problem: MakeProblem): Response {
+  const { id, moved_to } = gone
+  const answer = { detail: toGoneText(gone), extra: { ...gone } }
+  if (moved_to === undefined) return problem('listing-gone', answer)
+  const location = target.replace(id, moved_to).replace(/^\/gone\//, '/listing/')
+  const headers = { Location: location, 'Cache-Control': SHORT_CACHE }
+  return problem('listing-moved', { ...answer, headers })
 }
 
 /**

@@ -8,8 +8,8 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
-import { createCountedGet } from '../parts/counted-get.ts'
-import type { Handler, Parts } from '../parts/parts.ts'
+import { toBytes } from '../http/to-bytes.ts'
+import { HEADERS, type Search } from './search.ts'
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
@@ -26,7 +26,7 @@ export type FindOperations = (
   rawQuery: string,
 ) => OperationsAnswer | { problems: readonly ParameterProblem[] }
 
-/** `GET /api/v1/operations`: operations, tools and skills by the search's own engine and formula. */
+/** Finds operations, tools and skills by the search's own engine and formula. */
 export function createFindOperations({
   release,
 }: {
@@ -91,14 +91,11 @@ function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
   return { listing, operation, digest, relevance: Math.round(relevance * 100) / 100 }
 }
 
-/** The same over HTTP, within the search's own limit. */
-export function createOperationsRoute(
-  parts: Pick<Parts, 'problem' | 'limits' | 'config'>,
-  find: FindOperations,
-): Handler {
-  const read = (query: string) => {
-    const answer = find(query)
-    return 'problems' in answer ? answer : { view: answer }
+/** `GET /api/v1/operations` as a search that is mounted like the other. */
+export function createOperationsSearch(find: FindOperations): Search {
+  return (rawQuery) => {
+    const answer = find(rawQuery)
+    if ('problems' in answer) return { status: 400, problems: answer.problems }
+    return { status: 200, headers: HEADERS, body: toBytes(JSON.stringify(answer)) }
   }
-  return createCountedGet(parts, read, 'no-store')
 }

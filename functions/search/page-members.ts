@@ -51,7 +51,9 @@ function matchingOperations(
     const [listing = ''] = readId(index, 'organic', row).split('~')
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
-    found.set(listing, name ?? `${method ?? ''} ${pathOf(url)}`.trim())
+    const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
+    // What is found as a whole is named by its row already.
+    if (named !== null) found.set(listing, named)
   }
   return found
 }

@@ -36,7 +36,7 @@ export function createSearchDoors(
 ): { route: Handler; door: SearchDoor } {
   const counted: Counted = new WeakMap()
   return {
-    route: createRoute(parts, search, counted),
+    route: createSearchRoute(parts, search, counted),
     door: createDoor(parts, search, counted),
   }
 }
@@ -48,11 +48,16 @@ const TYPING_HEADERS = ['search-typing', 'waypost-typing']
 type Counted = WeakMap<object, LimitTaken>
 type DoorParts = Omit<SearchParts, 'release' | 'ledger'>
 
-function createRoute({ problem, limits, config }: DoorParts, search: Search, counted: Counted) {
+/** A search as h3 mounts it, within the search's own limit. */
+export function createSearchRoute(
+  { problem, limits, config }: DoorParts,
+  search: Search,
+  counted?: Counted,
+): Handler {
   return async function route({ req }: H3Event): Promise<Response | HTTPResponse> {
     const node = req.runtime?.node?.req
     const taken =
-      (node && counted.get(node)) ?? (await limits.take('search', clientOf(req, config)))
+      (node && counted?.get(node)) ?? (await limits.take('search', clientOf(req, config)))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const isTyping = TYPING_HEADERS.some((name) => req.headers.get(name) === '1')

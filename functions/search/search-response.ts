@@ -5,8 +5,8 @@ import {
   type ClickSource,
   RAILS,
 } from '../../src/domain/wire/vocabulary.ts'
-import { BODY_ENDING } from '../../src/search/index/body-records.ts'
-import { readBody, readId } from '../../src/search/index/index-rows.ts'
+import { BODY_ENDING, BODY_PREFIX } from '../../src/search/index/body-records.ts'
+import { readBody } from '../../src/search/index/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
@@ -29,72 +29,94 @@ export interface SearchResponseInput {
   page?: readonly object[]
 }
 
-/** A stretch of a response: text, bytes that are the same in every response, or a listing. */
-export type Piece = string | Uint8Array | ListedRow
-
-export interface ListedRow {
-  part: PartName
-  row: number
-  id: string
-  /** What takes the place of the brackets that its body ends with. */
-  ending: string
+/** Takes a response of the full view piece by piece. */
+export interface ResponseWriter {
+  text(text: string): void
+  /** Bytes that are the same in every response. */
+  prepared(bytes: Uint8Array): void
+  /** A listing without the brackets that its body ends with, `link` and its id. */
+  listing(part: PartName, row: number, link: string): void
 }
 
 /**
- * A response of the full view, piece by piece. Nothing is parsed or serialised again: `links.go` and
- * `relevance` are added to each listing's prepared bytes, and what was asked for beside them.
+ * Nothing is parsed or serialised again: `links.go` and `relevance` are added to each listing's
+ * prepared bytes, and what was asked for beside them.
  */
-export function fullPieces({
-  index,
-  searchId,
-  query,
-  outcome,
-  texts,
-  source = 'api',
-}: SearchResponseInput): Piece[] {
+export function writeFull(
+  { searchId, query, outcome, texts, source = 'api' }: SearchResponseInput,
+  writer: ResponseWriter,
+): void {
   const { organic, firstParty, explained } = outcome
-  const list = (part: PartName, rows: readonly RankedRow[], more: readonly object[] = []) =>
-    rows.flatMap(({ row, relevance }, at): Piece[] => {
-      const id = readId(index, part, row)
+  const writeRows = (part: PartName, rows: readonly RankedRow[], more: readonly object[] = []) => {
+    rows.forEach(({ row, relevance }, at) => {
+      if (at > 0) writer.text(',')
+      writer.listing(part, row, ',"go":"/go/')
       // A row's place is in its link where rows compete: what is our own competes with nobody.
       const place = part === 'organic' ? `&pos=${at + 1}` : ''
       const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
-      const link = `/go/${id}?sid=${searchId}${place}&src=${source}`
-      const ending = `,"go":"${link}"},"relevance":${relevance}${explain}}`
-      return [at === 0 ? '' : ',', { part, row, id, ending }]
+      writer.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
     })
-  return [
-    echoOf(searchId, query, organic.total),
-    ...list('organic', organic.rows, explained?.organic),
-    '],"featured":[',
-    ...list('firstParty', texts.featured),
-    texts.afterFeatured,
-    ...list('firstParty', firstParty.rows, explained?.firstParty),
-    texts.beforeNotes,
-    besideOf(outcome),
-    texts.afterNotes,
-  ]
+  }
+  writer.text(echoOf(searchId, query, organic.total))
+  writeRows('organic', organic.rows, explained?.organic)
+  writer.text('],"featured":[')
+  writeRows('firstParty', texts.featured)
+  writer.prepared(texts.afterFeatured)
+  writeRows('firstParty', firstParty.rows, explained?.firstParty)
+  writer.prepared(texts.beforeNotes)
+  writer.text(besideOf(outcome))
+  writer.prepared(texts.afterNotes)
 }
 
 export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   if (input.query.view === 'compact') return toBytes(compactText(input))
-  const chunks = fullPieces(input).flatMap((piece) => {
-    if (typeof piece === 'string') return piece === '' ? [] : toBytes(piece)
-    if (piece instanceof Uint8Array) return piece
-    const body = readBody(input.index, piece.part, piece.row)
-    return [body.subarray(0, body.length - BODY_ENDING.length), toBytes(piece.ending)]
+  const bytes = startBytes()
+  writeFull(input, {
+    ...{ text: bytes.text, prepared: bytes.add },
+    listing(part, row, link) {
+      const body = readBody(input.index, part, row)
+      bytes.add(body.subarray(0, body.length - BODY_ENDING.length))
+      bytes.text(link)
+      bytes.add(body.subarray(BODY_PREFIX.length, body.indexOf(QUOTATION_MARK, BODY_PREFIX.length)))
+    },
   })
-  return joinBytes(chunks)
+  return bytes.take()
 }
 
-export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    joined.set(chunk, at)
-    at += chunk.length
+const QUOTATION_MARK = 0x22
+const MOST_BYTES_A_CHARACTER = 3
+const encoder = new TextEncoder()
+/** Answers are written one at a time, and each copies its bytes out in the end. */
+let memory = new Uint8Array(2 ** 16)
+
+/** Bytes of an answer in the making. */
+export function startBytes() {
+  let length = 0
+  const reserve = (more: number) => {
+    if (length + more <= memory.length) return
+    const larger = new Uint8Array(2 * (length + more))
+    larger.set(memory)
+    memory = larger
   }
-  return joined
+  return {
+    length: () => length,
+    text(text: string): void {
+      reserve(text.length * MOST_BYTES_A_CHARACTER)
+      length += encoder.encodeInto(text, memory.subarray(length)).written
+    },
+    add(more: Uint8Array): void {
+      reserve(more.length)
+      memory.set(more, length)
+      length += more.length
+    },
+    /** What was written from a place on, until something is added. */
+    since: (start: number): Uint8Array<ArrayBuffer> => memory.subarray(start, length),
+    /** Forgets what was written from a place on. */
+    cut(start: number): void {
+      length = start
+    },
+    take: (): Uint8Array<ArrayBuffer> => memory.slice(0, length),
+  }
 }
 
 /** The compact view: short rows, no showcase, no texts; for the page our own kits that match, too. */

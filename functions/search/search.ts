@@ -44,7 +44,7 @@ export interface SearchOptions {
   accepts?: string | undefined
 }
 
-const HEADERS = {
+export const HEADERS = {
   ...UNCACHED,
   ...ANY_ORIGIN,
   'Content-Type': 'application/json',

@@ -1,18 +1,20 @@
 import { brotliCompressSync, constants, crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import {
+  BODY_PREFIX,
+  idOf,
   LAST_BLOCK,
   middleOf,
   STORED_HEADER_BYTES,
   writeStoredHeader,
 } from '../../src/search/index/body-records.ts'
 import { readRecord } from '../../src/search/index/index-rows.ts'
-import { BODY_START } from '../../src/search/index/search-document.ts'
 import { joinCrc32 } from '../../src/search/numbers/crc32.ts'
-import { toBytes } from '../http/to-bytes.ts'
-import { fullPieces, joinBytes, type SearchResponseInput } from './search-response.ts'
+import { type SearchResponseInput, startBytes, writeFull } from './search-response.ts'
 
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
 const TRAILER_BYTES = 8
+/** Stands before a text until its length is known. */
+const NO_HEADER = new Uint8Array(STORED_HEADER_BYTES)
 /** What is shorter is written as it is: a block of its own would take longer than it saves. */
 const WORTH_DEFLATING = 512
 const PREPARED = { level: 9, finishFlush: constants.Z_SYNC_FLUSH }
@@ -38,47 +40,53 @@ export function compressWhole(coding: 'gzip' | 'br', bytes: Uint8Array): Uint8Ar
  * of it all follows from theirs.
  */
 export function writeGzipResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
-  const { index } = input
-  const chunks: Uint8Array[] = [GZIP_HEADER]
-  let [text, length, crc] = ['', 0, 0]
-  const add = (more: Blocks) => {
-    chunks.push(more.blocks)
+  const bytes = startBytes()
+  let [start, length, crc] = [0, 0, 0]
+  const count = (more: Omit<Blocks, 'blocks'>) => {
     crc = joinCrc32(crc, more.crc, more.length)
     length += more.length
   }
-  const addText = () => {
-    if (text !== '') add(textBlocks(toBytes(text)))
-    text = ''
+  const openText = () => {
+    start = bytes.length()
+    bytes.add(NO_HEADER)
   }
-  for (const piece of fullPieces(input)) {
-    if (typeof piece === 'string') {
-      text += piece
-      continue
-    }
-    if (!(piece instanceof Uint8Array)) text += BODY_START + piece.id
-    addText()
-    if (piece instanceof Uint8Array) add(blocksOf(piece))
-    else {
-      const record = readRecord(index, piece.part, piece.row)
-      // Where bodies stay in the file, a record is there until the next is read.
-      add(middleOf(index.verifyReads ? record.slice() : record))
-      text = piece.ending
-    }
+  /** What is short is written as it is. */
+  const closeText = () => {
+    const text = bytes.since(start + STORED_HEADER_BYTES)
+    count({ length: text.length, crc: crc32(text) })
+    if (text.length > 0 && text.length <= WORTH_DEFLATING)
+      return writeStoredHeader(bytes.since(start), 0, text.length)
+    const blocks = text.length === 0 ? text : deflateRawSync(text, FAST)
+    bytes.cut(start)
+    bytes.add(blocks)
   }
-  addText()
+  const add = (more: Blocks) => {
+    closeText()
+    bytes.add(more.blocks)
+    count(more)
+    openText()
+  }
+  bytes.add(GZIP_HEADER)
+  openText()
+  writeFull(input, {
+    text: bytes.text,
+    prepared: (text) => add(blocksOf(text)),
+    listing(part, row, link) {
+      const record = readRecord(input.index, part, row)
+      bytes.add(BODY_PREFIX)
+      bytes.add(idOf(record))
+      add(middleOf(record))
+      bytes.text(link)
+      bytes.add(idOf(record))
+    },
+  })
+  closeText()
+  bytes.add(LAST_BLOCK)
   const trailer = new DataView(new ArrayBuffer(TRAILER_BYTES))
   trailer.setUint32(0, crc, true)
   trailer.setUint32(4, length, true)
-  return joinBytes([...chunks, LAST_BLOCK, new Uint8Array(trailer.buffer)])
-}
-
-function textBlocks(text: Uint8Array): Blocks {
-  const own = { length: text.length, crc: crc32(text) }
-  if (text.length > WORTH_DEFLATING) return { ...own, blocks: deflateRawSync(text, FAST) }
-  const blocks = new Uint8Array(STORED_HEADER_BYTES + text.length)
-  writeStoredHeader(blocks, 0, text.length)
-  blocks.set(text, STORED_HEADER_BYTES)
-  return { ...own, blocks }
+  bytes.add(new Uint8Array(trailer.buffer))
+  return bytes.take()
 }
 
 function blocksOf(text: Uint8Array): Blocks {

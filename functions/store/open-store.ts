@@ -9,6 +9,8 @@ import { up as baseline } from './migrations/0001-baseline.ts'
 import { up as access } from './migrations/0002-access.ts'
 import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
 import { up as jobs } from './migrations/0004-jobs.ts'
+import { up as months } from './migrations/0005-months.ts'
+import { up as moves } from './migrations/0006-moves.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
@@ -20,6 +22,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-access': { up: access },
   '0003-contract-proofs': { up: contractProofs },
   '0004-jobs': { up: jobs },
+  '0005-months': { up: months },
+  '0006-moves': { up: moves },
 }
 
 /**

@@ -13,7 +13,8 @@ const LOADERS: Record<string, () => Promise<Engine>> = {
   minisearch: async () => (await import('./engines/minisearch.ts')).minisearch,
   fts5: async () => (await import('./engines/fts5.ts')).fts5,
 }
-const [stage = '', name = '', size = '0', file = '', queries = ''] = process.argv.slice(2)
+const [stage = '', name = '', size = '0', what = '', file = '', queries = ''] =
+  process.argv.slice(2)
 const load = LOADERS[name]
 if (load === undefined) throw new Error(`There is no engine ${name}.`)
 const result = stage === 'build' ? await build(await load()) : await serve(load)
@@ -22,7 +23,7 @@ console.log(JSON.stringify(result))
 async function build(engine: Engine) {
   // Imported here, so that a serving process doesn't pay for the generators.
   const { createListingSource } = await import('./listing-source.ts')
-  const source = createListingSource(Number(size))
+  const source = createListingSource(Number(size), what === 'operations' ? what : 'listings')
   const { buildMs, indexBytes } = await engine.build(source.listings(), file)
   return {
     makeMs: source.makeMs(),

@@ -1,17 +1,20 @@
 /**
  * Our search beside stock Orama, MiniSearch and SQLite FTS5, on the real listings and on synthetic
- * ones with the same text statistics. `node test/bench/search.ts [15761 100000 1000000]`
+ * ones with the same text statistics, and on 100,000 operations.
+ * `node test/bench/search.ts [15761 100000 1000000 operations]`
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { createFreshQueries } from './fresh-queries.ts'
+import { readOperations } from './listing-source.ts'
 import { readScaleListings } from './scale-listings.ts'
 import { findSharedDir } from './shared-data.ts'
 
-const DEFAULT_SIZES = [15_761, 100_000, 1_000_000]
+const DEFAULT_SIZES = ['15761', '100000', 'operations', '1000000']
 const ENGINES = ['waypost', 'fts5', 'minisearch', 'orama']
 /** Beyond this the two that keep everything in JavaScript objects need more memory than most have. */
 const OBJECT_ENGINES_UP_TO = 100_000
@@ -44,37 +47,56 @@ const shared = findSharedDir()
 if (shared === null) {
   console.log('bench:search skipped: ../shared/data is absent (set SHARED_DIR)')
 } else {
-  const sizes = process.argv.slice(2).map(Number)
-  for (const size of sizes.length > 0 ? sizes : DEFAULT_SIZES) benchSize(size)
+  const asked = process.argv.slice(2)
+  for (const size of asked.length > 0 ? asked : DEFAULT_SIZES)
+    if (size === 'operations') bench(PEERS_AT, 'operations', ['waypost', 'fts5'])
+    else bench(Number(size), 'listings', ENGINES)
 }
 
-function benchSize(size: number): void {
+function bench(size: number, what: 'listings' | 'operations', engines: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'search-bench-'))
   const queries = join(folder, 'queries.json')
   writeFileSync(
     queries,
-    JSON.stringify(createFreshQueries(readScaleListings(shared ?? ''), QUERIES)),
+    JSON.stringify(
+      createFreshQueries(
+        what === 'listings'
+          ? readScaleListings(shared ?? '')
+          : readOperations().map(({ texts }) => toNamed(texts)),
+        QUERIES,
+      ),
+    ),
   )
   const load = loadavg()[0]?.toFixed(1)
-  console.log(`\n${size.toLocaleString('en')} listings (load average ${load} at the start)`)
+  console.log(`\n${size.toLocaleString('en')} ${what} (load average ${load} at the start)`)
   const measured = new Map<string, Measured>()
-  for (const engine of ENGINES) {
+  for (const engine of engines) {
     if (size > OBJECT_ENGINES_UP_TO && (engine === 'orama' || engine === 'minisearch')) {
       console.log(`${engine}: skipped above ${OBJECT_ENGINES_UP_TO.toLocaleString('en')} listings`)
       continue
     }
     const file = join(folder, engine)
-    const built = v.parse(BuiltSchema, run('build', engine, size, file))
-    const served = v.parse(ServedSchema, run('serve', engine, size, file, queries))
+    const built = v.parse(BuiltSchema, run('build', engine, size, what, file))
+    const served = v.parse(ServedSchema, run('serve', engine, size, what, file, queries))
     measured.set(engine, { ...built, ...served, fileBytes: statSync(file).size })
   }
   rmSync(folder, { recursive: true })
   printTable(measured)
-  printBounds(size, measured)
+  printBounds(size, what, measured)
+}
+
+/** An operation as queries are made of listings. */
+function toNamed(texts: SearchDocument['texts']) {
+  const { name = [], labels = [], summary = [] } = texts ?? {}
+  return { name: name.join(' '), tags: labels, summary: summary.join(' ') }
 }
 
 /** What the search promises, beside what was measured. */
-function printBounds(size: number, measured: ReadonlyMap<string, Measured>): void {
+function printBounds(
+  size: number,
+  what: 'listings' | 'operations',
+  measured: ReadonlyMap<string, Measured>,
+): void {
   const own = measured.get('waypost')
   if (own === undefined) return
   const tell = (what: string, found: number, bound: number, isMost: boolean) => {
@@ -83,7 +105,7 @@ function printBounds(size: number, measured: ReadonlyMap<string, Measured>): voi
     console.log(`${holds ? 'holds' : 'FAILS'}: ${what} ${found.toFixed(2)}, ${side} ${bound}`)
   }
   for (const [engine, times] of [
-    ['fts5', 30],
+    ['fts5', what === 'operations' ? 40 : 30],
     ['orama', 100],
   ] as const) {
     const peer = measured.get(engine)

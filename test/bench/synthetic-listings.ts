@@ -42,6 +42,26 @@ export function* syntheticListings(
   }
 }
 
+/** Operations beyond the real ones: each takes the shape of a real one, and its words as above. */
+export function* syntheticOperations(
+  real: readonly SearchDocument[],
+  count: number,
+): Generator<SearchDocument> {
+  const random = createRandom(8005)
+  const words = real.flatMap(({ texts }) =>
+    Object.values(texts ?? {}).flatMap((field) => field.join(' ').split(/\s+/)),
+  )
+  const again = (field: readonly string[]) => field.map((text) => rewrite(text, words, random))
+  for (let at = 0; at < count; at += 1) {
+    const { texts = { name: [], labels: [], summary: [] }, ...shape } = random.pick(real)
+    const id = `api.synthetic-${at}~0`
+    const body = new TextEncoder().encode(`{"id":"${id}","operation":{"name":"${at}"}}`)
+    const { name, labels, summary } = texts
+    const made = { name: again(name), labels: again(labels), summary: again(summary) }
+    yield { ...shape, id, texts: made, body }
+  }
+}
+
 function rewrite(text: string, words: readonly string[], random: SeededRandom): string {
   return text
     .split(/\s+/)

@@ -393,3 +393,83 @@ test('a folder beside listings that nobody reads is named, with the one that was
     expect.stringMatching(/^content\/evidense.*warning.*did you mean evidence\?$/),
   ])
 })
+
+describe('a listing that moved', () => {
+  const FORMER = listingText({ url: 'https://api.weather.example/old' })
+  const tombstone = (id: string, changes: object) =>
+    JSON.stringify({
+      id,
+      at: '2026-11-20T00:00:00Z',
+      reason: 'moved',
+      by: 'an editor',
+      listing: FORMER,
+      ...changes,
+    })
+  const checkMove = (changes: object, text = listingText()) =>
+    check({ [FILE]: text, 'tombstones/x402/old.json': tombstone('x402.old', changes) })
+  const elsewhere = listingText({ url: 'https://api.storm.example/now' })
+
+  test.each<[string, object, string | undefined, string | null]>([
+    ['to a listing of its domain', { moved_to: 'x402.foo' }, undefined, null],
+    [
+      'to nobody',
+      { moved_to: 'x402.nobody' },
+      undefined,
+      'expected a listing that exists, got x402.nobody',
+    ],
+    ['to itself', { moved_to: 'x402.old' }, undefined, 'x402.old moves in a circle, by x402.old'],
+    ['without saying where', {}, undefined, 'expected the id it has now'],
+    [
+      'for another reason',
+      { moved_to: 'x402.foo', reason: 'dead' },
+      undefined,
+      'expected moved beside moved_to',
+    ],
+    [
+      'without its former file',
+      { moved_to: 'x402.foo', listing: undefined },
+      undefined,
+      'expected the file as it was',
+    ],
+    [
+      'to another domain',
+      { moved_to: 'x402.foo' },
+      elsewhere,
+      'expected a page on weather.example that says so, got none',
+    ],
+    [
+      'by the word of the new domain',
+      { moved_to: 'x402.foo', said_at: 'https://storm.example/we' },
+      elsewhere,
+      'got https://storm.example/we',
+    ],
+    [
+      'by the word of the former domain',
+      { moved_to: 'x402.foo', said_at: 'https://weather.example/we' },
+      elsewhere,
+      null,
+    ],
+  ])('%s', (_, changes, text, message) => {
+    const errors = checkMove(changes, text)
+    if (message === null) expect(errors).toEqual([])
+    else {
+      expect(errors).toHaveLength(1)
+      expect(errors[0]).toMatch(/^content\/tombstones\/x402\/old\.json/)
+      expect(errors[0]).toContain(message)
+    }
+  })
+
+  test('in a circle of several is told at each of them; of two accounts of a platform by the account', () => {
+    expect(
+      check({
+        'tombstones/x402/old.json': tombstone('x402.old', { moved_to: 'x402.older' }),
+        'tombstones/x402/older.json': tombstone('x402.older', { moved_to: 'x402.old' }),
+      }),
+    ).toHaveLength(2)
+    const [fault] = checkMove(
+      { moved_to: 'x402.foo', listing: listingText({ url: 'https://github.com/ann/a' }) },
+      listingText({ url: 'https://github.com/bob/a' }),
+    )
+    expect(fault).toContain('was on github.com/ann and x402.foo is on github.com/bob')
+  })
+})

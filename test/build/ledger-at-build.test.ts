@@ -56,6 +56,31 @@ describe('what sellers did, at the next build', () => {
   })
 })
 
+describe('a listing that is another one now', () => {
+  const NEW = 'x402.storm'
+  const SEEN = JSON.stringify({
+    probes: [{ at: '2026-11-20T00:00:00Z', protocol: 'x402', outcome: 'spoke' }],
+  })
+  const files = {
+    ...weather,
+    'listings/x402/storm.md': listingText({ url: 'https://storm.example/now' }),
+    'evidence/x402/example-weather.json': SEEN,
+  }
+  const out = { optedOut: new Map([[ID, 'api.weather.example']]), moved: new Map([[ID, NEW]]) }
+
+  test('by its owner’s word leads there, with what was seen of it', () => {
+    const { gone, byId } = build(files, out).catalogue
+    expect(gone).toEqual([{ id: ID, at: null, reason: 'moved', moved_to: NEW, another_host: true }])
+    expect(byId.get(NEW)?.evidence.probes).toHaveLength(1)
+  })
+
+  test('is gone where that one was taken out too', () => {
+    const both = new Map([...out.optedOut, [NEW, 'storm.example']])
+    const { gone } = build(files, { ...out, optedOut: both }).catalogue
+    expect(gone.map(({ reason }) => reason)).toEqual(['opted_out', 'opted_out'])
+  })
+})
+
 describe('a payout that listings of different domains publish', () => {
   const files = (other: string) => ({
     [FILE]: listingText({ payout: `["${PAYOUT}"]` }),

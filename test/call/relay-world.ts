@@ -8,6 +8,7 @@ import { systemClock } from '../../functions/ports/clock.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { Resolver } from '../../functions/ports/resolver.ts'
+import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 
 /** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
@@ -27,6 +28,8 @@ export interface RelayWorldOptions {
   limits?: Partial<RelayLimits>
   resolver?: Resolver
   ledger?: RelayParts['ledger']
+  /** Listings that are gone. */
+  gone?: readonly Gone[]
   /** Shown each request before the relay is. */
   onRequest?: (req: IncomingMessage) => void
 }
@@ -50,7 +53,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     resolver: options.resolver ?? loopbackResolver,
     limits: createRateLimits(config),
     ledger: options.ledger ?? { usage: { called: () => {} }, settlements: { note: () => {} } },
-    release: () => ({ listings, gone: new Map() }),
+    release: () => ({ listings, gone: new Map(options.gone?.map((row) => [row.id, row])) }),
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
   const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => {

@@ -37,7 +37,14 @@ beforeAll(async () => {
     res.writeHead(200, { 'payment-response': encode({ success: true, transaction: '0x2' }) })
     res.end('{"sold":true}')
   })
-  relay = await startRelay({ listings: [aListing(`${seller.origin}/paid`)] })
+  const moved = { reason: 'moved', at: null, moved_to: 'x402.seller' } as const
+  relay = await startRelay({
+    listings: [aListing(`${seller.origin}/paid`)],
+    gone: [
+      { ...moved, id: 'x402.former' },
+      { ...moved, id: 'x402.elsewhere', another_host: true },
+    ],
+  })
   waypost = createWaypost({ baseUrl: `http://127.0.0.1:${relay.port}` })
 })
 afterAll(async () => {
@@ -85,6 +92,16 @@ describe('a call through the relay', () => {
   ])('%s nothing is signed', async (_, terms, message) => {
     await expect(call({ pay: terms })).rejects.toThrow(message)
     expect([signed.length, requests.length]).toEqual([0, 1])
+  })
+
+  test('of a listing that has another id is made there, with the same body and payment', async () => {
+    requests = []
+    const reply = await waypost.call('x402.former', { body: { q: 'tides' }, pay: pay(0.05) })
+    expect([reply.response.status, reply.paid]).toEqual([200, true])
+    const same = { method: 'POST', body: '{"q":"tides"}' }
+    expect(requests).toMatchObject([{ ...same, payment: undefined }, same])
+    const elsewhere = await waypost.call('x402.elsewhere', { pay: pay(0.05) })
+    expect([elsewhere.response.status, elsewhere.paid, requests.length]).toEqual([410, false, 2])
   })
 
   test('whose paid answer never comes is not repeated, and says what that may mean', async () => {

@@ -101,6 +101,24 @@ describe('who is vouched for', () => {
     const payments = [...split, pay('w', 'shop.a', 0.01), pay('w', SEED, 0.5)]
     expect(vouchedFor('shop.a', payments, { operators })).toEqual(['w'])
   })
+
+  test('goes on counting for whom it bought from first, whatever a rival gives it later', () => {
+    const first = [pay('w', SEED, 0.25), { ...pay('w', 'shop.z', 0.05), at: 1 }]
+    const gifts = [0.001, 5].map((usd, n) => ({ ...pay('w', `shop.${n}`, usd), at: 2 }))
+    expect(vouchedFor('shop.z', [...first, ...gifts])).toEqual(['w'])
+    // What it bought before the window says who came first.
+    const later = first.map((one) => ({ ...one, at: 3 }))
+    expect(vouchedFor('shop.z', [...later, ...gifts])).toEqual([])
+    const earlier = new Map([['shop.z', first]])
+    expect(vouchedFor('shop.z', [...later, ...gifts], { earlier })).toEqual(['w'])
+  })
+
+  test('comes for a seller it paid next to nothing after all others', () => {
+    const gift = { ...pay('w', 'shop.gift', 0.0249), at: 1 }
+    const bought = [pay('w', SEED, 0.25), { ...pay('w', 'shop.a', 0.025), at: 2 }]
+    expect(vouchedFor('shop.a', [gift, ...bought])).toEqual(['w'])
+    expect(vouchedFor('shop.gift', [gift, pay('w', SEED, 0.25)])).toEqual(['w'])
+  })
 })
 
 describe('properties', () => {

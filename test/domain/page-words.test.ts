@@ -43,8 +43,8 @@ test('a source is named once, by the words it asks for, and its licence is not s
     { source: 'other', ref: 'https://o.example' },
   ]
   expect(toSourceLines({ sources }, table)).toEqual([
-    { text: 'Registry', href: 'https://r.example/1', license: 'MIT' },
-    { text: 'Bazaar by A (CC BY 4.0)', href: 'https://b.example', license: '' },
-    { text: 'other', href: 'https://o.example', license: '' },
+    { text: 'Registry', href: 'https://r.example/1', license: 'MIT', differs: '' },
+    { text: 'Bazaar by A (CC BY 4.0)', href: 'https://b.example', license: '', differs: '' },
+    { text: 'other', href: 'https://o.example', license: '', differs: '' },
   ])
 })

@@ -16,6 +16,7 @@ const STATUSES: Record<string, number> = {
   'method-not-allowed': 405,
   changed: 409,
   'listing-gone': 410,
+  'listing-moved': 308,
   'payload-too-large': 413,
   'uri-too-long': 414,
   'unsupported-media-type': 415,

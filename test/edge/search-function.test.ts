@@ -67,6 +67,16 @@ const QUERIES = [
   'q=free+weather',
   'q=%00',
 ]
+const OPERATION_QUERIES = [
+  ...WORDS.map((word) => `q=${word}`),
+  'q=web&limit=3',
+  'limit=21',
+  'view=full',
+]
+const PATHS = [
+  ...QUERIES.map((query) => `/api/v1/search?${query}`),
+  ...OPERATION_QUERIES.map((query) => `/api/v1/operations?${query}`),
+]
 
 test('is a module wherever its folder is copied to', async () => {
   const away = mkdtempSync(join(tmpdir(), 'waypost-function-'))
@@ -122,18 +132,20 @@ describe('the search function of a release', () => {
   test('answers as the server does, in Node and in a runtime without Node', async () => {
     expect(QUERIES.length).toBeGreaterThanOrEqual(200)
     const inNode = await importFunction()
-    const env = { SEARCH_INDEX: () => readFileSync(join(DIR, 'search.index')) }
+    const env = {
+      SEARCH_INDEX: () => readFileSync(join(DIR, 'search.index')),
+      OPERATIONS_INDEX: () => readFileSync(join(DIR, 'operations.index')),
+    }
     let found = 0
-    for (const query of QUERIES) {
-      const path = `/api/v1/search?${query}`
+    for (const path of PATHS) {
       const plain = { headers: { 'accept-encoding': 'identity' } }
       const server = await read(await fetch(waypost.url + path, plain))
       const node = await read(
         await inNode.fetch(new Request(`https://waypost.example${path}`), env),
       )
       const other = await read(await fetch(workerd.url + path, plain))
-      expect(node, query).toEqual(server)
-      expect(other, query).toEqual(server)
+      expect(node, path).toEqual(server)
+      expect(other, path).toEqual(server)
       if (server.body.includes('"relevance"')) found += 1
     }
     expect(found).toBeGreaterThan(100)

@@ -36,6 +36,7 @@ describe('the OpenAPI document lists what is answered', () => {
   const of = ['listing', 'kit', 'call', 'go'] as const
   const answered: [keyof typeof ROUTES, string, number][] = [
     ...of.map((id): [typeof id, string, number] => [id, GONE, 410]),
+    ...of.map((id): [typeof id, string, number] => [id, 'x402.former-weather', 308]),
     ...of.map((id): [typeof id, string, number] => [id, 'x402.nobody', 404]),
     ['compare_list', '?ids=x402.weather', 400],
     ['compare_list', '?nope=1', 400],

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { readClickCounts } from '../../functions/analytics/read-clicks.ts'
 import { applyRetention } from '../../functions/analytics/retention.ts'
@@ -61,6 +62,32 @@ describeStores('keeping and forgetting', ({ newStore }) => {
     await Promise.all([applyRetention(store, NOW), applyRetention(store, NOW)])
     const after = await readClickCounts(store, null, since)
     expect(after.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(7)
+  })
+
+  test('PostgreSQL keeps clicks by month, and a month that is past goes as one', async () => {
+    const store = await newStore()
+    if (store.dialect === 'sqlite') return
+    const monthsOf = async () => {
+      const { rows } = await sql<{ part: string; rows: number }>`
+        select tableoid::regclass::text as part, count(*) as rows from click group by 1 order by 1`.execute(
+        store.db,
+      )
+      return rows
+    }
+    await applyRetention(store, NOW)
+    const [january, march] = [Date.UTC(2027, 0, 5), Date.UTC(2027, 2, 20)]
+    await store.appendClicks([clickAt(NOW), clickAt(january), clickAt(january + DAY)])
+    expect(await monthsOf()).toEqual([
+      { part: 'click_202701', rows: 2 },
+      { part: 'click_other', rows: 1 },
+    ])
+    await applyRetention(store, march)
+    const { rows } = await sql<{ name: string }>`select inhrelid::regclass::text as name
+      from pg_inherits where inhparent = 'click'::regclass order by 1`.execute(store.db)
+    const names = rows.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['click_202704', 'click_202705', 'click_other']))
+    expect(names.filter((name) => name < 'click_202702')).toEqual([])
+    expect(await readClickCounts(store, null, toDay(NOW))).toHaveLength(3)
   })
 
   test('counts are dropped after thirteen months, sessions and tokens when they expire', async () => {

@@ -2,6 +2,10 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parseListingFields } from '../../seeds/content/listing-text.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toSourceLines } from '../../src/site/listing/listing-page.ts'
 import { createContentFixture } from './content-fixture.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
@@ -128,6 +132,38 @@ describe('three sources of one service', () => {
       }),
       { numRuns: 8 },
     )
+  })
+
+  test('are named on the listing, each with what it says differently', async () => {
+    const catalogue = [
+      { path: '/a', amount: 4000 },
+      { path: '/b', amount: 9000 },
+    ]
+    const rows = toRows({ catalogue, index: [{ path: '/a', amount: 5000 }], price: 0.02 })
+    const { contentDir } = await seedIn(IMPORTERS, rows)
+    const rules = { allowPrivate: false }
+    const { content } = readContent(contentDir, rules)
+    if (content === null) throw new Error('the content has faults')
+    const baseUrl = 'https://waypost.example'
+    const made = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+    const [listing] = made.listings
+    if (listing === undefined) throw new Error('no listing')
+    expect(listing.facts.pricing).toMatchObject({ min_usd: 0.004, max_usd: 0.009 })
+    const { sources } = toListingView(listing, made)
+    const table = content.tables.sources.map((row) => ({ ...row, listings: 1 }))
+    expect(sources).toMatchObject([
+      { source: 'mpp_services' },
+      {
+        source: 'cdp_bazaar',
+        differs: { price: { min_usd: 0.005, max_usd: 0.005 }, operations_missing: 1 },
+      },
+      { source: 'x402-list', differs: { price: { min_usd: 0.02, max_usd: 0.02 } } },
+    ])
+    expect(toSourceLines({ sources }, table).map(({ differs }) => differs)).toEqual([
+      '',
+      'There: $0.005 a call. It does not name 1 operation of these.',
+      'There: $0.02 a call.',
+    ])
   })
 
   test('several services below one host, where an index and a list name the host alone', async () => {

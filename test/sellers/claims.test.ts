@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import { reverifyClaims } from '../../functions/sellers/claims/reverify.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
@@ -462,6 +463,27 @@ describeStores('claiming a listing', ({ newPlace }) => {
     const { db } = world.parts.ledger.store
     const out = await db.selectFrom('opt_out').select('host').execute()
     expect(out).toEqual([{ host: 'shop.test-site.example' }])
+  })
+
+  test('an owner says which other listing of theirs a listing is now', async () => {
+    const move = async (listing_id: string, moved_to: string, removed = true) => {
+      const answer = await ann.post('/opt-out', { listing_id, moved_to, removed })
+      return [answer.status, await answer.json()]
+    }
+    for (const id of ['x402.local', 'x402.named']) {
+      const { claim, token } = await start(ann, id)
+      site.publish(token)
+      await check(ann, claim.id)
+      if (id === 'x402.local')
+        expect(await move(id, 'x402.named')).toMatchObject([400, { code: 'invalid-parameter' }])
+    }
+    expect(await move('x402.local', 'x402.local')).toMatchObject([400, {}])
+    expect(await move('x402.local', 'x402.named', false)).toMatchObject([400, {}])
+    expect(await move('x402.local', 'x402.named')).toMatchObject([200, { moved_to: 'x402.named' }])
+    // Not back again: that would be a circle.
+    expect(await move('x402.named', 'x402.local')).toMatchObject([400, {}])
+    const facts = await readLedgerFacts(world.parts.ledger.store, world.clock.now())
+    expect(facts.moved).toEqual(new Map([['x402.local', 'x402.named']]))
   })
 
   test('a listing taken out can be claimed and brought back by whoever proves its host', async () => {

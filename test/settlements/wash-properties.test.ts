@@ -25,6 +25,19 @@ describe('properties', () => {
     return rest
   }
 
+  test('payments in a bridged coin are counted, and said to be', () => {
+    const paid = (network: string) =>
+      toSettlements([{ payer: wallet(1), amount: '1', at: NOON }]).map((one) => ({
+        ...one,
+        network,
+      }))
+    expect(numbers([...paid('eip155:4217'), ...paid('eip155:8453')])).toMatchObject({
+      settlements_30d: 2,
+      watch: [{ id: 'bridged_coin', note: expect.stringContaining('1 of these payments') }],
+    })
+    expect(numbers(paid('eip155:8453'))).toMatchObject({ watch: [] })
+  })
+
   test('what is excluded and what is left are all there was', () => {
     fc.assert(
       fc.property(anyPayments, (rows) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { moveRows } from '../../functions/analytics/move-rows.ts'
 import {
   addProposal,
   findProposal,
@@ -115,6 +116,85 @@ describeStores('the store', ({ newPlace, newStore }) => {
     expect(await findProposal(db, 'p1')).toMatchObject({ ...refusal, email: null })
     expect((await listWaiting(db)).map(({ id }) => id)).toEqual(['q0', 'q1', 'q2', 'q3'])
     expect(await add('p3', 'https://a.example/y')).toEqual({ id: 'p3' })
+  })
+
+  test('what is known of a listing that moved goes to where it ended, once', async () => {
+    const { db, appendClicks } = await newStore()
+    await appendClicks([CLICK])
+    const clicks = [
+      { src: 'api', clicks: 2 },
+      { src: 'web', clicks: 1 },
+    ] as const
+    for (const row of clicks)
+      await db
+        .insertInto('click_day')
+        .values({ ...row, listing_id: 'x402.a', day: 9 })
+        .execute()
+    await db
+      .insertInto('click_day')
+      .values({ listing_id: 'x402.c', day: 9, src: 'api', clicks: 5 })
+      .execute()
+    await db
+      .insertInto('seller')
+      .values({ id: 'ann', email: 'a@b.example', created_at: 1 })
+      .execute()
+    const claim = {
+      seller_id: 'ann',
+      host: 'a.example',
+      method: 'well_known',
+      state: 'verified',
+      created_at: 1,
+      expires_at: 2,
+    } as const
+    for (const id of ['x402.a', 'x402.c', 'x402.d'])
+      await db
+        .insertInto('claim')
+        .values({ ...claim, id, token: id, listing_id: id })
+        .execute()
+    await db
+      .insertInto('payout_proof')
+      .values({ claim_id: 'x402.a', payout: 'p', proven_at: 1 })
+      .execute()
+    await db
+      .insertInto('opt_out')
+      .values({ listing_id: 'x402.d', host: 'a.example', created_at: 1 })
+      .execute()
+    const moves = new Map([
+      ['x402.a', 'x402.b'],
+      ['x402.b', 'x402.c'],
+      ['x402.d', 'x402.e'],
+      ['x402.f', 'x402.nobody'],
+    ])
+    for (let run = 0; run < 2; run += 1) {
+      await moveRows(db, moves, (id) => id !== 'x402.nobody')
+      expect(await db.selectFrom('click').select('listing_id').execute()).toEqual([
+        { listing_id: 'x402.c' },
+      ])
+      expect(
+        await db
+          .selectFrom('click_day')
+          .select(['listing_id', 'src', 'clicks'])
+          .orderBy('src')
+          .execute(),
+      ).toEqual([
+        { listing_id: 'x402.c', src: 'api', clicks: 7 },
+        { listing_id: 'x402.c', src: 'web', clicks: 1 },
+      ])
+      // The owner of both keeps both claims, and the payouts count where the listing is.
+      expect(
+        await db.selectFrom('claim').select(['id', 'listing_id']).orderBy('id').execute(),
+      ).toEqual([
+        { id: 'x402.a', listing_id: 'x402.a' },
+        { id: 'x402.c', listing_id: 'x402.c' },
+        { id: 'x402.d', listing_id: 'x402.e' },
+      ])
+      expect(await db.selectFrom('payout_proof').select('claim_id').execute()).toEqual([
+        { claim_id: 'x402.c' },
+      ])
+      expect(await db.selectFrom('opt_out').select('listing_id').execute()).toEqual([
+        { listing_id: 'x402.e' },
+      ])
+    }
   })
 
   test('five instances that start at once migrate once, and nothing already there is touched', async () => {

@@ -7,7 +7,7 @@ import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import { type ComparisonReply, createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { readBuilt } from '../../release/release.ts'
+import { currentId, readBuilt } from '../../release/release.ts'
 import { createFindOperations, type FindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 
@@ -19,7 +19,7 @@ export interface Directory {
   search(parameters: SearchQueryText): FoundListings | { problems: readonly ParameterProblem[] }
   /** What can be called for a task; the parameters of `GET /api/v1/operations`. */
   findOperations(parameters: SearchQueryText): ReturnType<FindOperations>
-  /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has the id. */
+  /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has or had the id. */
   listing(id: string): Promise<ListingView | null>
   kit(id: string): Promise<KitView | null>
   facets(): Promise<Facets>
@@ -55,7 +55,11 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
-  const has = (id: string) => parts.release().listings.has(id)
+  // Only ids of the release reach its files: an id is never part of another address.
+  const readOf = async <View>(toPath: (id: string) => string, asked: string) => {
+    const id = currentId(parts.release(), asked)
+    return parts.release().listings.has(id) ? read<View>(toPath(id)) : null
+  }
   return {
     compare: createComparison(parts),
     findOperations: (parameters) => findOperations(toQueryText(parameters)),
@@ -67,9 +71,8 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
       const { total, results: rows, notes, suggested } = answer
       return { total, rows, notes, ...(suggested !== undefined && { suggested }) }
     },
-    // Only ids of the release reach its files: an id is never part of another address.
-    listing: async (id) => (has(id) ? read<ListingView>(listingPath(id)) : null),
-    kit: async (id) => (has(id) ? read<KitView>(kitPath(id)) : null),
+    listing: (id) => readOf<ListingView>(listingPath, id),
+    kit: (id) => readOf<KitView>(kitPath, id),
     facets: async () => toFacets(await read<StatsView>('/api/v1/stats')),
   }
 }

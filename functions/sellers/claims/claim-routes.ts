@@ -95,20 +95,48 @@ function refuseFull({ problem, clock }: Parts, fullUntil: number): Response {
 }
 
 /**
- * `POST /api/v1/sellers/opt-out {listing_id, removed?}`: the owner takes a listing out of the
- * directory at the next build, or brings it back. It stays out when the claim later lapses, as long
- * as it stays on the host that was proved.
+ * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner takes a listing out of
+ * the directory at the next build, says which other listing of theirs it is now, or brings it back. It
+ * stays out when the claim later lapses, as long as it stays on the host that was proved.
  */
 export function createOptOut(parts: Parts): SellerRoute {
   const { db } = parts.ledger.store
-  return createOwnerRoute(parts, 'claim', OptOutBodySchema, async (body, { host }) => {
-    const { listing_id, removed = true } = body
-    const row = { listing_id, host, created_at: parts.clock.now() }
+  return createOwnerRoute(parts, 'claim', OptOutBodySchema, async (body, { host, seller_id }) => {
+    const { listing_id, removed = true, moved_to } = body
+    if (moved_to !== undefined) {
+      const fault = removed
+        ? await findMoveFault(parts, seller_id, listing_id, moved_to)
+        : 'expected none where the listing comes back'
+      if (fault !== null)
+        return parts.problem('invalid-parameter', {
+          detail: `moved_to: ${fault}.`,
+          errors: [{ in: 'body', name: 'moved_to', detail: fault }],
+        })
+    }
+    const row = { listing_id, host, moved_to: moved_to ?? null, created_at: parts.clock.now() }
     const insert = db.insertInto('opt_out').values(row)
     if (!removed) await db.deleteFrom('opt_out').where('listing_id', '=', listing_id).execute()
     else await insert.onConflict((old) => old.column('listing_id').doUpdateSet(row)).execute()
-    return { listing_id, removed, effective: 'next_build' }
+    return { listing_id, removed, ...(moved_to && { moved_to }), effective: 'next_build' }
   })
+}
+
+/** A move ends at a listing that the same seller proved, and that nobody took out. */
+async function findMoveFault(
+  parts: Parts,
+  sellerId: string,
+  from: string,
+  to: string,
+): Promise<string | null> {
+  if (from === to) return 'expected another listing than listing_id'
+  if ((await findOwned(parts, sellerId, to)) === undefined)
+    return 'expected a listing that you own; claim it first'
+  const out = await parts.ledger.store.db
+    .selectFrom('opt_out')
+    .select('listing_id')
+    .where('listing_id', '=', to)
+    .executeTakeFirst()
+  return out === undefined ? null : 'expected a listing that is listed; bring it back first'
 }
 
 /** What routes about an owned listing share: a limit, a body, and the asker's claim that covers it. */
@@ -118,24 +146,35 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
   schema: Schema,
   answer: (body: v.InferOutput<Schema>, claim: ClaimTable) => Promise<object>,
 ): SellerRoute {
-  const { problem, ledger, release } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
     const body = await takeBody(parts, limit, event, schema)
     if ('refusal' in body) return body.refusal
-    const claim = await ledger.store.db
-      .selectFrom('claim')
-      .selectAll()
-      .where('listing_id', '=', body.output.listing_id)
-      .where((eb) => eb.and({ seller_id: sellerId, state: 'verified' }))
-      .executeTakeFirst()
-    if (claim !== undefined && isOwned(release(), claim))
-      return jsonAnswer(await answer(body.output, claim))
+    const claim = await findOwned(parts, sellerId, body.output.listing_id)
     // A listing of somebody else answers like one that does not exist.
-    return problem('listing-not-found', {
-      detail:
-        'You own no listing with this id. Claim it first; a verified claim of its host is needed.',
-    })
+    if (claim === undefined)
+      return parts.problem('listing-not-found', {
+        detail:
+          'You own no listing with this id. Claim it first; a verified claim of its host is needed.',
+      })
+    const answered = await answer(body.output, claim)
+    return answered instanceof Response ? answered : jsonAnswer(answered)
   })
 }
 
 type OfListing = v.GenericSchema<unknown, { listing_id: string }>
+
+/** The verified claim of a seller that covers a listing where it is now. */
+async function findOwned(
+  { ledger, release }: Parts,
+  sellerId: string,
+  listingId: string,
+): Promise<ClaimTable | undefined> {
+  const claim = await ledger.store.db
+    .selectFrom('claim')
+    .selectAll()
+    .where('listing_id', '=', listingId)
+    .where('seller_id', '=', sellerId)
+    .where('state', '=', 'verified')
+    .executeTakeFirst()
+  return claim !== undefined && isOwned(release(), claim) ? claim : undefined
+}

@@ -29,7 +29,7 @@ export async function addColumns(db: Kysely<unknown>, tables: AnyTables): Promis
 
 type AnyTables = Record<string, Table<Record<string, Column<unknown>>>>
 
-function isPostgresDb(db: Kysely<unknown>): boolean {
+export function isPostgresDb(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 

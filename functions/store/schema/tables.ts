@@ -2,12 +2,14 @@ import type { BASELINE } from '../migrations/0001-tables.ts'
 import type { ACCESS } from '../migrations/0002-access.ts'
 import type { CONTRACT_PROOFS } from '../migrations/0003-contract-proofs.ts'
 import type { ASKED, JOBS } from '../migrations/0004-jobs.ts'
+import type { MOVES } from '../migrations/0006-moves.ts'
 import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
 export type Tables = Omit<RowsOf<typeof BASELINE & typeof ACCESS & typeof JOBS>, 'lease'> &
   RowsOf<typeof CONTRACT_PROOFS> &
-  RowsOf<typeof ASKED>
+  RowsOf<typeof ASKED> &
+  RowsOf<typeof MOVES>
 
 export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']

@@ -51,15 +51,17 @@ export async function callThroughRelay(
 ): Promise<CallReply> {
   const { endpoint, pay, timeoutMs } = request
   const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
-  const url = `${baseUrl}${callPath(encodeURIComponent(id))}${query}`
+  let url = `${baseUrl}${callPath(encodeURIComponent(id))}${query}`
   const entry = request.lock && pinnedIn(request.lock, id)
   const expected = entry && { [EXPECT_HEADER]: toExpected(entry) }
-  const first = await send(
-    url,
-    request,
-    { ...expected },
-    { ...options, timeoutMs: timeoutMs ?? options.timeoutMs },
-  )
+  const unpaid = { ...options, timeoutMs: timeoutMs ?? options.timeoutMs }
+  let first = await send(url, request, { ...expected }, unpaid)
+  const moved = first.status === 308 ? first.headers.get('location') : null
+  if (moved?.startsWith(callPath('')) === true) {
+    await first.body?.cancel()
+    url = baseUrl + moved
+    first = await send(url, request, { ...expected }, unpaid)
+  }
   if (entry !== undefined) await refuseChanged(first)
   const terms = first.status === 402 ? await readTerms(first) : null
   if (pay === undefined || terms === null)

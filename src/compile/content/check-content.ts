@@ -1,5 +1,7 @@
+import type { Tombstone } from '../../domain/derived/tombstone.ts'
 import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
 import { checkListing } from './check-listing.ts'
+import { checkMoves } from './check-moves.ts'
 import { checkPayouts, findDuplicates } from './listing-warnings.ts'
 import type { PartialListing } from './read-listings.ts'
 import type { ComparePage, PartialTables } from './read-tables.ts'
@@ -15,6 +17,7 @@ export function checkAcross(
   pages: readonly ComparePage[],
   tables: PartialTables,
   today: string,
+  tombstones: ReadonlyMap<string, Tombstone> = new Map(),
 ): Fault[] {
   const ids = new Set(listings.map(({ id }) => id))
   return [
@@ -23,6 +26,9 @@ export function checkAcross(
     ...pages.flatMap((page) => checkPage(page, ids)),
     ...checkTables(tables, ids, today),
     ...(tables.sharedHosts === undefined ? [] : checkPayouts(listings, tables.sharedHosts)),
+    ...(tables.sharedHosts === undefined
+      ? []
+      : checkMoves(tombstones, listings, tables.sharedHosts)),
   ]
 }
 

@@ -4,12 +4,14 @@ import type { Tables } from '../../domain/derived/tables.ts'
 import type { Tombstone } from '../../domain/derived/tombstone.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
+import type { Said } from '../../domain/views/listing-view.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
 import type { ParseMemory } from './parse-memory.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
+import { readSaid } from './read-said.ts'
 import { type ComparePage, readCompare, readTables } from './read-tables.ts'
 import { type Fault, faultOf } from './schema-faults.ts'
 
@@ -22,6 +24,8 @@ export interface Content {
   mark: string | null
   /** Listings that are gone, by id. */
   tombstones: Map<string, Tombstone>
+  /** What sources said of listings that several of them tell of, by id. */
+  said: Map<string, Said[]>
 }
 
 export interface ContentReport {
@@ -59,7 +63,7 @@ export function readContent(
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const today = new Date().toISOString().slice(0, 10)
-  const across = checkAcross(all, pages, partial, today)
+  const across = checkAcross(all, pages, partial, today, tombstones)
   const faults = [
     ...findUnreadFolders(contentDir),
     ...listingFaults,
@@ -71,13 +75,17 @@ export function readContent(
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {
-    content: isSound ? { listings, evidence, pages, tables, mark, tombstones } : null,
-    faults: faults.sort((a, b) =>
-      a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
-    ),
+    content: isSound
+      ? { listings, evidence, pages, tables, mark, tombstones, said: readSaid(contentDir) }
+      : null,
+    faults: faults.sort(byPlace),
     seen: { listings: all, evidence },
     counts: { listings: listings.length, evidence: evidence.size, pages: pages.length },
   }
+}
+
+function byPlace(a: Fault, b: Fault): number {
+  return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
 /** What a content folder may hold; `schema` is for editors, `seeds` and `review` for importers. */

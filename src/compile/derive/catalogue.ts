@@ -1,15 +1,17 @@
 import { type DerivedListing, deriveListing } from '../../domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
-import type { Gone, Tombstone } from '../../domain/derived/tombstone.ts'
+import { followMoves, type Gone, type Tombstone } from '../../domain/derived/tombstone.ts'
 import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
+import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import { readMoves, urlIn } from '../content/check-moves.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { createListingParser } from '../content/read-listings.ts'
@@ -37,6 +39,7 @@ export interface Catalogue {
   tables: Tables
   mark: string | null
   sources: ReadonlyMap<string, SourceRow>
+  said: Content['said']
   ledger: LedgerFacts
   /** Sorted by id. */
   gone: Gone[]
@@ -65,11 +68,17 @@ export function createCatalogue(
     categoriesOf: (id) => categories.get(id) ?? [],
     seeds: new Set(tables.independentOperators.map(({ domain }) => domain)),
   })
+  const former = new Map([...ledger.moved].map(([from, to]) => [to, from]))
+  // A listing that took another's place starts with what was seen of that.
+  const evidenceOf = (id: string): Evidence => ({
+    ...content.evidence.get(former.get(id) ?? ''),
+    ...content.evidence.get(id),
+  })
   const listings = files.map((file) => {
     const { id, facts, description } = file
     const rotating = ledger.rotating.get(id)
     const evidence = withoutPayoutChange(
-      combineEvidence(content.evidence.get(id) ?? {}, ledger.probed.get(id)),
+      combineEvidence(evidenceOf(id), ledger.probed.get(id)),
       rotating !== undefined,
     )
     const standing = standings.get(id) ?? NO_PAYOUTS
@@ -93,7 +102,7 @@ export function createCatalogue(
     )
   })
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
-  const gone = toGone(content, optedOut)
+  const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })
   return {
     baseUrl,
     listings,
@@ -107,6 +116,7 @@ export function createCatalogue(
     tables,
     mark: content.mark,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
+    said: content.said,
     ledger,
     gone,
     goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),
@@ -119,15 +129,43 @@ function withoutPayoutChange(evidence: Evidence, isRotating: boolean): Evidence 
   return { ...evidence, notices: evidence.notices.filter(({ id }) => id !== 'payout_changed') }
 }
 
+interface Placed {
+  /** What is listed. */
+  files: readonly ListingFile[]
+  optedOut: readonly ListingFile[]
+  /** Where owners say that theirs went. */
+  moved: ReadonlyMap<string, string>
+  baseUrl: string
+}
+
 /** What is gone by its tombstone, and what owners took out themselves. */
-function toGone({ tombstones }: Content, optedOut: readonly ListingFile[]): Gone[] {
-  const buried = [...tombstones.values()].map(({ id, at, reason, replaced_by }) => ({
-    id,
-    at,
-    reason,
-    ...(replaced_by === undefined ? {} : { replaced_by }),
-  }))
-  const out = optedOut.map(({ id }) => ({ id, at: null, reason: 'opted_out' as const }))
+function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Placed): Gone[] {
+  const moves = new Map([...moved, ...readMoves(tombstones)])
+  const hosts = new Map(files.map((file) => [file.id, hostAt(file, baseUrl)]))
+  const toMove = (id: string, host: string | null) => {
+    const moved_to = followMoves(moves, id)
+    if (moved_to === null || !hosts.has(moved_to)) return null
+    const isElsewhere = hosts.get(moved_to) !== host
+    return {
+      reason: 'moved' as const,
+      moved_to,
+      ...(isElsewhere && { another_host: true as const }),
+    }
+  }
+  const buried = [...tombstones.values()].map((tombstone): Gone => {
+    const { id, at, replaced_by } = tombstone
+    const url = urlIn(tombstone.listing).replace(BASE_URL_PLACEHOLDER, baseUrl)
+    const move = toMove(id, hostOf(url))
+    if (move !== null) return { id, at, ...move }
+    // Where it went is gone too, by a tombstone of its own or by its owner's wish.
+    const end = tombstones.get(followMoves(moves, id) ?? '')?.reason ?? 'opted_out'
+    const reason = tombstone.reason === 'moved' ? end : tombstone.reason
+    return { id, at, reason, ...(replaced_by !== undefined && { replaced_by }) }
+  })
+  const out = optedOut.map((file): Gone => {
+    const { id } = file
+    return { id, at: null, ...(toMove(id, hostAt(file, baseUrl)) ?? { reason: 'opted_out' }) }
+  })
   return [...buried, ...out].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 

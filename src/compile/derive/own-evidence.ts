@@ -71,7 +71,8 @@ function findVouchedByWindow(
     0,
   )
   return Array.from({ length: windows }, (_, n) => {
-    const payments = new Map([...sales].map(([id, own]) => [id, own.windows[n] ?? []]))
-    return findVouched({ payments, ...known })
+    const paidIn = (from: number, to?: number) =>
+      new Map([...sales].map(([id, own]) => [id, own.windows.slice(from, to).flat()]))
+    return findVouched({ payments: paidIn(n, n + 1), earlier: paidIn(n + 1), ...known })
   })
 }

@@ -67,11 +67,11 @@ export function writeCompiled(
 
 function toCompiledListing(
   listing: DerivedListing,
-  { baseUrl, sources }: Catalogue,
+  { baseUrl, sources, said }: Catalogue,
   similar: string[],
 ): CompiledListing {
   const { facts, buy, description } = listing
-  const view = toListingView(listing, { baseUrl, sources })
+  const view = toListingView(listing, { baseUrl, sources, said })
   return {
     view,
     kit: toKitView(listing, { baseUrl, trust: view.trust }),

@@ -13,7 +13,7 @@ const EDGE = join(ROOT, 'functions/edge')
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
-/** The search for a function host: one file of code, and the index beside it. */
+/** The search for a function host: one file of code, and the indexes beside it. */
 export interface SearchFunction {
   /** Names all that the code is made from, beside our own code. */
   madeFrom: string
@@ -22,7 +22,7 @@ export interface SearchFunction {
 }
 
 /**
- * Writes it to the release's `functions/search`. The index is the server's own; the code is that of
+ * Writes it to the release's `functions/search`. The indexes are the server's own; the code is that of
  * the release before where nothing it is made from has changed.
  */
 export async function writeSearchFunction(
@@ -39,7 +39,8 @@ export async function writeSearchFunction(
   const folder = join(releaseDir, dirname(SEARCH_CODE))
   // Without it Node takes a file of modules for CommonJS, wherever the folder is copied to.
   writeFileSync(join(folder, 'package.json'), PACKAGE)
-  linkSync(join(releaseDir, 'data/search.index'), join(folder, 'search.index'))
+  for (const index of ['search.index', 'operations.index'])
+    linkSync(join(releaseDir, 'data', index), join(folder, index))
   return { madeFrom, files: { [SEARCH_CODE]: describe(code) } }
 }
 

@@ -21,7 +21,7 @@ import {
   LogHeadSchema,
   type LogPart,
 } from '../../domain/changes/change-log.ts'
-import { GoneSchema } from '../../domain/derived/tombstone.ts'
+import { type Gone, GoneSchema } from '../../domain/derived/tombstone.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
 
@@ -63,8 +63,8 @@ export function recordChanges(
   mkdirSync(dir, { recursive: true })
   // A log whose end is not known can't be gone on with: cursors into it point to the dump.
   const last = head === null || known === null ? startLog() : head
-  const reasons = readReasons(join(outDir, 'releases', folder, 'data/gone.ndjson'))
-  const rows = findDifferences(known ?? NOTHING, after, reasons)
+  const gone = readGone(join(outDir, 'releases', folder, 'data/gone.ndjson'))
+  const rows = findDifferences(known ?? NOTHING, after, gone)
   const next = append(dir, last, { rows, folder, at: laterOf(last.at, now), bounds })
   writeWhole(dir, next.hashes, [...lines.values()].map((line) => `${line}\n`).join(''))
   writeWhole(dir, 'head.json', JSON.stringify(next))
@@ -147,10 +147,10 @@ function parseRows(
   return parsed.success ? new Map(parsed.output.map((row) => [row.id, row])) : null
 }
 
-function readReasons(path: string): Map<string, string> {
+function readGone(path: string): Map<string, Gone> {
   const rows = (readOr(path) ?? '').split('\n').filter((line) => line !== '')
   const parsed = v.safeParse(v.array(GoneSchema), rows.map(parseJson))
-  return new Map(parsed.success ? parsed.output.map(({ id, reason }) => [id, reason]) : [])
+  return new Map(parsed.success ? parsed.output.map((row) => [row.id, row]) : [])
 }
 
 /** On the disk before it has its name: what a reader finds is whole, after a power cut too. */

@@ -21,6 +21,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
     JSON.stringify([
       sorted(ledger.claimed),
       sorted(ledger.optedOut),
+      sorted(ledger.moved),
       sorted(ledger.provenPayouts),
       sorted(ledger.probed),
       sorted(ledger.disputes),
@@ -30,7 +31,7 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       [...ledger.metered].sort(),
     ]),
   )
-  for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones'])
+  for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'seeds'])
     addTree(hash, contentDir, folder)
   hash.update(digestCode())
   addTree(hash, PROJECT, 'content/tables')

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Gone } from '../derived/tombstone.ts'
 
 /**
  * The log of what changed from one release to the next. It lies in `OUT_DIR/changes`, outside the
@@ -15,6 +16,8 @@ const differenceEntries = {
   fields: v.optional(v.array(v.string())),
   /** Why it left, where a tombstone or its owner says so. */
   reason: v.optional(v.string()),
+  /** The id it has now, where it is still listed. */
+  moved_to: v.optional(v.string()),
 }
 export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, undefined>>
 
@@ -71,12 +74,12 @@ export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 /**
  * What differs between two releases, by content alone; sorted by id.
  *
- * @param reasons why listings are gone, by id
+ * @param gone why listings are gone, by id
  */
 export function findDifferences(
   before: ReadonlyMap<string, ContentHash>,
   after: ReadonlyMap<string, ContentHash>,
-  reasons: ReadonlyMap<string, string>,
+  gone: ReadonlyMap<string, Pick<Gone, 'reason' | 'moved_to'>>,
 ): Difference[] {
   const ids = [...new Set([...before.keys(), ...after.keys()])].sort()
   return ids.flatMap((id): Difference[] => {
@@ -84,8 +87,15 @@ export function findDifferences(
     if (was === undefined) return [{ id, change: 'added' }]
     if (is !== undefined)
       return was.hash === is.hash ? [] : [{ id, change: 'changed', fields: changedFields(was, is) }]
-    const reason = reasons.get(id)
-    return [{ id, change: 'removed', ...(reason !== undefined && { reason }) }]
+    const { reason, moved_to } = gone.get(id) ?? {}
+    return [
+      {
+        id,
+        change: 'removed',
+        ...(reason !== undefined && { reason }),
+        ...(moved_to !== undefined && { moved_to }),
+      },
+    ]
   })
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { InstantSchema } from '../trust/instant.ts'
 
 /** Why a listing is gone; the ledger knows `opted_out`, files know the others. */
-export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused'] as const
+export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const
 const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
 
 const id = v.pipe(v.string(), v.maxLength(200))
@@ -14,7 +14,12 @@ export const TombstoneSchema = v.strictObject({
   reason: v.picklist(TOMBSTONE_REASONS, `expected one of ${TOMBSTONE_REASONS.join(', ')}`),
   /** An importer, or a person's name. */
   by: v.pipe(v.string(), v.minLength(1, 'expected who took it away'), v.maxLength(200)),
+  /** Another service to look at. */
   replaced_by: v.optional(id),
+  /** The same service, under the id it has now; with reason `moved` alone. */
+  moved_to: v.optional(id),
+  /** Of a move to another domain: a page on the former one that says so. */
+  said_at: v.optional(v.pipe(v.string(), v.url('expected an https URL'), v.startsWith('https://'))),
   /** The file as it was, so that a return restores it. */
   listing: v.optional(v.string()),
   evidence: v.optional(v.record(v.string(), v.unknown())),
@@ -27,6 +32,10 @@ export const GoneSchema = v.strictObject({
   at: v.nullable(v.string()),
   reason: v.picklist(GONE_REASONS),
   replaced_by: v.optional(v.string()),
+  /** The id it has now, whatever it was called in between. */
+  moved_to: v.optional(v.string()),
+  /** Set where that is on another host: nothing that was meant for the former host may follow by itself. */
+  another_host: v.optional(v.literal(true)),
 })
 export type Gone = v.InferOutput<typeof GoneSchema>
 
@@ -35,18 +44,28 @@ const REASON_TEXTS: Record<Gone['reason'], string> = {
   duplicate: 'It is the same service as another listing.',
   dead: 'It did not answer for a long time.',
   refused: 'It was looked at and taken out.',
+  moved: 'It has another id now.',
   opted_out: 'Its owner asked not to be listed.',
 }
 
 /** @example toGoneText({ id: 'x402.a', at: '2026-11-20T00:00:00Z', reason: 'dead' }) → 'x402.a is gone since 2026-11-20. It did not answer for a long time.' */
-export function toGoneText({ id: listing, at, reason, replaced_by }: Gone): string {
+export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: Gone): string {
+  if (moved_to !== undefined) return `${listing} is ${moved_to} now.`
   const since = at === null ? '' : ` since ${at.slice(0, 10)}`
   const instead = replaced_by === undefined ? '' : ` See ${replaced_by} instead.`
   return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
 }
 
 /** Addresses that stand for one listing, by what precedes its id. */
-const PLACES = ['/api/v1/listings/', '/api/v1/call/', '/listing/', '/badge/', '/go/', '/gone/']
+const PLACES = [
+  '/api/v1/listings/',
+  '/api/v1/call/',
+  '/listing/',
+  '/badge/',
+  '/go/',
+  '/gone/',
+  '/og/',
+]
 
 /** Page that says why a listing is gone; answered with 410. */
 export function gonePagePath(id: string): string {
@@ -62,6 +81,23 @@ export function listingOfPath(path: string): string[] {
   const place = PLACES.find((each) => path.startsWith(each))
   if (place === undefined) return []
   const rest = path.slice(place.length).replace(/\/kit\.json$/, '')
-  const bare = rest.replace(/\.(?:svg|json|md)$/, '')
+  const bare = rest.replace(/\.(?:svg|png|json|md)$/, '')
   return bare === rest ? [rest] : [rest, bare]
+}
+
+/**
+ * Where a listing is at the end of its moves; null where they lead in a circle.
+ *
+ * @param moves from each former id to the next
+ * @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c'
+ */
+export function followMoves(moves: ReadonlyMap<string, string>, id: string): string | null {
+  const seen = new Set<string>()
+  let at = id
+  for (let next = moves.get(at); next !== undefined; next = moves.get(at)) {
+    if (seen.has(at)) return null
+    seen.add(at)
+    at = next
+  }
+  return at
 }

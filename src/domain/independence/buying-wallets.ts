@@ -5,6 +5,8 @@ import { normalizeWallet } from '../wash/wash-rules.ts'
 export interface Market {
   /** Counted payments of the window by listing id; one to a shared payout stands with each listing. */
   payments: ReadonlyMap<string, readonly Settlement[]>
+  /** Those before the window: they say from whom a wallet bought first, and count for nothing. */
+  earlier?: ReadonlyMap<string, readonly Settlement[]>
   /** Operator by listing id; payments to listings that are not in it are left out. */
   operatorOf: ReadonlyMap<string, string>
   /** Operators known to be independent of each other and of everybody here. */
@@ -13,38 +15,147 @@ export interface Market {
   cashLike: ReadonlySet<string>
 }
 
-export interface Wallet {
-  /** Millionths of a dollar, by operator. */
-  paid: Map<string, number>
-  /** Millionths of a dollar for each listing it bought from, by operator. */
-  bought: Map<string, Map<string, number>>
+/** What one wallet bought from one operator. */
+export interface Purchase {
+  /** A number that stands for the operator, as numbers stand for listings. */
+  operator: number
+  isSeed: boolean
+  isCashLike: boolean
+  /** Millionths of a dollar. */
+  paid: number
+  /** When it first paid this operator, as far back as is known; milliseconds. */
+  since: number
+  /** Millionths of a dollar by listing. */
+  listings: Map<number, number>
+}
+
+/** The wallets of a market, by number: a month may hold a million payments, so none is an object here. */
+export interface Purchases {
+  wallets: readonly string[]
+  listings: readonly string[]
+  operators: number
+  /** What a wallet bought, from whom it bought first; nothing where one operator sold it all. */
+  of(wallet: number): Purchase[]
 }
 
 const MICRO = 1_000_000
 
-export function readWallets({ payments, operatorOf }: Market): Map<string, Wallet> {
-  const wallets = new Map<string, Wallet>()
+export function readPurchases(market: Market): Purchases {
+  const { payments, earlier = new Map(), operatorOf, seeds, cashLike } = market
+  const [wallets, listings, operators] = [createNames(), createNames(), createNames()]
+  const rows = createRows(countOf(payments) + countOf(earlier))
   const isFirst = createOnce(findRepeated(operatorOf.values()))
-  for (const [id, settlements] of payments) {
-    const operator = operatorOf.get(id)
-    if (operator === undefined) continue
-    for (const settlement of settlements) {
-      const name = normalizeWallet(settlement.payer)
-      const wallet = wallets.get(name) ?? { paid: new Map(), bought: new Map() }
-      wallets.set(name, wallet)
-      const micros = Math.round(settlement.usd * MICRO)
-      const listings = wallet.bought.get(operator) ?? new Map<string, number>()
-      wallet.bought.set(operator, add(listings, id, micros))
-      if (isFirst(settlement, operator)) add(wallet.paid, operator, micros)
-    }
+  const kindOf = (settlement: Settlement, operator: string, isEarlier: boolean): Kind => {
+    if (isEarlier) return 'earlier'
+    return isFirst(settlement, operator) ? 'new' : 'again'
   }
-  // Who bought from one operator alone is vouched for by nobody, and vouches for nobody.
-  for (const [name, { paid }] of wallets) if (paid.size < 2) wallets.delete(name)
-  return wallets
+  const sellers: number[] = []
+  // Earlier ones come last, so that a wallet's rows of the window stand before them.
+  for (const [paid, isEarlier] of [
+    [payments, false],
+    [earlier, true],
+  ] as const)
+    for (const id of [...paid.keys()].sort()) {
+      const operator = operatorOf.get(id)
+      if (operator === undefined) continue
+      const listing = listings.numberOf(id)
+      sellers[listing] = operators.numberOf(operator)
+      for (const settlement of paid.get(id) ?? []) {
+        const kind = kindOf(settlement, operator, isEarlier)
+        rows.add(wallets.numberOf(normalizeWallet(settlement.payer)), listing, settlement, kind)
+      }
+    }
+  const inOrder = rows.sortByWallet(wallets.names.length)
+  const nameOf = ({ operator }: Purchase) => operators.names[operator] ?? ''
+  const begin = (operator: number, since: number): Purchase => {
+    const name = operators.names[operator] ?? ''
+    const known = { isSeed: seeds.has(name), isCashLike: cashLike.has(name) }
+    return { operator, ...known, paid: 0, since, listings: new Map() }
+  }
+  return {
+    wallets: wallets.names,
+    listings: listings.names,
+    operators: operators.names.length,
+    of(wallet) {
+      const found = new Map<number, Purchase>()
+      for (const row of inOrder(wallet)) {
+        const { listing, micros, at, kind } = rows.read(row)
+        const operator = sellers[listing] ?? 0
+        const own = found.get(operator) ?? (kind === 'earlier' ? null : begin(operator, at))
+        if (own === null) continue
+        found.set(operator, own)
+        own.since = Math.min(own.since, at)
+        if (kind === 'new') own.paid += micros
+        if (kind !== 'earlier') add(own.listings, listing, micros)
+      }
+      // Who bought from one operator alone is vouched for by nobody, and vouches for nobody.
+      if (found.size < 2) return []
+      return [...found.values()].sort(
+        (a, b) => a.since - b.since || b.paid - a.paid || (nameOf(a) < nameOf(b) ? -1 : 1),
+      )
+    },
+  }
 }
 
-function add(sums: Map<string, number>, key: string, more: number): Map<string, number> {
-  return sums.set(key, (sums.get(key) ?? 0) + more)
+function add(sums: Map<number, number>, key: number, more: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + more)
+}
+
+function createNames() {
+  const numbers = new Map<string, number>()
+  const names: string[] = []
+  return {
+    names,
+    numberOf(name: string): number {
+      const known = numbers.get(name)
+      if (known !== undefined) return known
+      numbers.set(name, names.length)
+      return names.push(name) - 1
+    },
+  }
+}
+
+/** A payment that stands with several listings of one operator is new once. */
+const KINDS = ['new', 'again', 'earlier'] as const
+type Kind = (typeof KINDS)[number]
+
+function countOf(payments: ReadonlyMap<string, readonly Settlement[]>): number {
+  let count = 0
+  for (const { length } of payments.values()) count += length
+  return count
+}
+
+/** One row a payment and listing, in columns. */
+function createRows(size: number) {
+  const [wallets, listings] = [new Int32Array(size), new Int32Array(size)]
+  const [micros, times] = [new Float64Array(size), new Float64Array(size)]
+  const kinds = new Uint8Array(size)
+  let made = 0
+  return {
+    add(wallet: number, listing: number, { usd, at }: Settlement, kind: Kind): void {
+      wallets[made] = wallet
+      listings[made] = listing
+      micros[made] = Math.round(usd * MICRO)
+      times[made] = at
+      kinds[made++] = KINDS.indexOf(kind)
+    },
+    read: (row: number) => ({
+      listing: listings[row] ?? 0,
+      micros: micros[row] ?? 0,
+      at: times[row] ?? 0,
+      kind: KINDS[kinds[row] ?? 0] ?? 'new',
+    }),
+    /** @returns the rows of a wallet */
+    sortByWallet(count: number): (wallet: number) => Int32Array {
+      const order = Int32Array.from(wallets.keys()).sort(
+        (a, b) => (wallets[a] ?? 0) - (wallets[b] ?? 0) || a - b,
+      )
+      const starts = new Int32Array(count + 1)
+      for (const wallet of wallets) starts[wallet + 1] = (starts[wallet + 1] ?? 0) + 1
+      for (let n = 0; n < count; n++) starts[n + 1] = (starts[n + 1] ?? 0) + (starts[n] ?? 0)
+      return (wallet) => order.subarray(starts[wallet], starts[wallet + 1])
+    },
+  }
 }
 
 /** A payment that stands with several listings of one operator was made once. */
@@ -63,39 +174,30 @@ function findRepeated(names: Iterable<string>): Set<string> {
 }
 
 /**
- * Where money of others is short, those come first who gave most for each listing to sellers that
- * seem real: else a rival would push a seller's buyers out with many wallets that gave next to nothing.
+ * Wallets that bought from two operators or more. Where money of others is short, those come first who
+ * gave most to sellers that seem real: else a rival would push a seller's buyers out with many wallets
+ * that gave next to nothing. How much else they bought does not matter: a rival could give them that.
  */
-export function byGenerosity(
-  wallets: ReadonlyMap<string, Wallet>,
-  market: Market,
-): [string, Wallet][] {
-  const backing = new Map<string, number>()
-  for (const { paid } of wallets.values()) {
-    const toSeeds = sumToSeeds(paid, market)
-    for (const [operator, micros] of paid) add(backing, operator, Math.min(micros, toSeeds))
+export function byGenerosity({ wallets, operators, of }: Purchases): number[] {
+  const backing = new Float64Array(operators)
+  const buying = [...wallets.keys()].filter((wallet) => of(wallet).length > 0)
+  for (const wallet of buying) {
+    const bought = of(wallet)
+    const toSeeds = sumOf(bought.filter(({ isSeed, isCashLike }) => isSeed && !isCashLike))
+    for (const { operator, paid } of bought)
+      backing[operator] = (backing[operator] ?? 0) + Math.min(paid, toSeeds)
   }
-  const worth = new Map<string, number>()
-  for (const [name, { paid, bought }] of wallets) {
-    let given = 0
-    for (const [operator, micros] of paid)
-      if (!market.cashLike.has(operator)) given += Math.min(micros, backing.get(operator) ?? 0)
-    worth.set(name, given / countListings(bought))
-  }
-  return [...wallets].sort(
-    ([a], [b]) => (worth.get(b) ?? 0) - (worth.get(a) ?? 0) || (a < b ? -1 : 1),
-  )
+  const worth = new Float64Array(wallets.length)
+  for (const wallet of buying)
+    worth[wallet] = sumOf(
+      of(wallet)
+        .filter(({ isCashLike }) => !isCashLike)
+        .map(({ operator, paid }) => ({ paid: Math.min(paid, backing[operator] ?? 0) })),
+    )
+  const [worthOf, nameOf] = [(n: number) => worth[n] ?? 0, (n: number) => wallets[n] ?? '']
+  return buying.sort((a, b) => worthOf(b) - worthOf(a) || (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
-function sumToSeeds(paid: Wallet['paid'], { seeds, cashLike }: Market): number {
-  let sum = 0
-  for (const [operator, micros] of paid)
-    if (seeds.has(operator) && !cashLike.has(operator)) sum += micros
-  return sum
-}
-
-export function countListings(bought: Wallet['bought']): number {
-  let count = 0
-  for (const listings of bought.values()) count += listings.size
-  return count
+function sumOf(bought: readonly Pick<Purchase, 'paid'>[]): number {
+  return bought.reduce((sum, { paid }) => sum + paid, 0)
 }

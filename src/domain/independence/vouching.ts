@@ -1,15 +1,11 @@
-import {
-  byGenerosity,
-  countListings,
-  type Market,
-  readWallets,
-  type Wallet,
-} from './buying-wallets.ts'
+import { byGenerosity, type Market, type Purchase, readPurchases } from './buying-wallets.ts'
 import { createFlowNetwork, type FlowNetwork, UNLIMITED } from './max-flow.ts'
 
 export const VOUCHING = {
   /** Dollars a wallet must have given to others for each listing it bought from. */
   usdAListing: 0.25,
+  /** Sellers that a wallet paid less come after all others, for what is left. */
+  usdToComeFirst: 0.025,
   /** Operators that must be measured, of those on the list, for the rule to hold. */
   measuredSeeds: 3,
   /** Sellers between a wallet and the list, at most. */
@@ -25,10 +21,10 @@ export function costOfBuyers(buyers: number): number {
 export const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
 const SHARE = VOUCHING.usdAListing * 1_000_000
+const DUST = VOUCHING.usdToComeFirst * 1_000_000
 const [SOURCE, SINK] = [0, 1]
 /** Times that what flows beyond whole shares is given to others: after a few there is little left. */
 const ROUNDS = 1
-const LAST = Number.POSITIVE_INFINITY
 /** From the source through a wallet's payment to an operator and out; and through one more seller. */
 const STEPS = { direct: 4, aSeller: 3 } as const
 
@@ -41,26 +37,37 @@ const STEPS = { direct: 4, aSeller: 3 } as const
  * what those paid. No dollar vouches twice, so by the min-cut theorem a ring of wallets and shops,
  * however shaped, is vouched for no further than it gave money to others and strangers paid its shops.
  *
+ * What a wallet gave goes to the sellers it bought from first. So a rival that gives a seller's buyers
+ * something cannot take from him what vouches for them: he would have to come before.
+ *
  * @returns the wallets that are vouched for, by listing id
  */
 export function findVouched(market: Market): Map<string, Set<string>> {
-  const wallets = readWallets(market)
+  const purchases = readPurchases(market)
   const network = createFlowNetwork()
-  const nodes = createNodes()
+  const [passing, operatorAt] = [2, 2 + purchases.wallets.length]
+  const nodes = createNodes(operatorAt + purchases.operators, { passing, operatorAt })
   const flows: OwnFlow[] = []
-  for (const each of byGenerosity(wallets, market)) {
-    const flow = addWallet(network, each, { market, nodes })
+  const seeds = new Set<number>()
+  for (const wallet of byGenerosity(purchases)) {
+    const bought = purchases.of(wallet)
+    for (const { isSeed, operator } of bought) if (isSeed) seeds.add(operator)
+    const flow = addWallet(network, wallet, { bought, nodes })
     if (flow !== null) flows.push(flow)
   }
-  for (const seed of market.seeds) network.addEdge(nodes.of(seed), SINK, UNLIMITED)
+  for (const seed of seeds) network.addEdge(nodes.of(seed), SINK, UNLIMITED)
   fillInShares(network, flows)
-  // A seller's further listings, and sellers on the list, whom people know, take from no other seller.
+  // A seller's further listings, sellers that got next to nothing, and those on the list, whom people
+  // know, take from no other seller.
   for (const { all, later } of flows) network.limit(all, network.flowOf(all) + SHARE * later)
   fillInShares(network, flows)
   const vouched = new Map<string, Set<string>>()
   for (const flow of flows)
-    for (const id of dealOut(flow, network, market.seeds))
-      vouched.set(id, (vouched.get(id) ?? new Set()).add(flow.name))
+    for (const listing of dealOut(flow, purchases.of(flow.wallet), network)) {
+      const id = purchases.listings[listing] ?? ''
+      const name = purchases.wallets[flow.wallet] ?? ''
+      vouched.set(id, (vouched.get(id) ?? new Set()).add(name))
+    }
   return vouched
 }
 
@@ -86,29 +93,28 @@ function fillInShares(network: FlowNetwork, flows: readonly OwnFlow[]): void {
   }
 }
 
-/** Edges of what a wallet gave for its own sake: from the source, and by operator. */
+/** Edges of what a wallet gave for its own sake. */
 interface OwnFlow {
-  name: string
-  bought: Wallet['bought']
-  /** Listings it bought from beyond the first of each operator that is not on the list. */
+  wallet: number
+  /** Listings that take a share only after the first ones of all wallets. */
   later: number
+  /** From the source. */
   all: number
-  to: Map<string, number>
+  /** By operator. */
+  to: readonly { operator: number; edge: number }[]
 }
 
 type Nodes = ReturnType<typeof createNodes>
 
-function createNodes() {
-  let last = SINK
-  const operators = new Map<string, number>()
-  const add = () => ++last
+function createNodes(
+  first: number,
+  { passing, operatorAt }: { passing: number; operatorAt: number },
+) {
+  let next = first
   return {
-    add,
-    of(operator: string): number {
-      const node = operators.get(operator) ?? add()
-      operators.set(operator, node)
-      return node
-    },
+    add: () => next++,
+    passing: (wallet: number) => passing + wallet,
+    of: (operator: number) => operatorAt + operator,
   }
 }
 
@@ -121,59 +127,54 @@ function createNodes() {
  */
 function addWallet(
   network: FlowNetwork,
-  [name, { paid, bought }]: readonly [string, Wallet],
-  { market, nodes }: { market: Market; nodes: Nodes },
+  wallet: number,
+  { bought, nodes }: { bought: readonly Purchase[]; nodes: Nodes },
 ): OwnFlow | null {
-  const listings = countListings(bought)
-  const others = [...bought.keys()].filter((operator) => !market.seeds.has(operator))
-  const later = listings - others.length
-  const real = [...paid].filter(([operator]) => !market.cashLike.has(operator))
-  const limits = new Map(
-    real.map(([operator, micros]) => {
-      const others = listings - (bought.get(operator)?.size ?? 0)
-      return [operator, Math.min(micros, SHARE * others)]
-    }),
-  )
-  const isEnough = [...limits.values()].reduce((sum, limit) => sum + limit, 0) >= SHARE
-  const [node, passing] = [nodes.add(), nodes.add()]
-  const all = isEnough ? network.addEdge(SOURCE, node, SHARE * others.length) : 0
-  const to = new Map<string, number>()
-  for (const [operator, micros] of real) {
+  const listings = bought.reduce((sum, { listings: { size } }) => sum + size, 0)
+  const first = bought.filter(({ isSeed, paid }) => !isSeed && paid >= DUST).length
+  const real = bought.filter(({ isCashLike }) => !isCashLike)
+  const limitOf = ({ paid, listings: own }: Purchase) =>
+    Math.min(paid, SHARE * (listings - own.size))
+  const isEnough = real.reduce((sum, one) => sum + limitOf(one), 0) >= SHARE
+  const passing = nodes.passing(wallet)
+  const node = nodes.add()
+  const all = isEnough ? network.addEdge(SOURCE, node, SHARE * first) : 0
+  const to = real.map((purchase) => {
+    const { operator, paid, isSeed } = purchase
     const target = nodes.of(operator)
     const payment = nodes.add()
-    network.addEdge(payment, target, micros)
-    network.addEdge(passing, payment, micros)
-    if (isEnough) to.set(operator, network.addEdge(node, payment, limits.get(operator) ?? 0))
-    if (!market.seeds.has(operator)) network.addEdge(target, passing, micros)
-  }
-  return isEnough ? { name, bought, all, to, later } : null
+    network.addEdge(payment, target, paid)
+    network.addEdge(passing, payment, paid)
+    const edge = isEnough ? network.addEdge(node, payment, limitOf(purchase)) : 0
+    if (!isSeed) network.addEdge(target, passing, paid)
+    return { operator, edge }
+  })
+  return isEnough ? { wallet, all, to, later: listings - first } : null
 }
 
 /**
  * The listings a wallet's flow is enough for: one of each operator before a second one of any, so that a
- * seller with many listings takes nothing from others, and known operators' last. Any two operators
- * leave every dollar to be used, so it is enough that all fit together, and those of each operator in
- * what went to the others.
+ * seller with many listings takes nothing from others; of these, where it bought first, and last where it
+ * paid next to nothing; known operators' come after all. Any two operators leave every dollar to be used, so it
+ * is enough that all fit together, and those of each operator in what went to the others.
  */
 function dealOut(
-  { bought, all, to }: OwnFlow,
+  { all, to }: OwnFlow,
+  bought: readonly Purchase[],
   network: FlowNetwork,
-  seeds: Market['seeds'],
-): string[] {
+): number[] {
   const total = network.flowOf(all)
-  const ranked = [...bought].flatMap(([operator, listings]) => {
-    const flow = to.get(operator)
-    const room = Math.floor((total - (flow === undefined ? 0 : network.flowOf(flow))) / SHARE)
+  const toOperator = new Map(to.map(({ operator, edge }) => [operator, network.flowOf(edge)]))
+  const ranked = bought.flatMap(({ operator, listings, isSeed, paid }, place) => {
+    const room = Math.floor((total - (toOperator.get(operator) ?? 0)) / SHARE)
+    const lateOf = (rank: number) => (isSeed ? 3 : rank > 0 ? 2 : Number(paid < DUST))
     return [...listings]
-      .sort(([a, paidA], [b, paidB]) => paidB - paidA || (a < b ? -1 : 1))
+      .sort(([a, paidA], [b, paidB]) => paidB - paidA || a - b)
       .slice(0, room)
-      .map(([id, paid], rank) => ({ id, paid, rank: seeds.has(operator) ? LAST : rank }))
+      .map(([listing], rank) => ({ listing, place, rank, late: lateOf(rank) }))
   })
   return ranked
-    .sort(
-      (a, b) =>
-        (a.rank === b.rank ? 0 : a.rank - b.rank) || b.paid - a.paid || (a.id < b.id ? -1 : 1),
-    )
+    .sort((a, b) => a.late - b.late || a.rank - b.rank || a.place - b.place)
     .slice(0, Math.floor(total / SHARE))
-    .map(({ id }) => id)
+    .map(({ listing }) => listing)
 }

@@ -56,7 +56,10 @@ export interface OperationEntry {
   minUsd: number | null
 }
 
-/** All that may be asked of a listing, each as an answer shows it. */
+/**
+ * All that may be asked of a listing, each as an answer shows it. A server or an agent of which
+ * nothing is known to be asked is found as a whole, with where it is reached.
+ */
 export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
   const { id, facts, surface, trust, buy } = listing
   const shown = {
@@ -66,7 +69,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
   const relayUrl = buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
   const operations = toKitOperations(listing, relayUrl)
   const place = toPlace(facts.invoke)
-  return [
+  const entries = [
     ...operations.map((operation) => toHttpEntry(shown, operation)),
     ...surface.tools.map((tool) => toToolEntry(shown, tool, place)),
     ...surface.skills.map((skill) => ({
@@ -76,6 +79,11 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
       minUsd: null,
     })),
   ]
+  const reached = facts.kind === 'a2a_agent' ? { url: facts.url } : place
+  if (entries.length > 0 || Object.keys(reached).length === 0) return entries
+  const operation = { ...reached, description: shorten(facts.summary) }
+  const found = { listing: shown, operation }
+  return [{ found, names: [facts.name], description: facts.summary, minUsd: null }]
 }
 
 function toHttpEntry(listing: FoundOperation['listing'], operation: KitOperation): OperationEntry {

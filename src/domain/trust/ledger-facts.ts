@@ -21,6 +21,8 @@ export interface OwnerFacts {
   claimed: ReadonlyMap<string, string>
   /** The host that was proved, by id of a listing whose seller asked for removal. */
   optedOut: ReadonlyMap<string, string>
+  /** Where owners say that a listing they took out is listed now, by id. */
+  moved: ReadonlyMap<string, string>
   /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
   provenPayouts: ReadonlyMap<string, readonly string[]>
   /** What a server's own probes saw, by listing id. */
@@ -63,6 +65,7 @@ export const NO_PAYMENT_FACTS: PaymentFacts = {
 export const NO_LEDGER_FACTS: LedgerFacts = {
   claimed: new Map(),
   optedOut: new Map(),
+  moved: new Map(),
   provenPayouts: new Map(),
   probed: new Map(),
   disputes: new Map(),

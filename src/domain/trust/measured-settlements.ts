@@ -1,4 +1,5 @@
 import type { Settlement } from '../settlement/settlement.ts'
+import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { excludeWash, type WashKnowledge, type WashResult } from '../wash/wash.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { largestOf } from '../wire/extremes.ts'
@@ -97,7 +98,10 @@ export function toOwnEvidence(
     shared_payout: false,
     ...(vouched !== null && { unknown_buyers_30d: countPayers(windows[0] ?? []) - buyers.size }),
     wash_flags: flags,
-    watch: untraced === 0 ? [] : [{ id: 'payers_untraced', note: toUntracedNote(untraced) }],
+    watch: [
+      ...(untraced === 0 ? [] : [{ id: 'payers_untraced', note: toUntracedNote(untraced) }]),
+      ...toBridgedWatch(window),
+    ],
     raw,
     days: toDays(counted.flat(), asOf),
   }
@@ -105,6 +109,15 @@ export function toOwnEvidence(
 
 function toUntracedNote(count: number): string {
   return `We have not seen where the payers of ${count} of these payments had their money from, so the seller may have paid them itself.`
+}
+
+/** Coins that a bridge redeems, and not their issuer, are shown as such beside the score. */
+function toBridgedWatch(counted: readonly Settlement[]): Measured['watch'] {
+  return BRIDGED_COINS.flatMap((coin) => {
+    const paid = counted.filter(({ network }) => network === coin.network).length
+    const note = `${paid} of these payments were made in ${coin.name}, a bridged coin: a bridge redeems it, not its issuer.`
+    return paid === 0 ? [] : [{ id: 'bridged_coin', note }]
+  })
 }
 
 function withinWindow(settlements: readonly Settlement[], end: number): Settlement[] {

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { callableEntries, toCallableView } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
-import { PricingSchema } from '../listing/pricing.ts'
+import type { ListingFacts } from '../listing/listing-facts.ts'
+import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
 import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
@@ -25,7 +26,21 @@ export const ListingViewSchema = v.object({
   url: v.string(),
   categories: v.array(v.string()),
   tags: v.array(v.string()),
-  sources: v.array(v.object({ source: v.string(), ref: v.string() })),
+  sources: v.array(
+    v.object({
+      source: v.string(),
+      ref: v.string(),
+      /** Where that catalogue says something else than this listing. */
+      differs: v.optional(
+        v.object({
+          /** The price it names, US dollars a call. */
+          price: v.optional(v.object({ min_usd: v.number(), max_usd: v.number() })),
+          /** How many of the operations here it does not name. */
+          operations_missing: v.optional(v.number()),
+        }),
+      ),
+    }),
+  ),
   pricing: PricingSchema,
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
@@ -50,11 +65,20 @@ export type ListingView = v.InferOutput<typeof ListingViewSchema>
 export interface ListingViewContext {
   baseUrl: string
   sources: ReadonlyMap<string, SourceRow>
+  /** What sources said of listings that several of them tell of, by id. */
+  said?: ReadonlyMap<string, readonly Said[]>
+}
+
+/** One catalogue's own word about a listing. */
+export interface Said {
+  source: string
+  pricing?: Pricing | undefined
+  http?: readonly { url: string }[] | undefined
 }
 
 export function toListingView(
   listing: DerivedListing,
-  { baseUrl, sources }: ListingViewContext,
+  { baseUrl, sources, said = new Map() }: ListingViewContext,
 ): ListingView {
   const { id, facts, trust } = listing
   const trustSource =
@@ -67,7 +91,13 @@ export function toListingView(
     url: facts.url,
     categories: facts.categories,
     tags: facts.tags,
-    sources: facts.sources.map((source) => ({ ...source })),
+    sources: facts.sources.map((row) => ({
+      ...row,
+      ...toDifference(
+        facts,
+        said.get(id)?.find(({ source }) => source === row.source),
+      ),
+    })),
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
@@ -112,4 +142,22 @@ export function toSignalsView(
     value === undefined ? [] : [[PREFIXED.has(key) ? `${prefix}_${key}` : key, value] as const],
   )
   return Object.fromEntries(entries)
+}
+
+/** What a catalogue says differently of a listing; nothing where it says nothing, or the same. */
+function toDifference({ pricing, http }: ListingFacts, said: Said | undefined) {
+  const price = said?.pricing?.model === 'per_call' ? said.pricing : undefined
+  const isSame =
+    pricing.model === 'per_call' &&
+    price?.min_usd === pricing.min_usd &&
+    price.max_usd === pricing.max_usd
+  // Its method is a guess of many a catalogue.
+  const named = new Set(said?.http?.map(({ url }) => url))
+  const missing = http.filter(({ url }) => !named.has(url)).length
+  const differs = {
+    ...(price !== undefined &&
+      !isSame && { price: { min_usd: price.min_usd, max_usd: price.max_usd } }),
+    ...(named.size > 0 && missing > 0 && { operations_missing: missing }),
+  }
+  return Object.keys(differs).length === 0 ? {} : { differs }
 }

@@ -88,10 +88,14 @@ export const OptOutBodySchema = v.strictObject({
   removed: v.optional(
     v.pipe(v.boolean(), v.description('False brings the listing back; true if absent.')),
   ),
+  moved_to: v.optional(
+    described('Another listing of yours that this one is now: old addresses lead to it.'),
+  ),
 })
 export const OptOutSchema = v.object({
   listing_id: v.string(),
   removed: v.boolean(),
+  moved_to: v.optional(v.string()),
   effective: v.literal('next_build'),
 })
 

@@ -199,6 +199,7 @@ const VOUCHING_RULES = [
   'Listings on one domain or with one payout are one seller. A payout that only a 402 names ties nobody together.',
   'Money paid for gift cards, prepaid credit or cash vouches for nobody: that can be sold again.',
   'Where money is short, one listing of each seller comes before a second one of any, and buyers who gave more before those who gave less.',
+  `What a buyer gave goes first to the sellers it bought from first in 90 days. Sellers it paid less than ${toUsd(VOUCHING.usdToComeFirst)} come after the others.`,
   `The rule holds where at least ${VOUCHING.measuredSeeds} sellers on the list are measured. Elsewhere every buyer counts, and the listing says so.`,
   'Buyers nobody vouches for may be perfectly real. They are counted apart, and never called wash.',
 ]
@@ -207,7 +208,7 @@ const VOUCHING_NOT_CAUGHT = [
   'Whoever buys from sellers on the list anyway, and splits the purchases over wallets, has buyers for fees alone.',
   'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
-  'A rival whose shop gives a seller’s own buyers something for a tenth of a cent can take up to half of that seller’s score: what those buyers spent elsewhere then has to vouch for one seller more.',
+  'A rival that pays people to buy from its shops before they ever buy from a seller can take most of that seller’s score. It has to pay everybody who may become a buyer, or go on for 90 days.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
   'What was bought may be sold again, where people filed its seller under something else. Refunds that take another way than the payment are not seen.',
   'Buyers who spend only with sellers that never meet the list do not count, however real they are.',

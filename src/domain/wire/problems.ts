@@ -56,10 +56,15 @@ export const PROBLEMS = {
     title: 'No such listing',
     help: 'No listing has this id. Search for it by name: ids look like x402.example or mcp.example.',
   },
+  'listing-moved': {
+    status: 308,
+    title: 'This listing has another id now',
+    help: 'The listing is the same, and its address is another. `Location` has the new address and `moved_to` the new id. A call that is repeated there keeps its method, body and payment; nothing was sent to the seller yet.',
+  },
   'listing-gone': {
     status: 410,
     title: 'This listing is gone',
-    help: 'This listing was removed. `reason` says why, and `replaced_by` names its successor, if it has one.',
+    help: 'This listing was removed. `reason` says why, `replaced_by` names its successor, if it has one. With `moved_to` it is listed under that id, on another host: call it there once you have looked at it.',
   },
   'claim-not-found': {
     status: 404,

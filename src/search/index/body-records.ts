@@ -45,13 +45,9 @@ export function packBody(id: string, body: Uint8Array, deflate: Deflate): Uint8A
   return record
 }
 
-/** Bytes of the body a record holds. */
-export function bodyLength(record: Uint8Array): number {
-  return numberAt(record, 0)
-}
-
-/** @param body as many bytes as it has, to be filled */
-export function unpackBody(record: Uint8Array, body: Uint8Array): void {
+/** The body a record holds. */
+export function unpackBody(record: Uint8Array): Uint8Array {
+  const body = new Uint8Array(numberAt(record, 0))
   const id = idOf(record)
   body.set(BODY_PREFIX)
   body.set(id, BODY_PREFIX.length)
@@ -62,6 +58,7 @@ export function unpackBody(record: Uint8Array, body: Uint8Array): void {
     dictionary: body.subarray(0, start),
   })
   body.set(BODY_ENDING, end)
+  return body
 }
 
 /** The id's ASCII. */
@@ -74,7 +71,7 @@ export function middleOf(record: Uint8Array) {
   const idBytes = record[ID_AT - 1] ?? 0
   return {
     blocks: record.subarray(ID_AT + idBytes, record.length - LAST_BLOCK.length),
-    length: bodyLength(record) - BODY_PREFIX.length - idBytes - BODY_ENDING.length,
+    length: numberAt(record, 0) - BODY_PREFIX.length - idBytes - BODY_ENDING.length,
     crc: numberAt(record, 4),
   }
 }

@@ -1,11 +1,11 @@
-import { bodyLength, idOf, unpackBody } from './body-records.ts'
+import { idOf, unpackBody } from './body-records.ts'
 import { findExact } from './exact-table.ts'
 import { verifyBytes } from './index-file.ts'
 import type { PartName, SearchIndex } from './index-shape.ts'
 
 const decoder = new TextDecoder()
-/** Unpacked bodies that are kept, in bytes, in two halves: those of some twenty-five thousand listings. */
-const KEPT_BYTES = 40 * 1024 * 1024
+/** Unpacked bodies that are kept, in bytes: those of some sixteen thousand listings. */
+const KEPT_BYTES = 24 * 1024 * 1024
 
 /** The listing id of a row. */
 export function readId(index: SearchIndex, part: PartName, row: number): string {
@@ -24,27 +24,18 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
   const { unpacked } = index
+  const { byPlace } = unpacked
   const place = placeOf(index, part, row)
-  const known = unpacked.bodies.get(place)
-  if (known !== undefined) return known
-  const former = unpacked.former.get(place)
-  const record = former ?? readRecord(index, part, row)
-  const length = former?.length ?? bodyLength(record)
-  if (unpacked.used + length > unpacked.memory.length) {
-    // The bodies of a response in the making lie in one of the two: the one before is written over.
-    const { memory, spare } = unpacked
-    unpacked.memory =
-      spare.length >= length ? spare : new Uint8Array(Math.max(KEPT_BYTES / 2, length))
-    unpacked.spare = memory
-    unpacked.used = 0
-    unpacked.former = unpacked.bodies
-    unpacked.bodies = new Map()
+  const known = byPlace.get(place)
+  const body = known ?? unpackBody(readRecord(index, part, row))
+  if (known === undefined) unpacked.bytes += body.length
+  else byPlace.delete(place)
+  byPlace.set(place, body)
+  for (const [oldest, { length }] of byPlace) {
+    if (unpacked.bytes <= KEPT_BYTES) break
+    byPlace.delete(oldest)
+    unpacked.bytes -= length
   }
-  const body = unpacked.memory.subarray(unpacked.used, unpacked.used + length)
-  if (former === undefined) unpackBody(record, body)
-  else body.set(former)
-  unpacked.used += length
-  unpacked.bodies.set(place, body)
   return body
 }
 

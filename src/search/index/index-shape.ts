@@ -52,18 +52,10 @@ export interface KnownTerm {
   rows: number
 }
 
-/**
- * Bodies as they are shown, one behind the other. When the memory is full, the bodies before are let
- * go, and of those in it the ones that are read again are taken over into the next.
- */
+/** Bodies as they are shown, by the place of the row, our own behind the others; the latest last. */
 export interface UnpackedBodies {
-  memory: Uint8Array
-  /** Where the bodies before lie; it is written over next. */
-  spare: Uint8Array
-  used: number
-  /** By the place of the row, our own behind the others: those in the memory, and those before. */
-  bodies: Map<number, Uint8Array>
-  former: Map<number, Uint8Array>
+  bytes: number
+  byPlace: Map<number, Uint8Array>
 }
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */

@@ -63,13 +63,7 @@ export function loadSearchIndexHead(
     filterPlaces: new Map(filterValues(data.filters).map((value, at) => [value, at])),
     words: createWordSets(data.searchWords),
     bodies,
-    unpacked: {
-      memory: new Uint8Array(0),
-      spare: new Uint8Array(0),
-      used: 0,
-      bodies: new Map(),
-      former: new Map(),
-    },
+    unpacked: { bytes: 0, byPlace: new Map() },
     verifyReads: true,
   }
 }

@@ -43,6 +43,7 @@ function rowsFor(
   const [, host] = ADDRESS.exec(asked) ?? []
   if (kind === 'host') return host?.includes('.') ? findExact(part.exact, 'host', host) : []
   const id = asked.toLowerCase()
+  if (!id.includes('.')) return []
   const name = part === index.organic ? 'organic' : 'firstParty'
   return findExact(part.exact, 'id', id).filter((row) => readId(index, name, row) === id)
 }

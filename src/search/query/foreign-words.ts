@@ -13,6 +13,7 @@ import {
 } from '../words/foreign-lexicon.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord } from './known-term.ts'
+import { rememberWords } from './remember.ts'
 
 /** A query with the everyday words of its language read as the English ones listings write. */
 export interface ReadQuery {
@@ -57,13 +58,13 @@ const KNOWN_ROWS = 3
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const lexicons = index.words.foreign()
   const asWritten = { words, originals: [], notes: [], isForeign: false }
-  if (lexicons.of.size === 0 || words.length === 0) return asWritten
+  if (lexicons.size === 0 || words.length === 0) return asWritten
   const text = words.map(({ whole }) => whole).join(' ')
   const scripted = SCRIPTS.find(([script]) => script.test(text))?.[1]
-  if (scripted === undefined && words.every((word) => isSurelyEnglish(index, word, lexicons)))
+  if (scripted === undefined && words.every(({ whole }) => isSurelyEnglish(index, whole)))
     return asWritten
   const tried = (scripted ?? LATIN).map((language) => {
-    const lexicon = lexicons.of.get(language) ?? emptyLexicon(language)
+    const lexicon = lexicons.get(language) ?? emptyLexicon(language)
     const stretches = readStretches(
       words.flatMap((word) => tokensOf(word, language)),
       lexicon,
@@ -149,23 +150,28 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
 }
 
 /** Nearly every query is made of such words alone, and needs no reading. */
-function isSurelyEnglish(index: SearchIndex, { whole }: Word, lexicons: Lexicons): boolean {
-  if (isEnglishStop(index, whole)) return true
-  if (lexicons.isStop(whole)) return false
-  return !lexicons.mayMean(whole) || lookUpWord(index, whole).rows >= KNOWN_ROWS
-}
+const isSurelyEnglish = rememberWords((index, word): boolean => {
+  if (isEnglishStop(index, word)) return true
+  const tokens: Token[] = [{ text: word, word: { whole: word, parts: [], style: 'plain' } }]
+  const meanings = LATIN.flatMap((language) => {
+    const lexicon = index.words.foreign().get(language)
+    return (lexicon && readStretch(tokens, lexicon).meaning) ?? []
+  })
+  if (meanings.some(({ english }) => english === null)) return false
+  return meanings.length === 0 || lookUpWord(index, word).rows >= KNOWN_ROWS
+})
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
   return stop.has(text) || generic.has(text) || filler.has(text)
 }
 
 /** In an English query only a word that no listing has is read, as it stands. */
-function readAlone(index: SearchIndex, word: Word, { of }: Lexicons): Stretch {
+function readAlone(index: SearchIndex, word: Word, lexicons: Lexicons): Stretch {
   const { whole: text, style } = word
   const tokens = [{ text, word }]
   if (style !== 'plain' || isEnglishWord(index, text) || lookUpWord(index, text).rows > 0)
     return { tokens, meaning: null }
-  const found = LATIN.map((language) => of.get(language)?.meanings.get(text))
+  const found = LATIN.map((language) => lexicons.get(language)?.meanings.get(text))
   const meaning = found.find((meant) => meant?.isForm === false && meant.english !== null)
   return { tokens, meaning: meaning ?? null }
 }

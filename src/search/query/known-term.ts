@@ -2,9 +2,13 @@ import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { findPair, findTerm, pairText, rowsOf } from '../index/postings.ts'
 import { wordAt, wordsWithPrefix } from '../index/word-table.ts'
 import { stemWord } from '../words/stem-word.ts'
+import { rememberWords } from './remember.ts'
 
 /** The term of a word; stop words, which are kept in names, are terms as they are written. */
-export function lookUpWord({ organic, words }: SearchIndex, word: string): KnownTerm {
+export const lookUpWord = rememberWords(tryWord)
+
+/** The same for what is hardly ever a word, and not worth remembering. */
+export function tryWord({ organic, words }: SearchIndex, word: string): KnownTerm {
   const text = words.stop.has(word) ? word : stemWord(word)
   const number = findTerm(organic, text)
   return { text, written: word, number, rows: rowsOf(organic, number) }

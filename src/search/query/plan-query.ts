@@ -5,7 +5,7 @@ import { type FilterPhrase, writeOutPrices } from '../words/filter-phrases.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { belongingWords } from './belonging-words.ts'
 import { readForeign } from './foreign-words.ts'
-import { lookUpPair, lookUpWord } from './known-term.ts'
+import { lookUpPair, lookUpWord, tryWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
 import { type QueryUnit, unitsOf } from './query-units.ts'
 import { closestWords } from './repair-word.ts'
@@ -136,7 +136,7 @@ function joinNext(index: SearchIndex, words: readonly Word[]): Word | null {
   if (!words.every(({ style, whole }) => style === 'plain' && !generic.has(whole))) return null
   if (right !== undefined && !stop.has(middle)) return null
   const whole = parts.join('')
-  const { rows } = lookUpWord(index, whole)
+  const { rows } = tryWord(index, whole)
   if (rows < (right === undefined ? MIN_JOINED_ROWS : 1)) return null
   const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
   return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null

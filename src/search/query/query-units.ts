@@ -3,7 +3,8 @@ import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import { largestOf } from '../../domain/wire/extremes.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { hasSingleLetter, type Word } from '../words/split-text.ts'
-import { completions, lookUpPair, lookUpWord, unspacedCompletions } from './known-term.ts'
+import { completions, lookUpPair, lookUpWord, tryWord, unspacedCompletions } from './known-term.ts'
+import { rememberWords } from './remember.ts'
 import { repairWord } from './repair-word.ts'
 
 /** One thing a query asks for, in its place among the others. */
@@ -103,7 +104,7 @@ function dottedUnits(index: SearchIndex, { whole, parts }: Word): QueryUnit[] {
 
 function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[] {
   const term = lookUpWord(index, word)
-  const halves = term.rows > WELL_KNOWN_ROWS ? null : splitWord(index, word, term.rows)
+  const halves = splitWord(index, word)
   if (halves !== null) {
     const terms = weigh(ASKED, [term, lookUpPair(index, halves[0], halves[1])])
     return [
@@ -138,21 +139,23 @@ function knownUnit(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): Que
 }
 
 /** `realestate` is read as two words where listings have them side by side more often. */
-function splitWord(index: SearchIndex, word: string, rows: number): [KnownTerm, KnownTerm] | null {
+const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => {
+  const { rows } = lookUpWord(index, word)
+  if (rows > WELL_KNOWN_ROWS) return null
   let best: [KnownTerm, KnownTerm] | null = null
   let most = rows / 2
   for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
-    const left = lookUpWord(index, word.slice(0, at))
+    const left = tryWord(index, word.slice(0, at))
     // Hardly any start of a word is one too: its rest then needs no looking up.
     if (left.rows === 0) continue
-    const right = lookUpWord(index, word.slice(at))
+    const right = tryWord(index, word.slice(at))
     const together = lookUpPair(index, left, right).rows
     if (together <= most) continue
     most = together
     best = [left, right]
   }
   return best
-}
+})
 
 /** A single character of an unspaced script stands at the start of its pairs. */
 function unspacedUnit(index: SearchIndex, { whole, parts }: Word): QueryUnit {

@@ -1,6 +1,7 @@
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { findWord, type WordTable, wordAt, wordsWithPrefix } from '../index/word-table.ts'
 import { completions, lookUpWord } from './known-term.ts'
+import { rememberWords } from './remember.ts'
 
 /** Longest word whose neighbours are looked for. */
 const MAX_NEAR_CHARACTERS = 24
@@ -29,12 +30,12 @@ const SHARED_PART = 2 / 3
  * letter more, less, other, or two swapped), with the same first letter, in the most listings. An
  * everyday word is no slip, and nothing is a slip of a stop word.
  */
-export function repairWord(index: SearchIndex, word: string): KnownTerm | null {
+export const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
   const near = spellingsNear(index, word)
   const allowed = word.length <= SHORT ? near.filter(({ length }) => length > SHORT) : near
   return allowed[0] === undefined ? null : lookUpWord(index, allowed[0])
-}
+})
 
 /** Words of listings that are closest to one that none has, for a note. */
 export function closestWords(index: SearchIndex, word: string): string[] {

@@ -17,12 +17,7 @@ export interface Lexicon {
   phrases: Set<string>
 }
 
-export interface Lexicons {
-  of: ReadonlyMap<Language, Lexicon>
-  /** Whether a word of Latin letters is a stop word of one of them, or may mean something. */
-  isStop(text: string): boolean
-  mayMean(text: string): boolean
-}
+export type Lexicons = ReadonlyMap<Language, Lexicon>
 
 /** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
 const ENDING_LETTERS = { known: 2, asked: 3 }
@@ -35,7 +30,6 @@ const PREFIXES: Partial<Record<Language, RegExp>> = {
 const LINKS = ['', 's', 'es', 'n', 'en']
 /** Languages of which the platform says where a word ends; spaces in them mean nothing. */
 export const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
-const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr']
 
 /** What stands between the words of a phrase. */
 export function separatorOf(language: Language): string {
@@ -58,25 +52,7 @@ export function createLexicons({ languages, stop, words }: ForeignWords): Lexico
       if (lexicon === undefined) return
       for (const text of texts.split(',')) addMeaning(lexicon, keyOf(text, lexicon), english)
     })
-  const latin = LATIN.flatMap((language) => [...(of.get(language)?.meanings ?? [])])
-  const known = new Set(latin.map(([text]) => text))
-  const heads = new Set([...known].map(headOf))
-  const stops = new Set(latin.flatMap(([text, { english }]) => (english === null ? text : [])))
-  const german = of.get('de') ?? emptyLexicon('de')
-  const isKnown = (text: string) =>
-    heads.has(headOf(text)) && startsOf(text).some((start) => known.has(start))
-  const isCompound = (text: string) =>
-    heads.has(headOf(text)) && readCompound(text, german) !== null
-  return {
-    of,
-    isStop: (text) => stops.has(text),
-    mayMean: (text) => isKnown(text) || isKnown(withoutPrefix(text, 'fr')) || isCompound(text),
-  }
-}
-
-/** Most words differ here from all that the table has. */
-function headOf(text: string): string {
-  return text.slice(0, LEAST_STEM)
+  return of
 }
 
 function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {

@@ -1,3 +1,4 @@
+import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
@@ -45,6 +46,8 @@ export interface SourceLine {
   href: string
   /** Empty where the text says it already. */
   license: string
+  /** What that catalogue says differently; empty where nothing is known to differ. */
+  differs: string
 }
 
 /**
@@ -56,7 +59,7 @@ export function toSourceLines(
   table: Pick<SourcesView, 'sources'>['sources'],
 ): SourceLine[] {
   const known = new Map(table.map((row) => [row.id, row]))
-  const first = new Map(sources.toReversed().map((row) => [row.source, row.ref]))
+  const first = new Map(sources.toReversed().map((row) => [row.source, row]))
   const ids = [...new Set(sources.map(({ source }) => source))]
   return ids.map((id) => {
     const row = known.get(id)
@@ -65,10 +68,24 @@ export function toSourceLines(
     const [short = ''] = license.split(' (')
     return {
       text,
-      href: first.get(id) ?? '',
+      href: first.get(id)?.ref ?? '',
       license: short !== '' && text.includes(short) ? '' : license,
+      differs: toDifferenceText(first.get(id)?.differs ?? {}),
     }
   })
+}
+
+/** @example toDifferenceText({ price: { min_usd: 0.01, max_usd: 0.02 } }) → 'There: $0.01 to $0.02 a call.' */
+function toDifferenceText({
+  price,
+  operations_missing: missing = 0,
+}: NonNullable<ListingView['sources'][number]['differs']>): string {
+  const range =
+    price === undefined ? [] : [...new Set([toUsd(price.min_usd), toUsd(price.max_usd)])]
+  return [
+    ...(range.length > 0 ? [`There: ${range.join(' to ')} a call.`] : []),
+    ...(missing > 0 ? [`It does not name ${toCountText(missing, 'operation')} of these.`] : []),
+  ].join(' ')
 }
 
 /** JSON-LD of a listing's page (schema.org). Foreign text: print it with `toScriptJson` only. */

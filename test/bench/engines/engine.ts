@@ -20,7 +20,11 @@ export interface Engine {
 }
 
 /** The fields all engines search, and their weights. */
-export function searchedFields({ name, tags, categories, summary }: SearchDocument) {
+export function searchedFields({ name, tags, categories, summary, texts }: SearchDocument) {
+  if (texts !== undefined) {
+    const [own, labels, told] = [texts.name, texts.labels, texts.summary].map((of) => of.join(' '))
+    return { name: own ?? '', tags: labels ?? '', categories: '', summary: told ?? '' }
+  }
   return { name, tags: tags.join(' '), categories: categories.join(' '), summary }
 }
 

@@ -1,6 +1,7 @@
 import type { CostOfCheating } from '../../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../../src/domain/independence/vouching.ts'
 import type { PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
+import { REWARD_USD } from './attacks.ts'
 import {
   AS_OF,
   createJudge,
@@ -22,8 +23,10 @@ interface Griefing {
   id: string
   name: string
   moves: (scene: Scene, plan: Plan) => Moves
+  /** Whether what is spent comes back: plans of one cost then differ. */
+  isPaidBack?: boolean
   /** Dollars the rival never sees again. */
-  cost: (plan: Plan) => number
+  cost: (plan: Plan, scene: Scene) => number
 }
 
 interface Plan {
@@ -44,6 +47,8 @@ interface Scene {
 export const LOSS = 1 / 3
 const HUNDRED = 100
 const FREE = 0
+/** What a rival spends at most on one seller. */
+const BUDGET_USD = 100
 const EXCHANGE = 'exchange'
 const vouch = VOUCHING.usdAListing
 
@@ -174,7 +179,43 @@ export const GRIEFINGS: readonly Griefing[] = [
       }
     },
   },
+  {
+    id: 'freebies',
+    name: 'A hundred shops under a hundred names that give everybody something for a tenth of a cent, before anybody buys from the victim',
+    cost: () => FREE,
+    moves: ({ market }) => ({ payments: bait(buyersIn(market), HUNDRED, 0.001, EARLY) }),
+  },
+  {
+    id: 'bait',
+    name: `Shops under several names that pay each of the victim’s buyers $${REWARD_USD.toFixed(2)}, and the price, for buying there`,
+    isPaidBack: true,
+    cost: ({ wallets }, { buyers }) => wallets * buyers.length * REWARD_USD,
+    moves: ({ buyers }, { wallets, usd }) => ({ payments: bait(buyers, wallets, usd) }),
+  },
+  {
+    id: 'bait_before',
+    name: 'The same before they first buy from the victim: as nobody knows who will, for everybody',
+    isPaidBack: true,
+    cost: ({ wallets }, { market }) => wallets * buyersIn(market).length * REWARD_USD,
+    moves: ({ market }, { wallets, usd }) => ({
+      payments: bait(buyersIn(market), wallets, usd, EARLY),
+    }),
+  },
 ]
+
+/** Before the market's own payments. */
+const EARLY = AS_OF - 8 * DAY_MS
+
+/** Each buyer buys once from each of so many shops of the rival's. */
+function bait(buyers: readonly string[], shops: number, usd: number, at = AS_OF) {
+  return Array.from({ length: shops }, (_, n) => `rival-shop-${n}`).flatMap((shop) =>
+    buyers.flatMap((payer) => pay({ payer, shop, usd, at })),
+  )
+}
+
+function buyersIn({ payments }: Market): string[] {
+  return [...new Set(payments.map(({ payer }) => payer))]
+}
 
 function rivals(change: (n: number) => Partial<PayoutFacts>): PayoutFacts[] {
   return Array.from({ length: HUNDRED }, (_, n) =>
@@ -220,18 +261,19 @@ export function measureGriefing(
 
 /** Plans from the cheapest up, until one does it; the lowest score seen on the way stands beside it. */
 function findCheapest(
-  { moves, cost }: Griefing,
+  { moves, cost, isPaidBack = false }: Griefing,
   { scene, judge, limit }: { scene: Scene; judge: Judge; limit: number },
 ): { cost_usd: number | null; least: number } {
   const plans = WALLETS.flatMap((wallets) => DOLLARS.map((usd) => ({ wallets, usd }))).sort(
-    (a, b) => cost(a) - cost(b),
+    (a, b) => cost(a, scene) - cost(b, scene),
   )
   let least = 100
   let last = -1
   for (const plan of plans) {
     // Numbers an attack does not use change nothing, and nothing about its cost.
-    if (cost(plan) === last) continue
-    last = cost(plan)
+    if (cost(plan, scene) === last && !isPaidBack) continue
+    last = cost(plan, scene)
+    if (last > BUDGET_USD) break
     const score = judge(moves(scene, plan)).scoreOf(scene.victim)
     least = Math.min(least, score)
     if (score <= limit) return { cost_usd: Math.round(last * 100) / 100, least }

@@ -80,7 +80,7 @@ export interface Categories {
 }
 
 export interface Changes {
-  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; reason?: string })[]
+  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; reason?: string; moved_to?: string })[]
   next: string | null
   has_more: boolean
 }
@@ -170,7 +170,7 @@ export interface Listing {
   url: string
   categories: string[]
   tags: string[]
-  sources: { source: string; ref: string }[]
+  sources: { source: string; ref: string; differs?: { price?: { min_usd: number; max_usd: number }; operations_missing?: number } }[]
   pricing: Pricing
   status: "unclaimed" | "claimed"
   first_party: boolean
@@ -210,7 +210,7 @@ export interface Problem {
   title: string
   status: number
   detail: string
-  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
+  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-moved" | "listing-gone" | "claim-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
   errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
 }
 

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { readIfThere } from '../content/content-folder.ts'
+import { withContent } from '../content/content-writer.ts'
+import { evidenceFileOf, membersOf, renderJson, tombstoneFileOf } from '../content/machine-files.ts'
+
+const USAGE =
+  'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
+
+await move().catch((error: unknown) => {
+  console.error(error instanceof OperatorError ? error.message : error)
+  process.exitCode = 1
+})
+
+/**
+ * `npm run move`: gives a listing another id. Its file and evidence go there, and a tombstone leads
+ * from every former address to the new one. Where the new id is listed already, its own words stay.
+ */
+async function move(): Promise<void> {
+  const { from, to, by, saidAt } = readArguments()
+  const { CONTENT_DIR: contentDir } = parseConfig(process.env)
+  const [former, listing] = [fileOf(from), fileOf(to)]
+  const read = (file: string) => readIfThere(join(contentDir, file))
+  const text = await read(former)
+  if (text === null) throw new OperatorError(`${former}: expected a listing that exists`)
+  const isListed = (await read(listing)) !== null
+  const seen = [await read(evidenceFileOf(former)), await read(evidenceFileOf(listing))]
+  const [evidence, own] = seen.map((each) => membersOf(each ?? undefined))
+  await withContent(contentDir, async (writer) => {
+    const moved = { reason: 'moved', by, moved_to: to, ...(saidAt && { said_at: saidAt }) }
+    const at = new Date().toISOString()
+    if (!isListed) await writer.write(listing, text)
+    if (seen[0] !== null)
+      await writer.write(evidenceFileOf(listing), renderJson({ ...evidence, ...own }))
+    await writer.write(
+      tombstoneFileOf(former),
+      renderJson({ id: from, at, ...moved, listing: text }),
+    )
+    await writer.remove(evidenceFileOf(former))
+    await writer.remove(former)
+  })
+  console.log(`${from} is ${to} now; npm run check says whether every page knows`)
+}
+
+function readArguments() {
+  const options = { by: { type: 'string' }, 'said-at': { type: 'string' } } as const
+  const { values, positionals } = parse()
+  const [from = '', to = ''] = positionals
+  if (positionals.length !== 2 || from === to || !isListingId(from) || !isListingId(to))
+    throw new OperatorError(`expected two ids of listings: ${USAGE}`)
+  return { from, to, by: values.by ?? 'an editor', saidAt: values['said-at'] }
+
+  function parse() {
+    try {
+      return parseArgs({ options, allowPositionals: true })
+    } catch (error) {
+      throw new OperatorError(`${error instanceof Error ? error.message : error}: ${USAGE}`)
+    }
+  }
+}
+
+function fileOf(id: string): string {
+  return `listings/${id.replace('.', '/')}.md`
+}
