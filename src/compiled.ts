@@ -7,7 +7,7 @@ import type { Tables } from './domain/derived/tables.ts'
 import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
-import type { Day, Probe } from './domain/trust/evidence.ts'
+import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
@@ -54,6 +54,8 @@ export interface ListingHistory {
   probes: readonly Probe[]
   /** Settlements by day, oldest first; empty where only totals are known. */
   days: readonly Day[]
+  /** What changed between two looks, newest first. */
+  drift: readonly Drift[]
   /** When and where its operations, tools or skills were read; null where nobody looked. */
   seen: Pick<Interface, 'at' | 'from' | 'server' | 'truncated'> | null
 }

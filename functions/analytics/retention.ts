@@ -66,7 +66,8 @@ async function dropOldCounts({ db, dialect }: Store, now: number): Promise<void>
 const DROPPED = [
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
-  ['mail_job', 'expires_at', 0],
+  ['delivery', 'expires_at', 0],
+  ['watch_turn', 'told_at', RETENTION.closed_claim_days * DAY_MS],
   ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
   ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
   ['proposal', 'settled_at', RETENTION.proposal_days * DAY_MS],
@@ -82,6 +83,11 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
   await db
     .deleteFrom('dispute')
     .where('created_at', '<', now - RETENTION.waiting_dispute_days * DAY_MS)
+    .where('state', '=', 'waiting')
+    .execute()
+  await db
+    .deleteFrom('watch')
+    .where('created_at', '<', now - RETENTION.waiting_watch_hours * HOUR_MS)
     .where('state', '=', 'waiting')
     .execute()
   // A channel is known by its first event: all of them go together. The mark of a chain stays.

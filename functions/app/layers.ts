@@ -93,7 +93,7 @@ function createLayerTable(layers: Layers): Layer[] {
       answered(search(asked.req, asked.res, asked.query, () => toApp(asked))),
     (asked) => hasBody(asked.req) && cutSlowBody(asked),
     (asked) => answerGone(asked, release(), problem),
-    (asked) => doors !== undefined && isForDoor(asked) && toApp(asked),
+    (asked) => doors !== undefined && isForDoor(asked, release()) && toApp(asked),
     nameChosenPage,
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
     ({ req, res, path }) => release().files.serve(req, res, path),
@@ -172,8 +172,9 @@ export function toFaultProblem(
 }
 
 /** Doors answer every method and error themselves; a page may be asked for as Markdown. */
-function isForDoor({ req, path }: Asked): boolean {
-  if (isDoorPath(path)) return true
+function isForDoor({ req, path }: Asked, { files }: Pick<Release, 'files'>): boolean {
+  // The id of a listing may end in `.json`: then the page is meant, not a feed.
+  if (isDoorPath(path)) return !files.has(path)
   const twin = twinPathOf(path)
   if (twin === null || !prefersMarkdown(req.headers.accept)) return false
   if (req.method !== 'GET' && req.method !== 'HEAD') return false

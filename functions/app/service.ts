@@ -53,6 +53,9 @@ import {
   createSessionEnd,
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
+import { startTelling } from '../watches/tell-watchers.ts'
+import { createWatchPage, createWatchStart } from '../watches/watch-form.ts'
+import { createWatchRoutes } from '../watches/watch-routes.ts'
 import type { Handlers } from './app.ts'
 import { createWaypostServer } from './server.ts'
 
@@ -91,6 +94,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = await createMetrics(parts, releases)
   const server = createLayers(parts, metrics)
   const chores = startChores(parts)
+  const telling = startTelling(parts)
   return {
     server,
     parts,
@@ -99,6 +103,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       releases.close()
       chores.stop()
+      await telling.close()
       await stopServer(server)
       await chores.idle()
       await parts.ledger.close()
@@ -110,10 +115,12 @@ async function createParts(
   { config, log, clock = systemClock, mailer }: ServiceOptions,
   releases: ReleaseHolder,
 ): Promise<Parts> {
+  const resolver = createResolver(config.DNS_SERVERS)
   const ledger = await openLedger({
     config,
     log,
     clock,
+    resolver,
     siteName: () => releases.current().site.name,
     ...(mailer && { mailer }),
   })
@@ -122,7 +129,7 @@ async function createParts(
     problem: createProblems(config.BASE_URL),
     clock,
     log,
-    resolver: createResolver(config.DNS_SERVERS),
+    resolver,
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
     ledger,
     release: releases.current,
@@ -140,11 +147,12 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
-  const plans = () => parts.release().doorData.probePlans()
   const runs = createStrangerRuns(parts)
+  const plans = () => parts.release().doorData.probePlans()
   const check = createCheck({ ...parts, plans, runs })
   const propose = createPropose(parts, runs)
   const handlers: Handlers = {
+    ...createLedgerHandlers(parts),
     search: search.route,
     operations: createSearchRoute(parts, createOperationsSearch(createFindOperations(parts))),
     compare_list: createCompareList(parts),
@@ -152,26 +160,25 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     lint: createLint(parts, check),
     changes: createChanges(parts),
     propose: createProposalRoute(parts, propose),
-    ...createLedgerHandlers(parts),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)
   const cards = createListingCards(parts)
+  const prepare = {
+    checked: createCheckPage(parts, check),
+    proposed: createProposePage(parts, propose),
+    disputed: createDisputePage(parts),
+    watched: createWatchPage(parts),
+  }
+  const doors = createDoors(parts, relay)
   const server = createWaypostServer({
-    parts,
-    handlers,
-    metrics,
-    doors: createDoors(parts, relay),
-    relay,
+    ...{ parts, handlers, metrics, doors, relay, cards },
     search: search.door,
-    cards,
     pages: createOnDemandPages({
       release: parts.release,
       search: createPageSearch(parts),
       gate: createPageGate(parts),
-      check: createCheckPage(parts, check),
       compare: createComparePage(parts),
-      propose: createProposePage(parts, propose),
-      dispute: createDisputePage(parts),
+      prepare,
       report: createFailureReport(parts),
     }),
   })
@@ -210,5 +217,7 @@ export function createLedgerHandlers(
     payout_withdraw: createPayoutWithdrawal(parts),
     payout_check: createPayoutCheck(parts),
     dispute: createDisputeRoute(parts),
+    watch_start: createWatchStart(parts),
+    ...createWatchRoutes(parts),
   }
 }

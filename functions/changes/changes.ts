@@ -75,7 +75,7 @@ async function readChanges(
 }
 
 /** Rows of a release that is published but not served yet would name what nobody can read. */
-function lastShown(head: LogHead, serving: string): number {
+export function lastShown(head: LogHead, serving: string): number {
   const isServing = (folder: string) => folder.split('.')[0] === serving
   return head.before !== null && isServing(head.before.release) && !isServing(head.release)
     ? head.before.seq

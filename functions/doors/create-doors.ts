@@ -14,6 +14,7 @@ import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
+import { createFeeds } from '../watches/change-feeds.ts'
 import { createArdAgentDoor, createArdSearchDoor } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
 import { createDirectory, type DirectoryParts } from './entry/directory.ts'
@@ -30,8 +31,13 @@ const MOST_ROWS = 50
 export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
   const parts = { ...own, bodies: createBudget(BODY_LIMITS) }
   const markdown = createMarkdownDoor(parts)
+  const feed = createFeeds(parts)
   return {
     listing_markdown: markdown,
+    listing_atom: feed,
+    listing_feed: feed,
+    search_atom: feed,
+    search_feed: feed,
     category_markdown: markdown,
     compare_markdown: markdown,
     mcp: opensOnce(async () => (await import('./mcp/mcp-door.ts')).createMcpDoor(parts, relay)),

@@ -3,7 +3,8 @@ import type { RateLimitName } from '../ports/config.ts'
 /**
  * `login` counts clients, `login_address` what one client asks for one address; one setting, `login`,
  * rules both. The others count mails to an address: five an hour, then a spare one in ten minutes for
- * a client that had none sent, so that nobody can use an address up for its owner.
+ * a client that had none sent, so that nobody can use an address up for its owner. `watch_sent` counts
+ * what a mailbox or host was asked to confirm.
  */
 export type LimitName =
   | RateLimitName
@@ -11,6 +12,7 @@ export type LimitName =
   | 'login_mails'
   | 'login_sent'
   | 'login_spare'
+  | 'watch_sent'
 
 /** What one limit is counted with. Memory by default; several instances share a store. */
 export type CreateCounter = (options: {

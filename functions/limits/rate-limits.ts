@@ -41,6 +41,8 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
   payout: { requests: 30, seconds: 3600 },
   propose: { requests: 10, seconds: 3600 },
   dispute: { requests: 10, seconds: 3600 },
+  watch: { requests: 20, seconds: 3600 },
+  watch_sent: { requests: 10, seconds: 3600 },
 }
 
 export function createRateLimits(
@@ -109,6 +111,7 @@ export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | n
 function limitOf(config: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimit {
   if (name === 'login_mails' || name === 'login_sent' || name === 'login_spare')
     return config.RATE_LIMITS.login === null ? null : DEFAULTS[name]
+  if (name === 'watch_sent') return config.RATE_LIMITS.watch === null ? null : DEFAULTS[name]
   const given = config.RATE_LIMITS[name === 'login_address' ? 'login' : name]
   return given === undefined ? DEFAULTS[name] : given
 }

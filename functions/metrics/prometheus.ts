@@ -137,7 +137,8 @@ interface MetricsSources {
 /** @returns mails that wait and are not yet too old to be sent */
 async function readMailQueue({ db }: Store, now: number): Promise<number> {
   const { jobs } = await db
-    .selectFrom('mail_job')
+    .selectFrom('delivery')
+    .where('channel', '=', 'mail')
     .where('expires_at', '>', now)
     .select(({ fn }) => fn.countAll().as('jobs'))
     .executeTakeFirstOrThrow()

@@ -1,17 +1,20 @@
 import { createClickWriter } from '../analytics/go-writer.ts'
 import { createUsage } from '../analytics/usage.ts'
-import { createMailQueue } from '../mail/mail-queue.ts'
-import { openMailer } from '../mail/open-mailer.ts'
+import { createDeliveryQueue } from '../deliveries/delivery-queue.ts'
+import type { Delivery } from '../deliveries/delivery-task.ts'
+import { openMailer } from '../deliveries/open-mailer.ts'
 import type { Ledger } from '../parts/parts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
+import { createResolver, type Resolver } from '../ports/resolver.ts'
 import { createMailWriter } from '../sellers/sessions/mail-writer.ts'
 import { createSettlements } from '../settlements/settlements.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/schema/store.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
+import { createWatchMails, createWebhookSender, pauseWatch } from '../watches/send-watch.ts'
 import { lockState, StateError, unusable } from './state-lock.ts'
 
 export interface LedgerOptions {
@@ -21,6 +24,7 @@ export interface LedgerOptions {
   /** What the directory is called, for mails. */
   siteName: () => string
   mailer?: Mailer
+  resolver?: Resolver
   /** How long a redirect waits for a slow store (milliseconds), where it is not the usual second. */
   clickPatienceMs?: number
 }
@@ -52,22 +56,35 @@ function unreachable(error: unknown): StateError {
 /** The ledger over a store that is open already. */
 export function createLedger(
   store: Store,
-  { config, log, clock, siteName, clickPatienceMs, mailer = openMailer(config) }: LedgerOptions,
+  options: LedgerOptions,
   onClosed: () => void = () => {},
 ): Ledger {
+  const { config, log, clock, siteName, clickPatienceMs } = options
+  const { mailer = openMailer(config), resolver = createResolver(config.DNS_SERVERS) } = options
   const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
-  const writeMail = createMailWriter(store, clock, { baseUrl: config.BASE_URL, name: siteName })
-  const mail = createMailQueue({ store, mailer, clock, log, writeMail })
+  const site = { baseUrl: config.BASE_URL, name: siteName }
+  const sellerMails = createMailWriter(store, clock, site)
+  const watchMails = createWatchMails(store, site)
+  const mail = async ({ address, task }: Delivery) => {
+    const text = await ('watch_id' in task ? watchMails(task) : sellerMails(address, task))
+    if (text !== null) await mailer.send({ ...text, to: address })
+  }
+  const webhooks = createWebhookSender({ store, clock, resolver, config })
+  const send = { mail, webhook: webhooks.send }
+  const deliveries = createDeliveryQueue({ store, clock, log, send, giveUp: pauseWatch })
   const settlements = createSettlements({ store, config, clock, log })
   return {
     store,
     clicks,
     usage,
-    mail,
+    deliveries,
     settlements,
     close: async () => {
-      await Promise.all([clicks.close(), usage.close(), mail.close(), settlements.close()])
+      await Promise.all([
+        ...[clicks.close(), usage.close(), deliveries.close(), settlements.close()],
+      ])
+      await webhooks.close()
       mailer.close()
       await store.close()
       onClosed()

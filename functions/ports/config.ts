@@ -21,6 +21,7 @@ export const RATE_LIMIT_NAMES = [
   'payout',
   'propose',
   'dispute',
+  'watch',
 ] as const
 export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
 

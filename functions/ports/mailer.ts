@@ -7,16 +7,18 @@ export interface Mail {
   text: string
   /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */
   link?: string
+  /** A POST to it ends such mails at once (RFC 8058). */
+  unsubscribe?: string
 }
 
 /** Hands mails over: to an SMTP server, or into a folder on a machine that has none. */
 export interface Mailer {
-  /** Resolves once the mail is accepted. @throws MailRefused when trying again is pointless */
+  /** Resolves once the mail is accepted. @throws DeliveryRefused when trying again is pointless */
   send(mail: Mail): Promise<void>
   close(): void
 }
 
-/** The server said no for good (SMTP 5xx): the address does not exist, or takes no mail from us. */
-export class MailRefused extends Error {
-  override name = 'MailRefused'
+/** The other side said no for good (SMTP 5xx, HTTP 410): the address does not exist, or wants nothing from us. */
+export class DeliveryRefused extends Error {
+  override name = 'DeliveryRefused'
 }

@@ -1,7 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
-import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
-import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
@@ -15,13 +12,18 @@ import type { Config } from '../ports/config.ts'
 import { createPageCodeLoader, type PageLocals } from './page-code.ts'
 import type { Release } from './release.ts'
 
-/** Only these are rendered for each request; every other page is a file. */
-const CHECK_PATH = '/sellers/check'
-const PROPOSE_PATH = '/propose'
-const DISPUTE_PATH = '/dispute'
+/** What pages show that is found out before they are rendered, by its name and the page's address. */
+const PREPARED = {
+  checked: '/sellers/check',
+  proposed: '/propose',
+  disputed: '/dispute',
+  watched: '/watch',
+} as const
+type PreparedName = keyof typeof PREPARED
 /** Pages whose form is sent to themselves. */
-const FORMS = new Set([PROPOSE_PATH, DISPUTE_PATH])
-const ON_DEMAND = new Set(['/search', CHECK_PATH, ...FORMS, CHOSEN_PAGE])
+const FORMS: ReadonlySet<string> = new Set([PREPARED.proposed, PREPARED.disputed, PREPARED.watched])
+/** Only these are rendered for each request; every other page is a file. */
+const ON_DEMAND = new Set<string>(['/search', ...Object.values(PREPARED), CHOSEN_PAGE])
 
 export interface OnDemandPages {
   has(path: string): boolean
@@ -38,37 +40,39 @@ export function createOnDemandPages({
   release,
   search,
   gate,
-  check,
   compare,
-  propose,
-  dispute,
+  prepare,
   report,
 }: {
   release: () => Release
   search: PageLocals['search']
   gate: PageGate
-  check: (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer>
   compare: (target: string) => Promise<ChosenListings>
-  propose: (req: IncomingMessage, res: ServerResponse) => Promise<ProposePage>
-  dispute: (req: IncomingMessage, res: ServerResponse) => Promise<DisputePage>
+  prepare: {
+    [Name in PreparedName]: (
+      req: IncomingMessage,
+      res: ServerResponse,
+    ) => Promise<NonNullable<PageLocals[Name]>>
+  }
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
     // Other services take their time: it is not spent inside the gate, where other pages wait.
-    const checked = path === CHECK_PATH ? await check(req, res) : undefined
-    const proposed = path === PROPOSE_PATH ? await propose(req, res) : undefined
-    const disputed = path === DISPUTE_PATH ? await dispute(req, res) : undefined
+    const prepared: Pick<PageLocals, PreparedName> = {}
+    for (const [name, find] of Object.entries(prepare))
+      if (Reflect.get(PREPARED, name) === path)
+        Object.assign(prepared, { [name]: await find(req, res) })
     await gate(req, res, async () => {
       const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined
-      await render(req, res, next, { checked, chosen, proposed, disputed })
+      await render(req, res, next, { ...prepared, chosen })
     })
   }
   async function render(
     req: IncomingMessage,
     res: ServerResponse,
     next: () => void,
-    prepared: Pick<PageLocals, 'checked' | 'chosen' | 'proposed' | 'disputed'>,
+    prepared: Pick<PageLocals, PreparedName | 'chosen'>,
   ) {
     const { pageCode, searchChoices, site: texts } = release()
     const handler = await load(pageCode)

@@ -7,6 +7,7 @@ import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
 import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
 import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
+import type { WatchPage } from '../../src/domain/watches/watch.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
 
@@ -16,10 +17,11 @@ export interface PageLocals {
   searchChoices: SearchChoices
   texts: SiteTexts
   /** What the linter says of the address in this request's query. */
-  checked: CheckAnswer | undefined
+  checked?: CheckAnswer
   /** What became of a proposal, or the empty form. */
-  proposed: ProposePage | undefined
-  disputed: DisputePage | undefined
+  proposed?: ProposePage
+  disputed?: DisputePage
+  watched?: WatchPage
   /** The listings that this request's query names, side by side. */
   chosen: ChosenListings | undefined
 }

@@ -31,7 +31,12 @@ import {
 import { renderLock } from '../content/seed-lock.ts'
 import { acceptFile, noteSettled, type ReviewPlace } from './accept-file.ts'
 import { openProposals } from './proposals.ts'
-import { createFactQueue, PROPOSED_PAYOUTS, PROPOSED_TAGS } from './proposed-facts.ts'
+import {
+  createFactQueue,
+  PROPOSED_PAYOUTS,
+  PROPOSED_TAGS,
+  SUSPICIOUS_TEXTS,
+} from './proposed-facts.ts'
 
 /**
  * Every kind of question there is, each opened on its own: one that can't be must not hide the rest.
@@ -45,7 +50,7 @@ export function reviewSources(
   const log = createLog((line) => process.stderr.write(line), Date.now)
   return [
     { kind: 'content', open: async () => createContentQueue(place, now) },
-    ...[PROPOSED_TAGS, PROPOSED_PAYOUTS].map((fact) => ({
+    ...[PROPOSED_TAGS, PROPOSED_PAYOUTS, SUSPICIOUS_TEXTS].map((fact) => ({
       kind: fact.kind,
       open: async () => createFactQueue(fact, place, now),
     })),

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Content, readContent } from '../../src/compile/content/read-content.ts'
 import type { ListingFile } from '../../src/compile/content/read-listings.ts'
+import { findSuspiciousTexts } from '../../src/domain/lint/suspicious-text.ts'
 import { hostOf, ownerDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
@@ -24,7 +25,7 @@ const MAX_TAG_LENGTH = 40
 
 /** What probes saw that a person may want in a listing, and what to say of it. */
 interface ProposedFact {
-  kind: 'tags' | 'payouts'
+  kind: 'tags' | 'payouts' | 'texts'
   propose(file: ListingFile, seen: Interface, content: Content): readonly string[]
   /** Null where a person edits the file better. */
   add(text: string, values: readonly string[]): string | null
@@ -61,6 +62,16 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
   },
   note: (payouts) =>
     `its 402 named ${payouts} to our probe; a payout of a known operator is metered without a proof, so accept it only if the operator names it too`,
+}
+
+/** Texts that turn into orders. Accepted, with the file as it is or changed, they are not asked about again. */
+export const SUSPICIOUS_TEXTS: ProposedFact = {
+  kind: 'texts',
+  propose: (_file, { tools = [], skills = [] }) =>
+    findSuspiciousTexts([...tools, ...skills]).map(({ name, rule }) => `${name} (${rule})`),
+  add: (text) => text,
+  note: (texts) =>
+    `read what these tell an agent, and decide whether the listing may stay as it is: ${texts}`,
 }
 
 export function createFactQueue(

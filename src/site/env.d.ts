@@ -14,6 +14,8 @@ declare namespace App {
     proposed?: import('../domain/proposals/proposal-views.ts').ProposePage | undefined
     /** What became of a dispute, or the empty form; absent where no function serves the page. */
     disputed?: import('../domain/disputes/dispute.ts').DisputePage | undefined
+    /** What became of a watch, the empty form, or somebody's watches; absent where no function serves the page. */
+    watched?: import('../domain/watches/watch.ts').WatchPage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */
     checked?: import('../domain/lint/lint-report.ts').CheckAnswer | undefined
   }

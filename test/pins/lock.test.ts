@@ -78,7 +78,10 @@ test('from an empty folder: pin, call, and after the payee was swapped a refusal
 
 test('check says what changed, pin holds it back, and --update takes it', async () => {
   await waypost('pin', ID)
-  expect(await waypost('check')).toMatchObject({ code: 0, stdout: `${ID}: as pinned\n` })
+  expect(await waypost('check')).toMatchObject({
+    code: 0,
+    stdout: `${ID}: as pinned, as far as the directory was told\n`,
+  })
   world.front = { ...world.front, payout: [`${NETWORK}:${THIEF}`] }
   const told = [
     `${ID}: payee on ${NETWORK} removed: ${PAYEE}`,

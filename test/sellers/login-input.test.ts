@@ -24,7 +24,7 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
     expect((await answer.json()).code).toBe(code)
-    await world.parts.ledger.mail.deliver()
+    await world.parts.ledger.deliveries.deliver()
     expect(world.mails).toEqual([])
   }
 
@@ -225,7 +225,7 @@ describeStores('sign-in limits', ({ newPlace }) => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000)
     expect((await login(world, 'other@b.example')).status).toBe(200)
     await tokenOf(world, 'other@b.example')
-    await world.parts.ledger.mail.deliver()
+    await world.parts.ledger.deliveries.deliver()
     expect(world.mails.filter(({ to }) => /^a(?:\+\d)?@b\.example$/.test(to))).toHaveLength(5)
     await world.close()
   })
@@ -247,7 +247,7 @@ describeStores('sign-in limits', ({ newPlace }) => {
     const again = await login(world, 'a@b.example', from(2))
     expect(again.status).toBe(429)
     expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3000)
-    await world.parts.ledger.mail.deliver()
+    await world.parts.ledger.deliveries.deliver()
     expect(world.mails.filter(({ to }) => to === 'a@b.example')).toHaveLength(6)
     await world.close()
   })

@@ -78,13 +78,13 @@ describeStores('mails on their way', ({ newPlace }) => {
     await server.close()
     const { world: at } = await open({ SMTP_URL: url })
     expect(await login(at, 'ann@shop.example')).toBe(200)
-    await at.parts.ledger.mail.deliver()
+    await at.parts.ledger.deliveries.deliver()
     expect(at.logLines.join('')).toContain('mail.not_sent')
     server = await startMailServer(Number(port))
     server.mood = 'holding'
     at.clock.move(60_000)
     let isDelivered = false
-    const delivered = at.parts.ledger.mail.deliver().then(() => {
+    const delivered = at.parts.ledger.deliveries.deliver().then(() => {
       isDelivered = true
     })
     // The server lets go of no mail before the visitor has an answer: waiting for it would never end.
@@ -101,10 +101,10 @@ describeStores('mails on their way', ({ newPlace }) => {
     server.mood = 'refusing'
     const { world: at } = await open({ SMTP_URL: server.url })
     await login(at, 'nobody@shop.example')
-    await at.parts.ledger.mail.deliver()
-    const jobs = await at.parts.ledger.store.db.selectFrom('mail_job').selectAll().execute()
+    await at.parts.ledger.deliveries.deliver()
+    const jobs = await at.parts.ledger.store.db.selectFrom('delivery').selectAll().execute()
     expect(jobs).toEqual([])
-    expect(at.logLines.join('')).toContain('MailRefused')
+    expect(at.logLines.join('')).toContain('DeliveryRefused')
     expect(at.logLines.join('')).not.toContain('shop.example')
   })
 
@@ -113,10 +113,10 @@ describeStores('mails on their way', ({ newPlace }) => {
     server.mood = 'failing'
     const { world: at } = await open({ SMTP_URL: server.url })
     await login(at, 'ann@shop.example')
-    await at.parts.ledger.mail.deliver()
+    await at.parts.ledger.deliveries.deliver()
     server.mood = 'well'
     at.clock.move(10_000)
-    await Promise.all([at.parts.ledger.mail.deliver(), at.parts.ledger.mail.deliver()])
+    await Promise.all([at.parts.ledger.deliveries.deliver(), at.parts.ledger.deliveries.deliver()])
     expect(server.received).toHaveLength(1)
   })
 
@@ -125,10 +125,10 @@ describeStores('mails on their way', ({ newPlace }) => {
     server.mood = 'failing'
     const { world: at } = await open({ SMTP_URL: server.url })
     await login(at, 'ann@shop.example')
-    await at.parts.ledger.mail.deliver()
+    await at.parts.ledger.deliveries.deliver()
     server.mood = 'well'
     at.clock.move(3_700_000)
-    await at.parts.ledger.mail.deliver()
+    await at.parts.ledger.deliveries.deliver()
     expect(server.received).toEqual([])
   })
 })

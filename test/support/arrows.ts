@@ -123,7 +123,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/lint': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
   'functions/forms': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/limits': { ours: LIVE, packages: ['node:*'] },
-  'functions/mail': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
+  'functions/deliveries': { ours: LIVE, packages: ['node:*', 'kysely', 'nodemailer', 'valibot'] },
   'functions/metrics': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'prom-client'] },
   'functions/meter': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot', '@noble/*'] },
   'functions/operations': { ours: LIVE, packages: ['node:*'] },
@@ -147,6 +147,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'undici', 'valibot'] },
   'functions/static': { ours: LIVE, packages: ['node:*'] },
+  'functions/watches': {
+    ours: [...LIVE, 'src/search', 'src/site/feeds'],
+    packages: ['node:*', 'h3', 'kysely', 'valibot'],
+  },
   'functions/store': { ours: ['src/domain', 'functions'], packages: ['node:*', 'kysely*', 'pg'] },
   // Sellers are read through the guard that the relay and the probes use.
   'seeds/facts': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: ['valibot'] },

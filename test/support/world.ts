@@ -76,6 +76,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     siteName: () => 'Waypost',
     clickPatienceMs: STORE_PATIENCE_MS,
     ...(options.realMailer !== true && { mailer }),
+    ...(options.resolver !== undefined && { resolver: options.resolver }),
   })
   const byId = new Map(listings.map((listing) => [listing.id, listing]))
   const optedOut: World['optedOut'] = new Map()

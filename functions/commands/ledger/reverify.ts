@@ -7,7 +7,7 @@ await runCommand(async (config, log) => {
   const { parts, close } = await openParts(config, log)
   try {
     const { checked, failing, lapsed } = await reverifyClaims(parts, 0)
-    await parts.ledger.mail.deliver()
+    await parts.ledger.deliveries.deliver()
     return `${checked} claims checked, ${failing} failing, ${lapsed} lapsed`
   } finally {
     await close()

@@ -1,11 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import type { ClaimMailTask, MailQueue } from '../../mail/mail-queue.ts'
+import type { DeliveryQueue } from '../../deliveries/delivery-queue.ts'
+import type { ClaimMailTask } from '../../deliveries/delivery-task.ts'
+import { OWNER_EVENTS } from '../../store/migrations/0007-watches.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
 import type { Proof } from '../proofs/proof.ts'
+import { createSecret } from '../sessions/login-token.ts'
 
 /** A proof that stays away this long ends the claim. */
 const LAPSE_AFTER_MS = 7 * 86_400_000
@@ -14,7 +17,7 @@ const MAX_TRIES = 5
 
 export interface TransitionParts {
   store: Store
-  mail: MailQueue
+  deliveries: DeliveryQueue
 }
 
 /**
@@ -24,7 +27,7 @@ export interface TransitionParts {
  * @returns the claim as it stands now
  */
 export async function recordProof(
-  { store, mail }: TransitionParts,
+  { store, deliveries }: TransitionParts,
   claim: ClaimTable,
   proof: Proof,
   now: number,
@@ -35,8 +38,8 @@ export async function recordProof(
   }
   const settle = (trx: Kysely<Tables>) =>
     proof.verified
-      ? recordSuccess(trx, mail, claim, seen)
-      : recordFailure(trx, mail, claim, proof.reason ?? '', seen)
+      ? recordSuccess(trx, deliveries, claim, seen)
+      : recordFailure(trx, deliveries, claim, proof.reason ?? '', seen)
   try {
     await runWithRetry(store, settle)
   } catch (error) {
@@ -63,7 +66,7 @@ type Seen = Pick<ClaimTable, 'last_check'> & { last_checked_at: number }
 
 async function recordSuccess(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   claim: ClaimTable,
   seen: Seen,
 ): Promise<void> {
@@ -75,7 +78,7 @@ async function recordSuccess(
     .returning('id')
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
-  await supersedeOthers(trx, mail, claim)
+  await supersedeOthers(trx, deliveries, claim)
   // If another seller commits first, the unique index refuses this and the transaction runs again.
   const verified = await trx
     .updateTable('claim')
@@ -85,13 +88,14 @@ async function recordSuccess(
     .returning('id')
     .execute()
   if (verified.length === 0) throw new ClaimMovedOn()
-  await tellSeller(trx, mail, claim, 'claim_verified')
+  await watchForOwner(trx, claim, now)
+  await tellSeller(trx, deliveries, claim, 'claim_verified')
 }
 
 /** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
 async function supersedeOthers(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   { id, listing_id, seller_id }: ClaimTable,
 ): Promise<void> {
   const others = await trx
@@ -102,12 +106,12 @@ async function supersedeOthers(
     .returningAll()
     .execute()
   for (const other of others)
-    if (other.seller_id !== seller_id) await tellSeller(trx, mail, other, 'claim_superseded')
+    if (other.seller_id !== seller_id) await tellSeller(trx, deliveries, other, 'claim_superseded')
 }
 
 async function recordFailure(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   claim: ClaimTable,
   reason: string,
   seen: Seen,
@@ -127,12 +131,33 @@ async function recordFailure(
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  await tellSeller(trx, mail, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+  await tellSeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+}
+
+/** Tells the owner of a verified claim of its listing, unless they end it. */
+async function watchForOwner(
+  trx: Kysely<Tables>,
+  { id, listing_id, seller_id }: Pick<ClaimTable, 'id' | 'listing_id' | 'seller_id'>,
+  now: number,
+): Promise<void> {
+  const { email } = await trx
+    .selectFrom('seller')
+    .select('email')
+    .where('id', '=', seller_id)
+    .executeTakeFirstOrThrow()
+  await trx
+    .insertInto('watch')
+    .values({
+      ...{ id, token: createSecret(), kind: 'listing', target: listing_id, events: OWNER_EVENTS },
+      ...{ email, webhook: null, secret: null, owner: email, state: 'live', reason: null },
+      ...{ claim_id: id, created_at: now },
+    })
+    .execute()
 }
 
 export async function tellSeller(
   trx: Kysely<Tables>,
-  mail: MailQueue,
+  deliveries: DeliveryQueue,
   {
     seller_id,
     listing_id,
@@ -147,7 +172,7 @@ export async function tellSeller(
     .select('email')
     .where('id', '=', seller_id)
     .executeTakeFirstOrThrow()
-  await mail.add(trx, email, { kind, listing_id, host, method, reason })
+  await deliveries.add(trx, email, { kind, listing_id, host, method, reason })
 }
 
 /** The claim was superseded, or expired, while its proof was under way. */

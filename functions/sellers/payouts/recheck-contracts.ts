@@ -57,7 +57,7 @@ export async function recheckContracts({
       if (gone.length === 0) return
       tally.ended += 1
       const reason = `the contract at ${payout} no longer accepts the signature that proved it, so the proof has ended.`
-      await tellSeller(trx, ledger.mail, claim, 'payout_ended', reason)
+      await tellSeller(trx, ledger.deliveries, claim, 'payout_ended', reason)
     })
   }
   return tally

@@ -1,4 +1,4 @@
-import type { ClaimMailTask, WriteMail } from '../../mail/mail-queue.ts'
+import type { ClaimMailTask, DeliveryTask, WatchTask } from '../../deliveries/delivery-task.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Mail } from '../../ports/mailer.ts'
 import type { Store } from '../../store/schema/store.ts'
@@ -12,7 +12,7 @@ export function createMailWriter(
   store: Store,
   clock: Clock,
   { baseUrl, name }: { baseUrl: string; name: () => string },
-): WriteMail {
+): (email: string, task: Exclude<DeliveryTask, WatchTask>) => Promise<MailText> {
   return async (email, task) => {
     const site = { baseUrl, name: name() }
     if (task.kind !== 'sign_in') return writeClaimMail(site, task)

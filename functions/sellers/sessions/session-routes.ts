@@ -73,7 +73,7 @@ export function createLogin(parts: Parts): SellerRoute {
     const asker = `${clientOf(event.req, parts.config)} ${mailbox}`
     const tooMany = refusalOf(await limits.take('login_address', asker), problem)
     if (tooMany !== null) return tooMany
-    if (await ledger.mail.isOverfull()) {
+    if (await ledger.deliveries.isOverfull()) {
       return problem('mail-unavailable', {
         detail: 'Too many mails wait for the mail server. Try again in a few minutes.',
         headers: { 'Retry-After': '300' },
@@ -81,9 +81,9 @@ export function createLogin(parts: Parts): SellerRoute {
     }
     const crowded = await refuseCrowded(parts, mailbox, asker)
     if (crowded !== null) return crowded
-    await ledger.mail.add(ledger.store.db, email, { kind: 'sign_in' })
-    ledger.mail.deliver().catch((error) => {
-      parts.log.error('mail.queue_unreadable', { reason: String(error) })
+    await ledger.deliveries.add(ledger.store.db, email, { kind: 'sign_in' })
+    ledger.deliveries.deliver().catch((error) => {
+      parts.log.error('delivery.queue_unreadable', { reason: String(error) })
     })
     return jsonAnswer({ status: 'sent' })
   })

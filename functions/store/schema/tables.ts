@@ -3,18 +3,23 @@ import type { ACCESS } from '../migrations/0002-access.ts'
 import type { CONTRACT_PROOFS } from '../migrations/0003-contract-proofs.ts'
 import type { ASKED, JOBS } from '../migrations/0004-jobs.ts'
 import type { MOVES } from '../migrations/0006-moves.ts'
+import type { WatchTables } from '../migrations/0007-watches.ts'
 import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
-export type Tables = Omit<RowsOf<typeof BASELINE & typeof ACCESS & typeof JOBS>, 'lease'> &
+export type Tables = Omit<
+  RowsOf<typeof BASELINE & typeof ACCESS & typeof JOBS>,
+  'lease' | 'mail_job'
+> &
   RowsOf<typeof CONTRACT_PROOFS> &
   RowsOf<typeof ASKED> &
-  RowsOf<typeof MOVES>
+  RowsOf<typeof MOVES> &
+  WatchTables
 
 export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']
+export type DeliveryTable = Tables['delivery']
 export type DisputeTable = Tables['dispute']
-export type MailJobTable = Tables['mail_job']
 export type MeterCursorTable = Tables['meter_cursor']
 export type MeterPayerTable = Tables['meter_payer']
 export type PayoutProofTable = Tables['payout_proof']
@@ -22,3 +27,4 @@ export type ProposalTable = Tables['proposal']
 export type SellerTable = Tables['seller']
 export type SettlementCheckTable = Tables['settlement_check']
 export type UsageDayTable = Tables['usage_day']
+export type WatchTable = Tables['watch']

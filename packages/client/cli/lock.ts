@@ -63,11 +63,13 @@ export const runCheck: Run = async (args, connect) => {
   const unknown = positionals.find((id) => !Object.hasOwn(lock.listings, id))
   if (unknown !== undefined) throw new UsageFault(`${file}: ${unknown} is not pinned`)
   const drifts: Record<string, string[]> = {}
-  for (const [id, was] of Object.entries(lock.listings))
-    if (positionals.length === 0 || positionals.includes(id))
-      drifts[id] = await findDrift(waypost, id, was)
+  for (const [id, was] of Object.entries(lock.listings)) {
+    if (positionals.length > 0 && !positionals.includes(id)) continue
+    const { drift, probedAt } = await findDrift(waypost, id, was)
+    drifts[id] = drift
+    if (values.json !== true) console.log(toText(id, drift, probedAt))
+  }
   if (values.json === true) printJson(drifts)
-  else for (const [id, drift] of Object.entries(drifts)) console.log(toText(id, drift))
   return Object.values(drifts).every((drift) => drift.length === 0) ? EXIT.ok : EXIT.refused
 }
 
@@ -87,12 +89,18 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   return lock
 }
 
-async function findDrift(waypost: Waypost, id: string, was: LockEntry): Promise<string[]> {
+/** What the directory knows; `probedAt` is when it last asked the seller, '' where it never did. */
+async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   try {
-    return describeDrift(was, toLockEntry(await waypost.kit(id)))
+    const kit = await waypost.kit(id)
+    const [probedAt = ''] = kit.operations
+      .flatMap(({ seen }) => seen?.at ?? [])
+      .sort()
+      .reverse()
+    return { drift: describeDrift(was, toLockEntry(kit)), probedAt }
   } catch (error) {
     if (!(error instanceof WaypostError) || ![404, 410].includes(error.status)) throw error
-    return [`not in the directory any more: ${error.message}`]
+    return { drift: [`not in the directory any more: ${error.message}`], probedAt: '' }
   }
 }
 
@@ -112,7 +120,9 @@ async function askSeller(waypost: Waypost, kit: Kit, entry: LockEntry): Promise<
   return terms === undefined ? entry : withTerms(entry, terms.accepts)
 }
 
-function toText(id: string, lines: readonly string[]): string {
-  const texts = lines.length === 0 ? ['as pinned'] : lines
+function toText(id: string, lines: readonly string[], probedAt?: string): string {
+  const since =
+    probedAt === '' ? ', as far as the directory was told' : ` when last probed at ${probedAt}`
+  const texts = lines.length === 0 ? [`as pinned${probedAt === undefined ? '' : since}`] : lines
   return texts.map((line) => toLine(`${id}: ${line}`)).join('\n')
 }

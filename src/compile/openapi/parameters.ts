@@ -31,6 +31,10 @@ const PATH_TEXTS: Readonly<Record<string, { description: string; example: string
     description: 'Id of one of your claims, as given when it was started.',
     example: '7b0a3e0c-7c1e-4e43-9a53-0f1c9a6c9d10',
   },
+  token: {
+    description: 'Token of a watch, as its links have it.',
+    example: 'q3fA0yJ6mB1nC8dE5gH2jK7lP4rS9tU0vW3xY6zA1bC',
+  },
   slug: {
     description: 'Last part of the address of a comparison page, as listed at /api/v1/compare.',
     example: 'paid-web-search',

@@ -43,6 +43,7 @@ import {
 } from '../../domain/views/summary-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
+import { WatchBodySchema, WatchesSchema, WatchStartedSchema } from '../../domain/watches/watch.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
 
 /** `application/problem+json` of every JSON endpoint (RFC 9457). */
@@ -101,6 +102,9 @@ export const SCHEMAS = {
   OptOut: sellers.OptOutSchema,
   DisputeBody: DisputeBodySchema,
   DisputeTaken: DisputeTakenSchema,
+  WatchBody: WatchBodySchema,
+  WatchStarted: WatchStartedSchema,
+  Watches: WatchesSchema,
   ClaimStarted: sellers.ClaimStartedSchema,
   ClaimChecked: sellers.ClaimCheckedSchema,
   Analytics: sellers.AnalyticsSchema,

@@ -90,6 +90,7 @@ function toHistory({ evidence, trust }: DerivedListing): ListingHistory {
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
     // The source of the figures that are shown.
+    drift: evidence.drift ?? [],
     days: trust.evidence === 'no_payment_data' ? [] : (trust.measured.days ?? []),
     seen:
       seen === undefined

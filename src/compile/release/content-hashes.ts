@@ -1,5 +1,6 @@
 import type { CompiledListing } from '../../compiled.ts'
 import type { ContentHash } from '../../domain/changes/change-log.ts'
+import { toPriceText } from '../../domain/operation/price-text.ts'
 import { digestOf } from '../files/release-writer.ts'
 
 /** Hex digits of a hash: of a whole listing, and of one member, which only says where to look. */
@@ -27,16 +28,36 @@ export function toContentHashes(
   earlier: ReadonlyMap<string, string>,
 ): ContentHashes {
   const same = new Set<string>()
-  const rows = listings.map(({ view }, place) => {
-    const hash = digestOf(lines[place]?.trimEnd() ?? '', WHOLE)
-    const row = earlier.get(view.id)
-    if (row?.startsWith(`${ROW_START}${view.id}","hash":"${hash}"`)) {
+  const rows = listings.map((listing, place) => {
+    const { view } = listing
+    const facts = toFacts(listing)
+    const hash = digestOf(`${lines[place]?.trimEnd() ?? ''}${JSON.stringify(facts)}`, WHOLE)
+    const known = earlier.get(view.id)
+    if (known?.startsWith(`${ROW_START}${view.id}","hash":"${hash}"`)) {
       same.add(view.id)
-      return row
+      return known
     }
-    return JSON.stringify({ id: view.id, hash, fields: hashMembers(view) } satisfies ContentHash)
+    const row: ContentHash = { id: view.id, hash, fields: hashMembers(view), facts }
+    return JSON.stringify(row)
   })
   return { rows, same }
+}
+
+/** What the log of changes tells in words. */
+function toFacts({ view, kit, handshakes }: CompiledListing): Record<string, string> {
+  const probe = handshakes?.recent.find(
+    ({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable',
+  )
+  const { score, evidence } = view.trust
+  return {
+    url: view.url,
+    price: toPriceText(view.pricing),
+    ...(probe !== undefined && { probe: probe.outcome }),
+    trust: score === null ? evidence : String(score),
+    payees: kit.payees.join(' '),
+    digest: view.digest,
+    ...Object.fromEntries(view.notices.map(({ id, note }) => [id, note])),
+  }
 }
 
 /** Rows by id, which needs no escapes; what is no row stands by itself. */

@@ -9,11 +9,19 @@ import type { Gone } from '../derived/tombstone.ts'
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CHANGES = ['added', 'changed', 'removed'] as const
 
+/** What people and programs rely on, in words: `price`, `probe`, `trust`, `payees`, `digest`, and each notice by its id. */
+const FactsSchema = v.record(v.string(), v.string())
+const FactChangesSchema = v.record(
+  v.string(),
+  v.object({ was: v.optional(v.string()), is: v.optional(v.string()) }),
+)
 const differenceEntries = {
   id: v.string(),
   change: v.picklist(CHANGES),
   /** Members of the listing's JSON that differ, of one that changed. */
   fields: v.optional(v.array(v.string())),
+  /** What a caller relies on, before and after. Absent where none of it differs. */
+  facts: v.optional(FactChangesSchema),
   /** Why it left, where a tombstone or its owner says so. */
   reason: v.optional(v.string()),
   /** The id it has now, where it is still listed. */
@@ -68,6 +76,8 @@ export const ContentHashSchema = v.strictObject({
   id: v.string(),
   hash: v.string(),
   fields: v.record(v.string(), v.string()),
+  /** Absent in rows of an earlier version. */
+  facts: v.optional(FactsSchema),
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 
@@ -85,8 +95,7 @@ export function findDifferences(
   return ids.flatMap((id): Difference[] => {
     const [was, is] = [before.get(id), after.get(id)]
     if (was === undefined) return [{ id, change: 'added' }]
-    if (is !== undefined)
-      return was.hash === is.hash ? [] : [{ id, change: 'changed', fields: changedFields(was, is) }]
+    if (is !== undefined) return was.hash === is.hash ? [] : [toChanged(id, was, is)]
     const { reason, moved_to } = gone.get(id) ?? {}
     return [
       {
@@ -99,9 +108,22 @@ export function findDifferences(
   })
 }
 
-function changedFields(was: ContentHash, is: ContentHash): string[] {
-  const names = new Set([...Object.keys(was.fields), ...Object.keys(is.fields)])
-  return [...names].filter((name) => was.fields[name] !== is.fields[name]).sort()
+function toChanged(id: string, was: ContentHash, is: ContentHash): Difference {
+  const [before, after] = [was.facts ?? {}, is.facts ?? {}]
+  const isKnown = was.facts !== undefined && is.facts !== undefined
+  const facts = (isKnown ? differingNames(before, after) : []).map((name) => {
+    const [old, now] = [before[name], after[name]]
+    return [name, { ...(old !== undefined && { was: old }), ...(now !== undefined && { is: now }) }]
+  })
+  return {
+    ...{ id, change: 'changed', fields: differingNames(was.fields, is.fields) },
+    ...(facts.length > 0 && { facts: Object.fromEntries(facts) }),
+  }
+}
+
+function differingNames(was: Record<string, string>, is: Record<string, string>): string[] {
+  const names = new Set([...Object.keys(was), ...Object.keys(is)])
+  return [...names].filter((name) => was[name] !== is[name]).sort()
 }
 
 /** A place in a log: everything up to `seq` has been seen. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import { costOf } from '../listing/pricing.ts'
+import { DriftSchema } from '../trust/evidence.ts'
 import { NoticeSchema } from '../trust/interface.ts'
 import { ASSUMABLE, AUTH_TYPES, COSTS, HTTP_METHODS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
@@ -51,6 +52,8 @@ export const callableEntries = {
   ),
   skills: v.array(v.object({ id: v.string(), name: v.string(), description: v.string() })),
   notices: v.array(NoticeSchema),
+  /** Tools, prices and payees as they were and as they are, newest first; absent where none changed. */
+  drift: v.optional(v.array(DriftSchema)),
   registry_name: v.optional(v.string()),
   version: v.optional(v.string()),
 }
@@ -62,6 +65,7 @@ export function toCallableView({
   surface,
   notices,
   digest,
+  evidence,
 }: DerivedListing): v.InferOutput<typeof CallableSchema> {
   return {
     digest,
@@ -79,6 +83,7 @@ export function toCallableView({
       description: toOneLine(description),
     })),
     notices,
+    ...(evidence.drift !== undefined && { drift: evidence.drift }),
     ...(facts.registry_name !== undefined && { registry_name: facts.registry_name }),
     ...(facts.version !== undefined && { version: facts.version }),
   }

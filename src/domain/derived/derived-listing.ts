@@ -1,3 +1,4 @@
+import { toSuspicionNotice } from '../lint/suspicious-text.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { railsOf } from '../listing/pricing.ts'
@@ -108,9 +109,7 @@ export function deriveListing(
     badges: earnBadges({ status, trust, isLiveTested: liveTested }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface,
-    notices: [...(input.evidence.notices ?? []), ...input.notices].sort((a, b) =>
-      a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? 1 : -1,
-    ),
+    notices: toNotices(input, surface),
     evidence: input.evidence,
     payouts: input.payouts,
     payees,
@@ -118,6 +117,17 @@ export function deriveListing(
     ...chooseSignals(input.evidence),
   }
 }
+
+/** Newest first: what its evidence and the ledger say, and what its texts make a person look at. */
+function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
+  const { facts, evidence, notices = [] } = given
+  const firstSeen = (name: string) =>
+    evidence.drift?.find((row) => row.name === name)?.at ?? `${facts.added}T00:00:00Z`
+  const found = toSuspicionNotice([...tools, ...skills], firstSeen)
+  return [...(evidence.notices ?? []), ...notices, ...found].sort(byNewest)
+}
+
+const byNewest = (a: Notice, b: Notice) => (a.at < b.at || (a.at === b.at && a.id > b.id) ? 1 : -1)
 
 /** The multiplier's input for ranking: a score only where payments were verified. */
 export function trustScoreOf(trust: TrustVerdict): number | null {

@@ -33,6 +33,7 @@ export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
   '/propose',
   '/dispute',
+  '/watch',
   '/search',
   '/sellers/check',
   '/sellers/dashboard',

@@ -19,6 +19,8 @@ export const ToolSchema = v.strictObject({
   input_schema: schema,
   read_only: flag,
   destructive: flag,
+  /** Its text held characters that nobody can see; they are taken out. */
+  hidden: v.optional(v.literal(true)),
 })
 
 /** A tool as people write it down: its schema may come from a machine that looked. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
+import { printableText } from '../listing/tools-and-skills.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
@@ -126,6 +127,18 @@ export const ProbeSchema = v.strictObject({
   saw: v.optional(SawSchema),
 })
 
+const MAX_DRIFT = 20
+
+/** One thing that a probe saw change. `was` is absent for what is new, `is` for what is gone. */
+export const DriftSchema = v.strictObject({
+  at: InstantSchema,
+  what: v.picklist(['tool', 'price', 'payee']),
+  name: printableText(100),
+  was: v.optional(printableText(300)),
+  is: v.optional(printableText(300)),
+})
+export type Drift = v.InferOutput<typeof DriftSchema>
+
 /**
  * `content/evidence/<prefix>/<slug>.json`: measurements and probes. Only machines
  * write it. Null and absent are different from zero: null says "looked, nothing there".
@@ -136,6 +149,8 @@ export const EvidenceSchema = v.strictObject({
   probes: v.optional(v.array(ProbeSchema)),
   interface: v.optional(InterfaceSchema),
   notices: v.optional(NoticesSchema),
+  /** Tools, prices and payees as they were and as they are, newest first. */
+  drift: v.optional(v.pipe(v.array(DriftSchema), v.maxLength(MAX_DRIFT))),
 })
 
 export type Day = v.InferOutput<typeof DaySchema>

@@ -26,6 +26,11 @@ export const DOCS_GROUPS = [
     text: 'Sign in, claim a listing, prove a payout address, read your numbers.',
   },
   {
+    slug: 'watches',
+    tag: 'Watches',
+    text: 'Be told by mail or signed webhook when a listing changes.',
+  },
+  {
     slug: 'roadmap-stubs',
     tag: 'Roadmap stubs',
     text: 'Endpoints that are planned and answer 501.',

@@ -44,6 +44,10 @@ export const DOORS = {
   llms_txt: file('llms.txt', 'llms.txt', '/llms.txt'),
   llms_full_txt: file('llms-full.txt', 'llms.txt', '/llms-full.txt'),
   listing_markdown: live('Markdown twin of a listing', 'Markdown', '/listing/:listing_id.md'),
+  listing_atom: live('Atom feed of a listing', 'Feeds', '/listing/:listing_id.atom'),
+  listing_feed: live('JSON feed of a listing', 'Feeds', '/listing/:listing_id.json'),
+  search_atom: live('Atom feed of a search', 'Feeds', '/search.atom'),
+  search_feed: live('JSON feed of a search', 'Feeds', '/search.json'),
   category_markdown: live('Markdown twin of a category', 'Markdown', '/category/:category.md'),
   compare_markdown: live('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
 }

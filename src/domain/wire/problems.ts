@@ -28,8 +28,8 @@ export const PROBLEMS = {
   },
   'token-invalid': {
     status: 400,
-    title: 'The sign-in link is not valid',
-    help: 'A sign-in link works once and for 15 minutes, and a newer one replaces it. Ask for a new link.',
+    title: 'The link is not valid',
+    help: 'A sign-in link works once and for 15 minutes, and a newer one replaces it: ask for a new link. The link of a watch works until the watch ends.',
   },
   'not-signed-in': {
     status: 401,

@@ -66,9 +66,23 @@ export const NOTICES = [
   'payout_changed',
   'payout_rotating',
   'tools_changed',
+  'suspicious_text',
   'payout_contested',
   'disputed',
 ] as const
+
+/** What a notice is about, in the fewest words. */
+export const NOTICE_TITLES: Record<(typeof NOTICES)[number], string> = {
+  withdrawn_at_source: 'Withdrawn at its source',
+  network_changed: 'Another network',
+  price_changed: 'Another price',
+  payout_changed: 'Another payout',
+  payout_rotating: 'Payouts rotate',
+  tools_changed: 'Tools changed',
+  suspicious_text: 'A text to review',
+  payout_contested: 'Payout contested',
+  disputed: 'Disputed',
+}
 
 /** Where a machine read what a seller offers; `http` is what unpaid operations answered. */
 export const INTERFACE_ORIGINS = [

@@ -65,6 +65,10 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
     note: 'For models that read text: the doors and categories, and every listing in a line.',
     example: (base) => `curl -s '${base}/llms.txt'`,
   },
+  Feeds: {
+    note: 'What changed of a listing, or of the first fifty results of a search, as Atom or JSON Feed.',
+    example: (base) => `curl -s '${base}/search.json?q=web+search'`,
+  },
   Markdown: {
     note: 'Every listing, category and comparison as Markdown, by its suffix or by Accept: text/markdown.',
     example: (base) => `curl -s '${base}/category/web_search.md'`,

@@ -17,16 +17,18 @@ export function toListingFeed(
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({
-      id: row.id,
+      /** A URL that no other entry has. */
+      id: `${baseUrl}${row.page}`,
       title: `${row.name} (${row.kind_label})`,
       summary: row.summary,
       url: `${baseUrl}${row.page}`,
+      /** RFC 3339. */
       at: `${added}T00:00:00Z`,
     })),
   }
 }
 
-type Feed = ReturnType<typeof toListingFeed>
+export type Feed = ReturnType<typeof toListingFeed>
 
 /** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
 export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
@@ -53,7 +55,7 @@ export function toJsonFeed({ title, home, self, entries }: Feed) {
     home_page_url: home,
     feed_url: self,
     items: entries.map((entry) => ({
-      id: entry.url,
+      id: entry.id,
       url: entry.url,
       title: entry.title,
       summary: entry.summary,
@@ -63,11 +65,11 @@ export function toJsonFeed({ title, home, self, entries }: Feed) {
   }
 }
 
-function renderEntry({ title, summary, url, at }: Feed['entries'][number]): string {
+function renderEntry({ id, title, summary, url, at }: Feed['entries'][number]): string {
   return [
     '<entry>',
     `<title>${toXmlText(title)}</title>`,
-    `<id>${toXmlText(url)}</id>`,
+    `<id>${toXmlText(id)}</id>`,
     `<link rel="alternate" type="text/html" href="${toXmlText(url)}"/>`,
     `<updated>${at}</updated>`,
     `<summary>${toXmlText(summary)}</summary>`,

@@ -80,7 +80,7 @@ export interface Categories {
 }
 
 export interface Changes {
-  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; reason?: string; moved_to?: string })[]
+  changes: ({ seq: number; at: string; id: string; change: "added" | "changed" | "removed"; fields?: string[]; facts?: { [name: string]: { was?: string; is?: string } }; reason?: string; moved_to?: string })[]
   next: string | null
   has_more: boolean
 }
@@ -189,6 +189,7 @@ export interface Listing {
   tools: { name: string; title?: string; description: string }[]
   skills: { id: string; name: string; description: string }[]
   notices: Notice[]
+  drift?: ({ at: string; what: "tool" | "price" | "payee"; name: string; was?: string; is?: string })[]
   registry_name?: string
   version?: string
   buy: "relay_x402" | "link_out"
@@ -248,6 +249,7 @@ export interface Sources {
 
 export interface Stats {
   listings: { total: number; first_party: number; by_kind: { [name: string]: number }; by_category: { [name: string]: number }; by_rail: { [name: string]: number }; by_source: { [name: string]: number }; by_status: { [name: string]: number }; relayable: number; with_trust: number }
+  quality: ({ kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"; listings: number; have: { [name: string]: { has: number; of: number } } })[]
   dump: { ndjson: { url: string; bytes: number; sha256: string }; gz: { url: string; bytes: number; sha256: string }; licenses: { source: string; license: string; attribution: string; listings: number }[] }
   updated: string
 }

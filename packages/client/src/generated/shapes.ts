@@ -113,7 +113,7 @@ export interface ListingSummary {
 }
 
 export interface Notice {
-  id: "withdrawn_at_source" | "network_changed" | "price_changed" | "payout_changed" | "payout_rotating" | "tools_changed" | "payout_contested" | "disputed"
+  id: "withdrawn_at_source" | "network_changed" | "price_changed" | "payout_changed" | "payout_rotating" | "tools_changed" | "suspicious_text" | "payout_contested" | "disputed"
   note: string
   at: string
 }
@@ -209,6 +209,7 @@ export interface Tool {
   input_schema: { [name: string]: unknown }
   read_only?: boolean
   destructive?: boolean
+  hidden?: true
 }
 
 export type Trust = { score: number; evidence: "verified_non_wash_payments"; sample?: "low"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; cost_to_fake_usd?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; watch: { id: string; note: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_independent_paid_usage_30d"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_payment_data"; method: "hub-trust-v0.1" }

@@ -3,6 +3,7 @@ import { normalizePayout } from '../../listing/caip-account.ts'
 import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
+import { toDriftHistory } from './drift-history.ts'
 import { judgeDrift } from './drift-notices.ts'
 import { KEEP_DAYS, mergeOperations } from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
@@ -35,12 +36,14 @@ export function mergeFinding(
       ? (evidence.notices ?? [])
       : judgeDrift(evidence, finding, plan.declared, at)
   const notices = judgeTools(evidence.interface, sight, drifted, at)
-  const { notices: _, ...rest } = evidence
+  const drift = toDriftHistory(evidence.drift ?? [], evidence.interface, seen, at)
+  const { notices: _, drift: _drift, ...rest } = evidence
   return {
     ...rest,
     ...kept,
     ...(seen !== null && { interface: seen }),
     ...(notices.length > 0 && { notices }),
+    ...(drift.length > 0 && { drift }),
   }
 }
 
@@ -159,11 +162,12 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
   const lastAt = (evidence: Evidence) => evidence.interface?.at ?? ''
   const newer = lastAt(ledger) > lastAt(file) ? ledger : file
   const newest = probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '')
-  const { interface: seen, notices } = newer
+  const { interface: seen, notices, drift } = newer
   return {
     ...file,
     ...(probes.length > 0 && { probes: keepProbes(probes, newest) }),
     ...(seen !== undefined && { interface: seen }),
     ...(notices !== undefined && { notices }),
+    ...(drift !== undefined && { drift }),
   }
 }

@@ -1,3 +1,4 @@
+import { withoutHidden } from '../../listing/listing-text.ts'
 import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import { isJsonObject } from '../../wire/parse-json.ts'
 import { hasLocalReferencesOnly, isWithin } from './bounded-json.ts'
@@ -38,6 +39,7 @@ export function readTools(values: readonly unknown[]): KeptList<Tool> {
       ...(title !== '' && { title }),
       description: toText(value.description, SEEN.descriptionLength) || title || name,
       input_schema: schema.value,
+      ...(isHiding(value.description) && { hidden: true }),
       ...(typeof hints.readOnlyHint === 'boolean' && { read_only: hints.readOnlyHint }),
       ...(typeof hints.destructiveHint === 'boolean' && { destructive: hints.destructiveHint }),
     }
@@ -94,6 +96,14 @@ function toName(value: unknown): string | null {
 
 function toText(value: unknown, maxLength: number): string {
   return typeof value === 'string' ? toInertLine(value, maxLength) : ''
+}
+
+/** Emoji and scripts that join their letters need some of them. */
+function isHiding(value: unknown): boolean {
+  const start = typeof value === 'string' ? value.slice(0, SEEN.descriptionLength * 4) : ''
+  return (
+    /[\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/u.test(start) && withoutHidden(start) !== start
+  )
 }
 
 function readSchema(value: unknown): { value: Record<string, unknown>; isCut: boolean } {

@@ -3,14 +3,14 @@ import { chmod, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
-import { type Mail, type Mailer, MailRefused } from '../ports/mailer.ts'
+import { DeliveryRefused, type Mail, type Mailer } from '../ports/mailer.ts'
 
 /** A slow server costs a queue worker this long at most (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
 
 const ANSWER_TIMEOUT_MS = 20_000
 
-const CONNECTIONS = 3
+const CONNECTIONS = 20
 
 /** The mailer the environment asks for. */
 export function openMailer(
@@ -77,7 +77,7 @@ function createSmtpMailer(url: string, from: string): Mailer {
       try {
         await transport.sendMail(toMessage(from, mail))
       } catch (error) {
-        if (isRefusal(error)) throw new MailRefused('the mail server refused the mail for good')
+        if (isRefusal(error)) throw new DeliveryRefused('the mail server refused the mail for good')
         throw error
       }
     },
@@ -100,7 +100,10 @@ function senderOf(config: { MAIL_FROM?: string | undefined; BASE_URL: string }):
  * Addresses go in as objects and the envelope is given, so that no address parser can find a second
  * recipient in one; files and URLs stay closed to the message.
  */
-function toMessage(from: string, { to, sender, subject, text }: Mail): SendMailOptions {
+function toMessage(
+  from: string,
+  { to, sender, subject, text, unsubscribe }: Mail,
+): SendMailOptions {
   return {
     from: { name: sender, address: from },
     to: { name: '', address: to },
@@ -108,7 +111,13 @@ function toMessage(from: string, { to, sender, subject, text }: Mail): SendMailO
     subject,
     text,
     // RFC 3834: no out-of-office answers, please.
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      ...(unsubscribe !== undefined && {
+        'List-Unsubscribe': `<${unsubscribe}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
+    },
     disableFileAccess: true,
     disableUrlAccess: true,
   }

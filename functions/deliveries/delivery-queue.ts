@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../store/schema/tables.ts'
+import { type DeliverParts, deliverDue } from './deliver-due.ts'
+import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'
+
+/**
+ * Mails and webhooks wait in the store until they are handed over: a request never waits for another
+ * server, and a crash or a server that is down for hours loses none. A delivery is leased by one
+ * instance at a time, together with what else goes to the same mailbox or host.
+ *
+ * Known limit: what was handed over when the acknowledgement was lost is sent again. A webhook has
+ * the same `webhook-id` then; of two sign-in mails only the newer link works.
+ */
+export interface DeliveryQueue {
+  /** Queues within the caller's transaction: the delivery exists exactly if the change does. */
+  add(trx: Kysely<Tables>, address: string, task: DeliveryTask): Promise<void>
+  addAll(trx: Kysely<Tables>, jobs: readonly Addressed[]): Promise<void>
+  /** True when so many that strangers asked for wait that taking more would be a promise nobody keeps. */
+  isOverfull(): Promise<boolean>
+  /** Starts delivering what is due. Resolves when nothing more is due. */
+  deliver(): Promise<void>
+  close(): Promise<void>
+}
+
+const LOOK_EVERY_MS = 5_000
+const CLOSE_PATIENCE_MS = 3_000
+const MAX_WAITING = 5_000
+
+export function createDeliveryQueue(parts: DeliverParts): DeliveryQueue {
+  const { store, clock, log } = parts
+  const mails = createLoop(() => deliverDue(parts, 'mail'))
+  const webhooks = createLoop(() => deliverDue(parts, 'webhook'))
+  // With SQLite one server holds the state, so a lease that is there belongs to a dead process.
+  const freed =
+    store.dialect === 'sqlite'
+      ? store.db.updateTable('delivery').set({ lease_until: 0 }).execute()
+      : Promise.resolve()
+  const deliver = async () => {
+    await freed
+    await Promise.all([mails.run(), webhooks.run()])
+  }
+  const timer = setInterval(() => {
+    deliver().catch((error) => log.error('delivery.queue_unreadable', { reason: String(error) }))
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  freed.catch(() => {})
+  return {
+    add: (trx, address, task) => insertJobs(trx, [{ address, task }], clock.now()),
+    addAll: (trx, jobs) => insertJobs(trx, jobs, clock.now()),
+    isOverfull: async () => {
+      const { waiting } = await store.db
+        .selectFrom('delivery')
+        .select(({ fn }) => fn.countAll<number>().as('waiting'))
+        .where('kind', 'in', OF_STRANGERS)
+        .executeTakeFirstOrThrow()
+      return Number(waiting) >= MAX_WAITING
+    },
+    deliver,
+    close: async () => {
+      clearInterval(timer)
+      // A server that hangs must not hold up a stop: what goes to it is leased, and sent later.
+      const idle = Promise.allSettled([freed, mails.idle(), webhooks.idle()])
+      await Promise.race([idle, sleep(CLOSE_PATIENCE_MS, null, { ref: false })])
+    },
+  }
+}
+
+/**
+ * Runs once more when it was asked to while it ran. A job added while the last look was under way must
+ * not wait for the timer; one that comes after it begins the next, so it ends in the same step.
+ */
+function createLoop(work: () => Promise<void>) {
+  let running: Promise<void> | null = null
+  let isPoked = false
+  const loop = async () => {
+    try {
+      while (isPoked) {
+        isPoked = false
+        await work()
+      }
+    } finally {
+      running = null
+    }
+  }
+  return {
+    run: () => {
+      isPoked = true
+      running ??= loop()
+      return running
+    },
+    idle: async () => running,
+  }
+}

@@ -1,0 +1,117 @@
+import { resolve } from 'node:path'
+import type { H3Event } from 'h3'
+import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
+import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import { describeChange, eventsOf } from '../../src/domain/watches/watch.ts'
+import { pagePath } from '../../src/domain/wire/links.ts'
+import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/site/feeds/atom-feed.ts'
+import { type ChangeLog, createChangeLog, lastShown } from '../changes/changes.ts'
+import { refuseParameters } from '../http/problem.ts'
+import { clientOf } from '../limits/client-key.ts'
+import { refusalOf } from '../limits/rate-limits.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
+import { findWatched } from './find-watched.ts'
+
+/** Changes kept of one listing, and entries of a feed. */
+const KEPT = 20
+const FEED_LENGTH = 50
+const ROWS_AT_ONCE = 1000
+
+/** `/listing/<id>.atom` and `.json`, `/search.atom?…` and `.json`: what changed, newest first. */
+export function createFeeds(parts: Omit<Parts, 'ledger'>): Handler {
+  const { problem, limits, config, release } = parts
+  const index = createChangeIndex(createChangeLog(resolve(config.OUT_DIR)))
+  return async function feed({ req, url }: H3Event) {
+    const taken = await limits.take('search', clientOf(req, config))
+    const refusal = refusalOf(taken, problem)
+    if (refusal !== null) return refusal
+    const subject = findSubject(parts, url)
+    if (subject instanceof Response) return subject
+    const changes = await index.of(subject.ids, release().name)
+    const made = toFeed(parts, changes, { page: subject.page, self: url.pathname + url.search })
+    const isAtom = url.pathname.endsWith('.atom')
+    return new Response(isAtom ? renderAtomFeed(made) : `${JSON.stringify(toJsonFeed(made))}\n`, {
+      headers: {
+        'Content-Type': `application/${isAtom ? 'atom+xml; charset=utf-8' : 'feed+json'}`,
+        'Cache-Control': 'no-cache',
+        'Access-Control-Allow-Origin': '*',
+        'X-Content-Type-Options': 'nosniff',
+        ...taken.headers,
+      },
+    })
+  }
+}
+
+/** Whose changes a feed holds, and the page it belongs to. */
+function findSubject(
+  parts: Pick<Parts, 'problem' | 'release'>,
+  { pathname, search }: URL,
+): { ids: readonly string[]; page: string } | Response {
+  const { problem, release } = parts
+  const [, id] = /^\/listing\/(.*)\.(?:atom|json)$/.exec(pathname) ?? []
+  if (id !== undefined)
+    return release().listings.has(id) || release().gone.has(id)
+      ? { ids: [id], page: pagePath(id) }
+      : problem('listing-not-found', { detail: 'No listing has this id, so it has no feed.' })
+  const query = search.slice(1)
+  const parsed = parseSearchParameters(query, release().search.filters)
+  if ('problems' in parsed) return refuseParameters(problem, parsed.problems)
+  return { ids: findWatched(parts, query), page: `/search?${query}` }
+}
+
+function toFeed(
+  { config, release }: Pick<Parts, 'config' | 'release'>,
+  changes: readonly Change[],
+  { page, self }: { page: string; self: string },
+): Feed {
+  const { site, listings } = release()
+  const { BASE_URL: baseUrl } = config
+  return {
+    author: site.name,
+    title: `${site.name}: changes of ${page.slice(1)}`,
+    home: baseUrl + page,
+    self: baseUrl + self,
+    entries: changes.map((change) => {
+      const words = describeChange(change)
+      const url = baseUrl + pagePath(change.id)
+      return {
+        id: `${url}#${change.seq}`,
+        title: `${listings.get(change.id)?.name ?? change.id}: ${words[0] ?? change.change}`,
+        summary: words.join('\n'),
+        ...{ url, at: change.at },
+      }
+    }),
+  }
+}
+
+/** Changes that somebody relies on, by listing. Each part of the log is read once. */
+function createChangeIndex(log: ChangeLog) {
+  const byId = new Map<string, Change[]>()
+  let read = { log: '', seq: 0 }
+  let reading: Promise<void> = Promise.resolve()
+  const readOn = async (head: LogHead, last: number) => {
+    if (read.log !== head.log) {
+      byId.clear()
+      read = { log: head.log, seq: 0 }
+    }
+    read.seq = Math.max(read.seq, (head.parts[0]?.first ?? 1) - 1)
+    while (read.seq < last) {
+      const rows = await log.rows(head, read.seq, last, ROWS_AT_ONCE)
+      for (const row of rows)
+        if (eventsOf(row).size > 0)
+          byId.set(row.id, [...(byId.get(row.id) ?? []), row].slice(-KEPT))
+      read.seq = rows.at(-1)?.seq ?? last
+    }
+  }
+  return {
+    /** Newest first. @param serving the release whose pages a reader would open */
+    async of(ids: readonly string[], serving: string): Promise<Change[]> {
+      const head = await log.head()
+      if (head === null) return []
+      reading = reading.catch(() => {}).then(() => readOn(head, lastShown(head, serving)))
+      await reading
+      const found = ids.flatMap((id) => byId.get(id) ?? [])
+      return found.sort((a, b) => b.seq - a.seq).slice(0, FEED_LENGTH)
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import type { Kysely } from 'kysely'
+import { describeChange, type WatchNews } from '../../src/domain/watches/watch.ts'
+import { pagePath } from '../../src/domain/wire/links.ts'
+import { isOwnHost } from '../call/own-address.ts'
+import type { Addressed, Delivery, WatchTask } from '../deliveries/delivery-task.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import { DeliveryRefused, type Mail } from '../ports/mailer.ts'
+import type { Resolver } from '../ports/resolver.ts'
+import { createAsker } from '../probe/ask.ts'
+import type { Store } from '../store/schema/store.ts'
+import type { Tables, WatchTable } from '../store/schema/tables.ts'
+import { findWatch, setState, signWebhook, startWatch, targetOf } from './watch-store.ts'
+
+/** A webhook is to take what it gets, not to work on it: milliseconds and bytes of its answer. */
+const LIMITS = {
+  connectMs: 5_000,
+  answerMs: 10_000,
+  headerBytes: 16_384,
+  bodyBytes: 4096,
+  decodedBytes: 4096,
+}
+const GONE = 410
+
+interface SendParts {
+  store: Store
+  clock: Clock
+  resolver: Resolver
+  config: Pick<Config, 'BASE_URL' | 'PRIVATE_TARGETS'>
+}
+
+/** Hands webhooks over, by the guard that relay and probes use: no redirect is followed. */
+export function createWebhookSender({ store, clock, resolver, config }: SendParts) {
+  const { BASE_URL: baseUrl } = config
+  const userAgent = `Directory-Webhook/1 (+${baseUrl}/docs/watches)`
+  const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
+  const post = async (url: string, secret: string, id: string, body: string) => {
+    if (isOwnHost(new URL(url), new URL(baseUrl))) throw new DeliveryRefused('it is this service')
+    const at = Math.floor(clock.now() / 1000)
+    const headers = {
+      'content-type': 'application/json',
+      ...signWebhook(secret, { id, at, body }),
+    }
+    const reply = await asker.ask({ method: 'POST', url, headers, body })
+    if (!reply.answered) throw new WebhookError(reply.failure)
+    const { status } = reply.answer
+    if (status === GONE) throw new DeliveryRefused('the webhook answered 410 Gone')
+    if (status < 200 || status > 299) throw new WebhookError(`http_${status}`)
+    return reply.answer.body
+  }
+  return {
+    async send({ id, address, task, createdAt }: Delivery): Promise<void> {
+      const watch = 'watch_id' in task ? await findWatch(store.db, 'id', task.watch_id) : undefined
+      if (watch === undefined || watch.secret === null || !isDue(watch, task)) return
+      const timestamp = new Date(createdAt).toISOString()
+      if (task.kind === 'watch_news') {
+        const body = JSON.stringify(toNews(watch, task, timestamp, baseUrl))
+        await post(address, watch.secret, id, body)
+      } else {
+        const data = { challenge: id }
+        const body = JSON.stringify({ type: 'watch.challenge', timestamp, data })
+        const said = await post(address, watch.secret, id, body)
+        if (!said.includes(id)) throw new WebhookError('challenge_not_answered')
+        await startWatch(store.db, watch)
+      }
+    },
+    close: () => asker.close(),
+  }
+}
+
+class WebhookError extends Error {
+  override name = 'WebhookError'
+  code: string
+  constructor(code: string) {
+    super(`the webhook did not take it (${code})`)
+    this.code = code
+  }
+}
+
+/** News goes where a watch is live, a question where it waits for the answer. */
+function isDue({ state }: WatchTable, { kind }: { kind: string }): boolean {
+  if (kind === 'watch_news') return state === 'live'
+  return kind === 'watch_paused' ? state === 'paused' : state === 'waiting'
+}
+
+function toNews(
+  watch: WatchTable,
+  { changes, more }: Extract<WatchTask, { kind: 'watch_news' }>,
+  timestamp: string,
+  baseUrl: string,
+): WatchNews {
+  const told = changes.map((change) => ({ ...change, page: baseUrl + pagePath(change.id) }))
+  const data = { watch: { id: watch.id, target: targetOf(watch) }, changes: told, more }
+  return { type: 'watch.news', timestamp, data }
+}
+
+/** Pauses a watch that nobody takes news of. @returns the mail that says so, where its mailbox still takes mail */
+export async function pauseWatch(
+  trx: Kysely<Tables>,
+  { address, task }: Delivery,
+  reason: string,
+): Promise<Addressed[]> {
+  if (task.kind !== 'watch_news' && task.kind !== 'watch_challenge') return []
+  const { watch_id } = task
+  const watch = await findWatch(trx, 'id', watch_id)
+  if (watch === undefined || watch.state === 'paused') return []
+  await setState(trx, watch_id, 'paused', reason)
+  if (watch.email === null || watch.email === address) return []
+  return [{ address: watch.email, task: { kind: 'watch_paused', watch_id, reason } }]
+}
+
+/** The mails of watches. None quotes what a stranger typed before its reader has confirmed it. */
+export function createWatchMails(
+  { db }: Store,
+  { baseUrl, name }: { baseUrl: string; name: () => string },
+) {
+  return async (task: WatchTask): Promise<Omit<Mail, 'to'> | null> => {
+    const watch = await findWatch(db, 'id', task.watch_id)
+    if (watch === undefined || !isDue(watch, task)) return null
+    const link = `${baseUrl}/watch?token=${watch.token}`
+    const { subject, body } = describe(task, link, baseUrl, name())
+    const unsubscribe = `${baseUrl}/api/v1/watches/${watch.token}`
+    const text = `Hello,\n\n${body}\n\n${name()}, ${baseUrl}\n`
+    return { sender: name(), subject, text, unsubscribe }
+  }
+}
+
+function describe(
+  task: WatchTask,
+  link: string,
+  baseUrl: string,
+  name: string,
+): { subject: string; body: string } {
+  const manage = `See or end your watches: ${link}`
+  switch (task.kind) {
+    case 'watch_news': {
+      const [first] = task.changes
+      const others = task.changes.length + task.more - 1
+      const parts = task.changes.map((change) =>
+        [change.id, ...describeChange(change), baseUrl + pagePath(change.id)]
+          .join('\n  ')
+          // In plain ASCII a mail's links stay whole in its source.
+          .replaceAll('→', '->'),
+      )
+      const more = task.more === 0 ? [] : [`And ${task.more} more: ${baseUrl}/api/v1/changes`]
+      return {
+        subject: `${first?.id ?? 'A listing'} ${first?.change ?? 'changed'}${others > 0 ? `, and ${others} more` : ''}`,
+        body: `this is new in ${name}:\n\n${[...parts, ...more].join('\n\n')}\n\n${manage}`,
+      }
+    }
+    case 'watch_paused':
+      return {
+        subject: 'Your webhook gets no more news',
+        body: `we stopped calling your webhook: ${task.reason}.\n\nOpen this link to start it again, or to end the watch:\n\n${link}`,
+      }
+    default:
+      return {
+        subject: `Confirm that ${name} may write to you`,
+        body: `someone asked ${name} to tell this address when a listing changes, probably you.\nOpen this link to see what it is, and press the button there:\n\n${link}\n\nIf this was not you, ignore this mail. Nothing more will come.`,
+      }
+  }
+}

@@ -1,0 +1,215 @@
+import { resolve } from 'node:path'
+import type { Kysely } from 'kysely'
+import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import { eventsOf } from '../../src/domain/watches/watch.ts'
+import { kitPath } from '../../src/domain/wire/links.ts'
+import { type ChangeLog, createChangeLog } from '../changes/changes.ts'
+import type { Addressed } from '../deliveries/delivery-task.ts'
+import type { Parts } from '../parts/parts.ts'
+import { readBuilt } from '../release/release.ts'
+import type { Tables, WatchTable } from '../store/schema/tables.ts'
+import { findWatched } from './find-watched.ts'
+
+/** How often the log of changes is looked at (milliseconds). */
+const LOOK_EVERY_MS = 2_000
+const ROWS_AT_ONCE = 1000
+const IDS_AT_ONCE = 500
+/** Changes that one delivery names. */
+const MAX_NAMED = 10
+
+type TellParts = Pick<Parts, 'release' | 'ledger' | 'clock' | 'log'>
+
+/** Tells watchers of every release this server serves, once over all servers of a ledger. */
+export function startTelling(parts: Parts): { look(): Promise<void>; close(): Promise<void> } {
+  const changes = createChangeLog(resolve(parts.config.OUT_DIR))
+  let seen = ''
+  let looking: Promise<void> | undefined
+  const look = async () => {
+    const head = await changes.head()
+    const mark = `${head?.log} ${head?.seq} ${parts.release().name}`
+    // A release that is published and not served yet would be told of by pages that are not there.
+    if (head === null || mark === seen || !isServed(head, parts)) return
+    const told = await tellWatchers(parts, changes, head)
+    seen = mark
+    if (told > 0) parts.log.info('watches.told', { release: head.release, watches: told })
+  }
+  const lookOnce = () => {
+    looking ??= look()
+      .catch((error) => parts.log.error('watches.failed', { reason: String(error) }))
+      .finally(() => {
+        looking = undefined
+      })
+    return looking
+  }
+  const timer = setInterval(() => void lookOnce(), LOOK_EVERY_MS)
+  timer.unref()
+  return {
+    look: lookOnce,
+    close: async () => {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}
+
+function isServed({ release }: LogHead, parts: TellParts): boolean {
+  return release.split('.')[0] === parts.release().name
+}
+
+/**
+ * Queues what the release changed for each watch, and writes down that it was told, in one
+ * transaction: a killed server leaves all of it or none.
+ *
+ * @returns how many watches are told
+ */
+async function tellWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Promise<number> {
+  const { store, deliveries } = parts.ledger
+  const after = await findStart(store.db, head)
+  if (after === null) return 0
+  const news = await matchWatches(parts, await readNotable(log, head, after))
+  const jobs = [...news].map(([watch, changes]) => toJob(watch, changes))
+  const isMine = await store.db.transaction().execute(async (trx) => {
+    if (!(await takeTurn(trx, head, parts.clock.now()))) return false
+    await deliveries.addAll(trx, jobs)
+    return true
+  })
+  if (!isMine) return 0
+  deliveries.deliver().catch((error) => {
+    parts.log.error('delivery.queue_unreadable', { reason: String(error) })
+  })
+  return jobs.length
+}
+
+/**
+ * The row of the log after which nobody was told; null where another server told of this release.
+ * Servers keep logs of their own, which meet in the names of releases.
+ */
+async function findStart(
+  db: Kysely<Tables>,
+  { release, before, log, seq }: LogHead,
+): Promise<number | null> {
+  const turns = await db
+    .selectFrom('watch_turn')
+    .selectAll()
+    .where((eb) =>
+      eb.or([eb('release', 'in', [release, before?.release ?? release]), eb('log', '=', log)]),
+    )
+    .orderBy('seq', 'desc')
+    .execute()
+  const known = turns.find((turn) => turn.release === release)
+  if (known !== undefined && (known.log !== log || known.seq >= seq)) return null
+  if (before !== null && turns.some((turn) => turn.release === before.release)) return before.seq
+  // This server was away while several releases were published; of what came before all of it, nobody is told.
+  return turns.find((turn) => turn.log === log)?.seq ?? seq
+}
+
+/** @returns false where another server took the turn meanwhile */
+async function takeTurn(
+  trx: Kysely<Tables>,
+  { release, log, seq }: LogHead,
+  now: number,
+): Promise<boolean> {
+  const row = { release, log, seq, told_at: now }
+  const taken = await trx
+    .insertInto('watch_turn')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .column('release')
+        .doUpdateSet(row)
+        .where('watch_turn.log', '=', log)
+        .where('watch_turn.seq', '<', seq),
+    )
+    .returning('release')
+    .execute()
+  return taken.length > 0
+}
+
+type Notable = Map<string, { change: Change; events: ReadonlySet<string> }>
+
+/** By listing; what several releases changed is told as one change. */
+async function readNotable(log: ChangeLog, head: LogHead, start: number): Promise<Notable> {
+  const notable: Notable = new Map()
+  for (let after = start; after < head.seq; ) {
+    const rows = await log.rows(head, after, head.seq, ROWS_AT_ONCE)
+    if (rows.length === 0) break
+    for (const change of rows) {
+      const events = eventsOf(change)
+      if (events.size > 0) notable.set(change.id, join(notable.get(change.id), change, events))
+    }
+    after = rows.at(-1)?.seq ?? head.seq
+  }
+  return notable
+}
+
+function join(
+  known: { change: Change; events: ReadonlySet<string> } | undefined,
+  change: Change,
+  events: ReadonlySet<string>,
+) {
+  if (known?.change.facts === undefined || change.facts === undefined) return { change, events }
+  const facts = { ...known.change.facts, ...change.facts }
+  return { change: { ...change, facts }, events: known.events.union(events) }
+}
+
+type News = Map<WatchTable, Change[]>
+
+async function matchWatches(parts: TellParts, notable: Notable): Promise<News> {
+  const news: News = new Map()
+  const tell = (watches: readonly WatchTable[], ids: Iterable<string>) => {
+    const found = [...ids].flatMap((id) => notable.get(id) ?? [])
+    for (const watch of watches) {
+      const wanted = new Set(watch.events.split(','))
+      const changes = found.filter(({ events }) => [...events].some((event) => wanted.has(event)))
+      if (changes.length > 0)
+        news.set(
+          watch,
+          changes.map(({ change }) => change),
+        )
+    }
+  }
+  const { db } = parts.ledger.store
+  const live = () =>
+    db
+      .selectFrom('watch')
+      .selectAll('watch')
+      .leftJoin('claim', 'claim.id', 'watch.claim_id')
+      .where('watch.state', '=', 'live')
+      .where((eb) => eb.or([eb('claim_id', 'is', null), eb('claim.state', '=', 'verified')]))
+  const ids = [...notable.keys()]
+  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+    const some = ids.slice(at, at + IDS_AT_ONCE)
+    const watches = await live().where('kind', '=', 'listing').where('target', 'in', some).execute()
+    for (const watch of watches) tell([watch], [watch.target])
+  }
+  const payees = await live().where('kind', '=', 'payee').execute()
+  const paid = payees.length === 0 ? new Map<string, string[]>() : await readPayees(parts, notable)
+  for (const watch of payees) tell([watch], paid.get(watch.target) ?? [])
+  const queries = await live().where('kind', '=', 'query').execute()
+  for (const [query, watches] of Map.groupBy(queries, ({ target }) => target)) {
+    tell(watches, findWatched(parts, query))
+    // Ten thousand searches are seconds: requests come in between.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return news
+}
+
+/** Ids of the notable listings that pay an address, or did before. */
+async function readPayees(parts: TellParts, notable: Notable): Promise<Map<string, string[]>> {
+  const byPayee = new Map<string, string[]>()
+  for (const [id, { change }] of notable) {
+    const kit = await readBuilt<{ payees: string[] }>(parts.release(), kitPath(id))
+    const before = change.facts?.payees?.was?.split(' ') ?? []
+    for (const payee of new Set([...(kit?.payees ?? []), ...before].map(normalizePayout)))
+      byPayee.set(payee, [...(byPayee.get(payee) ?? []), id])
+  }
+  return byPayee
+}
+
+function toJob({ id, email, webhook }: WatchTable, changes: readonly Change[]): Addressed {
+  const named = changes.slice(0, MAX_NAMED)
+  const more = changes.length - named.length
+  const task = { kind: 'watch_news' as const, watch_id: id, changes: named, more }
+  return { address: webhook ?? email ?? '', task }
+}

@@ -1,0 +1,214 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import * as v from 'valibot'
+import { PayoutSchema } from '../../src/domain/listing/caip-account.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import {
+  WATCH_EVENTS,
+  type WatchBody,
+  WatchBodySchema,
+  type WatchPage,
+} from '../../src/domain/watches/watch.ts'
+import type { Refused } from '../../src/domain/wire/form-page.ts'
+import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
+import { isOwnHost } from '../call/own-address.ts'
+import { createFormPage, createFormRoute, type Form, takeTurn } from '../forms/form.ts'
+import type { Parts } from '../parts/parts.ts'
+import type { Caller } from '../probe/stranger-runs.ts'
+import { mailboxOf, parseEmailAddress } from '../sellers/sessions/email-address.ts'
+import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
+import type { WatchTable } from '../store/schema/tables.ts'
+import { addWatch, confirmWatch, endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
+
+type FormParts = Pick<Parts, 'limits' | 'ledger' | 'clock' | 'release' | 'config' | 'log'>
+type Sent = WatchPage['sent']
+type Taken = Extract<WatchPage['answer'], { kind: 'taken' }>
+type Own = Extract<WatchPage['answer'], { kind: 'own' }>
+
+export const ENDED = 'This link is of no watch, or of one that has ended.'
+
+function createWatchForm(parts: FormParts): Form<typeof WatchBodySchema, Sent, Taken> {
+  return {
+    schema: WatchBodySchema,
+    subject: 'Watches',
+    labels: { target: 'What', events: 'Tell me when', deliver: 'Where to' },
+    toSent,
+    toBody: (fields) => {
+      const { target, email, webhook, events } = toSent(fields)
+      const deliver = { ...(email !== '' && { email }), ...(webhook !== '' && { webhook }) }
+      return { target: toTarget(target), events, deliver }
+    },
+    take: (body, caller) => takeWatch(parts, body, caller),
+  }
+}
+
+/** A link names a listing or a search; the form has one field for all that can be watched. */
+function toSent(fields: URLSearchParams): Sent {
+  const read = (name: string) => (fields.get(name) ?? '').trim()
+  const events = fields.getAll('events')
+  return {
+    target: read('target') || read('listing') || read('query'),
+    ...{ email: read('email'), webhook: read('webhook'), token: read('token') },
+    events: events.length > 0 ? events : [...WATCH_EVENTS],
+  }
+}
+
+/** @example toTarget('weather') → { query: 'q=weather' } */
+function toTarget(text: string): WatchBody['target'] {
+  if (v.safeParse(PayoutSchema, text).success) return { payee: text }
+  if (ID_PREFIXES.some((prefix) => text.startsWith(`${prefix}.`))) return { listing: text }
+  return { query: /^\w+=/.test(text) ? text : String(new URLSearchParams({ q: text })) }
+}
+
+async function takeWatch(
+  parts: FormParts,
+  body: WatchBody,
+  caller: Caller,
+): Promise<Taken | Refused> {
+  const { ledger, limits, clock } = parts
+  const refused = findFault(parts, body) ?? (await takeTurn(parts, 'watch', 'watches', caller))
+  if (refused !== null) return refused
+  const { email, webhook } = body.deliver
+  // Whoever is asked to confirm did not ask for it, perhaps.
+  const asked = email === undefined ? new URL(webhook ?? '').host : mailboxOf(email)
+  const sent = await limits.take('watch_sent', asked)
+  if (!sent.allowed)
+    return tooMany('It was asked to confirm too many watches lately.', sent.headers)
+  if (await ledger.deliveries.isOverfull())
+    return tooMany('Too many mails wait to be sent.', { 'Retry-After': '300' })
+  const watch = await ledger.store.db.transaction().execute(async (trx) => {
+    const added = await addWatch(trx, body, clock.now())
+    if (added?.email === null) await confirmWatch(trx, ledger.deliveries, added)
+    else if (added !== null)
+      await ledger.deliveries.add(trx, added.email ?? '', {
+        kind: 'watch_confirm',
+        watch_id: added.id,
+      })
+    return added
+  })
+  if (watch === null)
+    return tooMany('This directory takes no more watches.', { 'Retry-After': '86400' })
+  deliverSoon(parts)
+  const { id, token, secret } = watch
+  return {
+    kind: 'taken',
+    started: {
+      ...{ id, state: 'waiting' },
+      ...(watch.email === null && { token }),
+      ...(secret !== null && { secret }),
+    },
+  }
+}
+
+function tooMany(reason: string, headers: Record<string, string>): Refused {
+  return { kind: 'refused', code: 'rate-limited', reason, headers }
+}
+
+function deliverSoon({ ledger, log }: Pick<Parts, 'ledger' | 'log'>): void {
+  ledger.deliveries.deliver().catch((error) => {
+    log.error('delivery.queue_unreadable', { reason: String(error) })
+  })
+}
+
+/** What is wrong beyond the body's shape. An address is folded as it will be written to. */
+function findFault({ release, config }: FormParts, { target, deliver }: WatchBody): Refused | null {
+  const { listings, search } = release()
+  const wrong = (field: string, reason: string): Refused => ({
+    ...{ kind: 'refused', code: 'invalid-parameter', field, reason },
+  })
+  if ('listing' in target && !listings.has(target.listing))
+    return { kind: 'refused', code: 'listing-not-found', reason: 'No listing has this id.' }
+  const parsed = 'query' in target ? parseSearchParameters(target.query, search.filters) : null
+  if (parsed !== null && 'problems' in parsed) {
+    const [first] = parsed.problems
+    return wrong('target', `${first?.name}: ${first?.detail}`)
+  }
+  const { email, webhook } = deliver
+  if (email !== undefined) {
+    const plain = parseEmailAddress(email)
+    if (plain === null || plain === config.MAIL_FROM?.toLowerCase())
+      return wrong('deliver', 'expected one plain ASCII address such as ann@shop.example')
+    deliver.email = plain
+  }
+  const fault =
+    webhook === undefined ? null : findUrlFault(webhook, { allowPrivate: config.PRIVATE_TARGETS })
+  if (fault !== null) return wrong('deliver', `webhook: ${fault}`)
+  return webhook !== undefined && isOwnHost(new URL(webhook), new URL(config.BASE_URL))
+    ? wrong('deliver', 'webhook: expected another host than this service')
+    : null
+}
+
+/** `POST /api/v1/watches`: 202; a mail or a signed challenge asks whether it is wanted. */
+export function createWatchStart(parts: Parts): SellerRoute {
+  return createFormRoute(parts, createWatchForm(parts), ({ started }) => ({
+    status: 202,
+    body: started,
+  }))
+}
+
+const ActSchema = v.strictObject({
+  token: v.string(),
+  id: v.string(),
+  act: v.picklist(['confirm', 'end']),
+})
+
+/** Confirms or ends one of the watches that a token shows. */
+function createActForm(
+  parts: FormParts,
+): Form<typeof ActSchema, Sent, Own> & { show(token: string): Promise<Own | Refused> } {
+  const { ledger, limits } = parts
+  const { db } = ledger.store
+  const show = async (token: string, said = ''): Promise<Own | Refused> => {
+    const watch = await findWatch(db, 'token', token)
+    if (watch === undefined)
+      return { kind: 'refused', code: 'token-invalid', reason: said || ENDED }
+    return { kind: 'own', watches: (await listOwn(db, watch)).map(toWatchView), said }
+  }
+  const confirm = async (watch: WatchTable): Promise<Refused | null> => {
+    if (watch.state === 'live') return null
+    const { webhook } = watch
+    const sent = webhook === null ? null : await limits.take('watch_sent', new URL(webhook).host)
+    if (sent?.allowed === false)
+      return tooMany('This webhook was called too often lately.', sent.headers)
+    await db.transaction().execute((trx) => confirmWatch(trx, ledger.deliveries, watch))
+    deliverSoon(parts)
+    return null
+  }
+  return {
+    schema: ActSchema,
+    subject: 'Watches',
+    labels: {},
+    toSent,
+    toBody: (fields) => Object.fromEntries(fields),
+    show,
+    take: async ({ token, id, act }) => {
+      const known = await findWatch(db, 'token', token)
+      const watch = known && (await listOwn(db, known)).find((own) => own.id === id)
+      if (watch === undefined) return { kind: 'refused', code: 'token-invalid', reason: ENDED }
+      if (act === 'confirm') return (await confirm(watch)) ?? show(token, 'Thank you.')
+      await endWatch(db, watch.id)
+      return show(token, 'The watch has ended.')
+    },
+  }
+}
+
+/** `/watch?listing=`: the form for people; `/watch?token=`: their watches, with buttons. */
+export function createWatchPage(
+  parts: FormParts,
+): (req: IncomingMessage, res: ServerResponse) => Promise<WatchPage> {
+  const form = createWatchForm(parts)
+  const acts = createActForm(parts)
+  const start = createFormPage(parts, form, (query) => ({
+    answer: { kind: 'empty' },
+    sent: toSent(query),
+  }))
+  const manage = createFormPage(parts, acts, async (query) => ({
+    answer: await acts.show(query.get('token') ?? ''),
+    sent: toSent(query),
+  }))
+  return async (req, res) => {
+    const query = new URL(req.url ?? '', 'http://x').searchParams
+    if (!query.has('token')) return start(req, res)
+    return { answer: (await manage(req, res)).answer, sent: toSent(query) }
+  }
+}

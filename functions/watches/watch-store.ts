@@ -1,0 +1,129 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import { MAX_WATCHES, type WatchBody, type WatchView } from '../../src/domain/watches/watch.ts'
+import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
+import { mailboxOf } from '../sellers/sessions/email-address.ts'
+import { createSecret } from '../sellers/sessions/login-token.ts'
+import type { Tables, WatchTable } from '../store/schema/tables.ts'
+
+/** Watches in all: what a release can be told to within minutes. */
+const MAX_IN_ALL = 200_000
+const SECRET_PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+/** Keeps a watch that waits to be confirmed. Null where the ledger has too many. */
+export async function addWatch(
+  trx: Kysely<Tables>,
+  { target, events, deliver }: WatchBody,
+  now: number,
+): Promise<WatchTable | null> {
+  const { email = null, webhook = null } = deliver
+  const owner = email === null ? (webhook ?? '') : mailboxOf(email)
+  const { all } = await trx
+    .selectFrom('watch')
+    .select(({ fn }) => fn.countAll<number>().as('all'))
+    .executeTakeFirstOrThrow()
+  if (Number(all) >= MAX_IN_ALL) return null
+  const watch: WatchTable = {
+    ...{ id: randomUUID(), token: createSecret(), email, webhook, owner },
+    ...toTarget(target),
+    events: events.join(','),
+    secret: webhook && SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64'),
+    ...{ state: 'waiting', reason: null, claim_id: null, created_at: now },
+  }
+  await trx.insertInto('watch').values(watch).execute()
+  return watch
+}
+
+/** What comes next for a watch whose mailbox agreed, or that has none: its webhook's answer, or nothing. */
+export async function confirmWatch(
+  trx: Kysely<Tables>,
+  deliveries: DeliveryQueue,
+  watch: WatchTable,
+): Promise<void> {
+  const { id, webhook } = watch
+  if (webhook === null) return startWatch(trx, watch)
+  await setState(trx, id, 'waiting')
+  await deliveries.add(trx, webhook, { kind: 'watch_challenge', watch_id: id })
+}
+
+/** The watch is agreed to. What waits counts for nobody: strangers must not use up a mailbox's watches. */
+export async function startWatch(db: Kysely<Tables>, { id, owner }: WatchTable): Promise<void> {
+  const { own } = await db
+    .selectFrom('watch')
+    .select(({ fn }) => fn.countAll<number>().as('own'))
+    .where('owner', '=', owner)
+    .where('claim_id', 'is', null)
+    .where('state', '<>', 'waiting')
+    .where('id', '<>', id)
+    .executeTakeFirstOrThrow()
+  if (Number(own) < MAX_WATCHES) await setState(db, id, 'live')
+  else await setState(db, id, 'paused', `there are ${MAX_WATCHES} watches already: end one first`)
+}
+
+export async function setState(
+  db: Kysely<Tables>,
+  id: string,
+  state: WatchTable['state'],
+  reason: string | null = null,
+): Promise<void> {
+  await db.updateTable('watch').set({ state, reason }).where('id', '=', id).execute()
+}
+
+export async function endWatch(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom('watch').where('id', '=', id).execute()
+}
+
+export async function findWatch(
+  db: Kysely<Tables>,
+  by: 'id' | 'token',
+  value: string,
+): Promise<WatchTable | undefined> {
+  return db.selectFrom('watch').selectAll().where(by, '=', value).executeTakeFirst()
+}
+
+/** The watches of whoever got this one's mails; of a watch without a mailbox itself alone. */
+export async function listOwn(db: Kysely<Tables>, watch: WatchTable): Promise<WatchTable[]> {
+  if (watch.email === null) return [watch]
+  const own = db.selectFrom('watch').selectAll().where('email', '=', watch.email)
+  return own.orderBy('created_at').orderBy('id').execute()
+}
+
+export function toWatchView(watch: WatchTable): WatchView {
+  const { id, email, webhook, state, reason } = watch
+  return {
+    id,
+    target: targetOf(watch),
+    events: watch.events.split(','),
+    deliver: { ...(webhook !== null && { webhook }), ...(email !== null && { email }) },
+    state,
+    ...(reason !== null && { reason }),
+    created_at: new Date(watch.created_at).toISOString(),
+  }
+}
+
+export function targetOf({ kind, target }: Pick<WatchTable, 'kind' | 'target'>) {
+  if (kind === 'listing') return { listing: target }
+  return kind === 'query' ? { query: target } : { payee: target }
+}
+
+function toTarget(target: WatchBody['target']): Pick<WatchTable, 'kind' | 'target'> {
+  if ('listing' in target) return { kind: 'listing', target: target.listing }
+  if ('query' in target) return { kind: 'query', target: target.query }
+  return { kind: 'payee', target: normalizePayout(target.payee) }
+}
+
+/** The headers of Standard Webhooks. @param at seconds since the epoch */
+export function signWebhook(
+  secret: string,
+  { id, at, body }: { id: string; at: number; body: string },
+): Record<string, string> {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(at),
+    'webhook-signature': `v1,${signature}`,
+  }
+}
