@@ -208,6 +208,21 @@ describe('what is not', () => {
       },
       ['payee'],
     ],
+    [
+      'says one payee and amount and permits another',
+      {
+        'PAYMENT-SIGNATURE': encode({
+          ...{ x402Version: 2, accepted: offer() },
+          payload: {
+            permit2Authorization: {
+              permitted: { token: COIN, amount: '99999' },
+              witness: { to: THIEF },
+            },
+          },
+        }),
+      },
+      ['payee', 'price'],
+    ],
     ['cannot be read', { 'X-PAYMENT': 'bm90IGpzb24' }, ['payee', 'price']],
     [
       'answers a challenge that cannot be read',

@@ -86,6 +86,15 @@ function readOffers(terms: unknown): Offered[] {
 const AuthorizedSchema = v.object({
   payload: v.object({ authorization: v.object({ to: v.string(), value: v.string() }) }),
 })
+/** By Permit2 the witness says who is paid; of `upto`, `amount` is the most that may be taken. */
+const PermittedSchema = v.object({
+  payload: v.object({
+    permit2Authorization: v.object({
+      permitted: v.object({ token: v.string(), amount: v.string() }),
+      witness: v.object({ to: v.string() }),
+    }),
+  }),
+})
 const ChallengeSchema = v.object({ challenge: v.record(v.string(), v.unknown()) })
 
 /** What was chosen of the offers (version 2), what was signed for, or the challenge of MPP. */
@@ -101,12 +110,21 @@ function readPayment(payment: unknown): Offered[] {
   const rules = { allowTestCoins: true }
   const coin = usdAssetOf(toCaip2(String(network)) ?? '', rules)
   const signed = v.is(AuthorizedSchema, payment) ? payment.payload.authorization : null
+  const permit = v.is(PermittedSchema, payment) ? payment.payload.permit2Authorization : null
   const told = [
     ...(accepted === undefined ? [] : [accepted]),
     // Version 1 does not say which coin: the network's dollar is the one it can be.
     ...(signed === null
       ? []
       : [{ network, asset: asset ?? coin?.address, payTo: signed.to, amount: signed.value }]),
+    ...(permit === null
+      ? []
+      : [
+          {
+            ...{ network, asset: permit.permitted.token, amount: permit.permitted.amount },
+            payTo: permit.witness.to,
+          },
+        ]),
   ]
   return told.length === 0 ? [{ payee: null, usd: null }] : told.map((each) => readOffer(each))
 }
