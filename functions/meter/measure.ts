@@ -89,7 +89,8 @@ export async function measure(
     }
     return reports
   } finally {
-    await queue.finish([METER], clock.now())
+    // Due again at once, on servers whose clocks are behind this one as well.
+    await queue.finish([METER], 0)
   }
 }
 

@@ -310,7 +310,7 @@ describe('evidence', () => {
     ['{', 'expected valid JSON'],
     [
       { trust: 100 },
-      'trust: expected one of the known keys (measured, signals, probes, interface, notices)',
+      'trust: expected one of the known keys (measured, signals, probes, interface, notices, drift)',
     ],
     [
       { probes: [{ at: 'yesterday', protocol: 'x402', outcome: 'spoke' }] },

@@ -165,7 +165,7 @@ describe('MCP', () => {
 
   test.each([
     [{ 'x-key': 'a\r\nhost: b' }, /x-key: expected one line/],
-    [{ 'bad name': 'a' }, /bad name.* is no name/],
+    [{ 'bad name': 'a' }, /bad name.* is not the name of a header field/],
     [{ 'X-Forwarded-For': '198.51.100.1' }, /X-Forwarded-For: the relay sets/],
     [{ 'Content-Length': '1' }, /Content-Length: the relay sets/],
   ])('a call cannot bring the header fields %j', async (headers, expected) => {
