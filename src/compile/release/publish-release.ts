@@ -64,12 +64,15 @@ export function createWorkDir(outDir: string, name: string): string {
  * by then the new one is live, and a disk takes its time to forget.
  */
 export function publishRelease(outDir: string, name: string, workDir: string): void {
+  const before = readCurrent(outDir)
   const taken = readReleases(outDir).filter((folder) => isNamed(folder, name))
   const folder = taken.length === 0 ? name : `${name}.${nextNumber(taken)}`
   renameSync(workDir, join(outDir, 'releases', folder))
   switchTo(outDir, folder)
   recordChanges(outDir, folder, new Date())
-  for (const old of othersThan(folder, outDir).slice(KEPT_RELEASES))
+  // What servers read until they look again is kept, however old it is: somebody may have gone back.
+  const others = othersThan([folder, before], outDir)
+  for (const old of others.slice(before === null ? KEPT_RELEASES : KEPT_RELEASES - 1))
     rmSync(old, { recursive: true, force: true })
 }
 
@@ -82,9 +85,9 @@ export function switchTo(outDir: string, folder: string): void {
 }
 
 /** Newest first. */
-function othersThan(current: string, outDir: string): string[] {
+function othersThan(kept: readonly (string | null)[], outDir: string): string[] {
   return readReleases(outDir)
-    .filter((folder) => folder !== current)
+    .filter((folder) => !kept.includes(folder))
     .map((folder) => join(outDir, 'releases', folder))
     .map((path) => ({ path, at: statSync(path).mtimeMs }))
     .sort((a, b) => b.at - a.at)
