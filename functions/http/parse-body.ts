@@ -25,7 +25,11 @@ export async function parseBody<Schema extends ObjectSchema>(
     const isUnknown = issue.type === 'strict_object' && issue.expected === 'never'
     return isUnknown
       ? { in: 'body' as const, name, detail: toUnknown(name, known), allowed: known }
-      : { in: 'body' as const, name, detail: issue.message }
+      : {
+          in: 'body' as const,
+          name,
+          detail: isMissing(issue) ? 'expected this field; it is missing' : issue.message,
+        }
   })
   const names = errors.map(({ name }) => name).join(', ')
   const refusal = problem('invalid-parameter', {
@@ -33,6 +37,10 @@ export async function parseBody<Schema extends ObjectSchema>(
     errors,
   })
   return { refusal }
+}
+
+function isMissing({ type, received }: v.BaseIssue<unknown>): boolean {
+  return type === 'strict_object' && received === 'undefined'
 }
 
 function toUnknown(name: string, known: readonly string[]): string {

@@ -85,6 +85,13 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
     expect(world.mails.map((mail) => mail.to)).toEqual([to])
   })
 
+  test('no address names the field that is missing', async () => {
+    const { errors } = await (await login('{}')).json()
+    expect(errors).toEqual([
+      { in: 'body', name: 'email', detail: 'expected this field; it is missing' },
+    ])
+  })
+
   test.each([
     ['{}', 'invalid-parameter'],
     ['{"email":null}', 'invalid-parameter'],
