@@ -14,7 +14,7 @@ const COUNTS = {
 
 /**
  * Gives what the ledger has of moved listings to the ids they have now: clicks, payments, disputes,
- * claims with their payout proofs, and an owner's wish to be left out. Running it again does nothing.
+ * claims with their payout proofs, watches, and an owner's wish to be left out. Running it again does nothing.
  *
  * @param moves from each former id to the next
  * @param isListed whether the content has a listing of this id
@@ -42,6 +42,9 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
       table,
       sql`${where} and not exists (select 1 from ${sql.table(table)} there where there.listing_id = ${to})`,
     )
+  await sql`update watch set target = ${to} where kind = 'listing' and target = ${from}`.execute(
+    trx,
+  )
   await moveProofs(trx, from, to)
   // Who proved the new address already is its owner; claims on the former one stay there and lapse.
   await rename(
