@@ -33,7 +33,7 @@ Options
   --file FILE       accept or edit: this text instead of the waiting one
   --path PATH       accept or edit: where it goes, such as listings/mcp/foo.md
   --reason TEXT     why; a refusal needs one
-  --from KIND       only what waits there: content, tags, proposals, disputes
+  --from KIND       only content, tags, payouts, texts, proposals or disputes
   --content DIR     the content folder (CONTENT_DIR, or content)
   --json            one JSON object instead of words
   --help            this text

@@ -208,7 +208,7 @@ const VOUCHING_NOT_CAUGHT = [
   'Whoever buys from sellers on the list anyway, and splits the purchases over wallets, has buyers for fees alone.',
   'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
-  'A rival that pays people to buy from its shops before they ever buy from a seller can take most of that seller’s score. It has to pay everybody who may become a buyer, or go on for 90 days.',
+  'A rival that pays people to buy from its shops before they ever buy from a seller can take most of that seller’s score. It has to pay everybody who may become a buyer, or go on for 90 days. A rival that knows who will buy pays less: under a dollar in our experiment.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
   'What was bought may be sold again, where people filed its seller under something else. Refunds that take another way than the payment are not seen.',
   'Buyers who spend only with sellers that never meet the list do not count, however real they are.',
