@@ -20,6 +20,8 @@ export interface DeliveryQueue {
   isOverfull(): Promise<boolean>
   /** Starts delivering what is due. Resolves when nothing more is due. */
   deliver(): Promise<void>
+  /** The same for who waits for nothing: a store that cannot be read goes to the log. */
+  deliverSoon(): void
   close(): Promise<void>
 }
 
@@ -40,9 +42,10 @@ export function createDeliveryQueue(parts: DeliverParts): DeliveryQueue {
     await freed
     await Promise.all([mails.run(), webhooks.run()])
   }
-  const timer = setInterval(() => {
+  const deliverSoon = () => {
     deliver().catch((error) => log.error('delivery.queue_unreadable', { reason: String(error) }))
-  }, LOOK_EVERY_MS)
+  }
+  const timer = setInterval(deliverSoon, LOOK_EVERY_MS)
   timer.unref()
   freed.catch(() => {})
   return {
@@ -57,6 +60,7 @@ export function createDeliveryQueue(parts: DeliverParts): DeliveryQueue {
       return Number(waiting) >= MAX_WAITING
     },
     deliver,
+    deliverSoon,
     close: async () => {
       clearInterval(timer)
       // A server that hangs must not hold up a stop: what goes to it is leased, and sent later.

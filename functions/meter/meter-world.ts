@@ -23,10 +23,10 @@ export interface ChainWork {
   /** Called between steps. @throws MeterStopped when the work is to end here */
   onStep(): Promise<void>
   /**
-   * One transaction that holds the lease. A process may be suspended between its last look and this:
+   * One transaction that holds the meter's job. A process may be suspended between its last look and this:
    * what another one wrote meanwhile must not get older rows beside it.
    *
-   * @throws MeterStopped when another process took the lease; nothing was written then
+   * @throws MeterStopped when another process took the job; nothing was written then
    */
   write(change: (trx: Transaction<Tables>) => Promise<void>): Promise<void>
 }
@@ -39,7 +39,7 @@ export interface ChainTally {
   read: number
 }
 
-/** The run was asked to end, or another process took its lease. What was written stays. */
+/** The run was asked to end, or another process took its job. What was written stays. */
 export class MeterStopped extends Error {
   override name = 'MeterStopped'
 }

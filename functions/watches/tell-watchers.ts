@@ -75,9 +75,7 @@ async function tellWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Pr
     return true
   })
   if (!isMine) return 0
-  deliveries.deliver().catch((error) => {
-    parts.log.error('delivery.queue_unreadable', { reason: String(error) })
-  })
+  deliveries.deliverSoon()
   return jobs.length
 }
 

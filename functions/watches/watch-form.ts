@@ -88,7 +88,7 @@ async function takeWatch(
   })
   if (watch === null)
     return tooMany('This directory takes no more watches.', { 'Retry-After': '86400' })
-  deliverSoon(parts)
+  ledger.deliveries.deliverSoon()
   const { id, token, secret } = watch
   return {
     kind: 'taken',
@@ -102,12 +102,6 @@ async function takeWatch(
 
 function tooMany(reason: string, headers: Record<string, string>): Refused {
   return { kind: 'refused', code: 'rate-limited', reason, headers }
-}
-
-function deliverSoon({ ledger, log }: Pick<Parts, 'ledger' | 'log'>): void {
-  ledger.deliveries.deliver().catch((error) => {
-    log.error('delivery.queue_unreadable', { reason: String(error) })
-  })
 }
 
 /** What is wrong beyond the body's shape. An address is folded as it will be written to. */
@@ -171,7 +165,7 @@ function createActForm(
     if (sent?.allowed === false)
       return tooMany('This webhook was called too often lately.', sent.headers)
     await db.transaction().execute((trx) => confirmWatch(trx, ledger.deliveries, watch))
-    deliverSoon(parts)
+    ledger.deliveries.deliverSoon()
     return null
   }
   return {

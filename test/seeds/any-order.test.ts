@@ -119,16 +119,20 @@ function withA(given: Sources): Sources {
   return { ...given, catalogue: [{ path: '/a', amount: 4000 }, ...given.catalogue.filter(isNotA)] }
 }
 
+async function expectSameFiles(rows: Parameters<typeof seedIn>[1]): Promise<void> {
+  const [first, ...others] = await Promise.all(ORDERS.map((order) => seedIn(order, rows)))
+  if (first === undefined) throw new Error('no order')
+  for (const other of others) expect(filesOf(other)).toEqual(filesOf(first))
+  const { faults } = readContent(first.contentDir, { allowPrivate: false })
+  expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+}
+
 describe('three sources of one service', () => {
   test('end in the same files, in whatever order they are read, and check accepts them', async () => {
     await fc.assert(
       fc.asyncProperty(sources.map(withA), async (given) => {
         const rows = toRows(given)
-        const [first, ...others] = await Promise.all(ORDERS.map((order) => seedIn(order, rows)))
-        if (first === undefined) throw new Error('no order')
-        for (const other of others) expect(filesOf(other)).toEqual(filesOf(first))
-        const { faults } = readContent(first.contentDir, { allowPrivate: false })
-        expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+        await expectSameFiles(rows)
       }),
       { numRuns: 8 },
     )
@@ -180,11 +184,7 @@ describe('three sources of one service', () => {
           ].map(resource),
           'x402-list': [measured(0.02)],
         }
-        const [first, ...others] = await Promise.all(ORDERS.map((order) => seedIn(order, rows)))
-        if (first === undefined) throw new Error('no order')
-        for (const other of others) expect(filesOf(other)).toEqual(filesOf(first))
-        const { faults } = readContent(first.contentDir, { allowPrivate: false })
-        expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+        await expectSameFiles(rows)
       }),
       { numRuns: 8 },
     )

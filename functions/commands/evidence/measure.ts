@@ -60,7 +60,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
   const log = createStderrLog()
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
-  // With PostgreSQL a server may run beside it: the lease in the store keeps the two apart.
+  // With PostgreSQL a server may run beside it: the meter's job in the store keeps the two apart.
   const lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
   try {
     const store = await openStore(config, log)

@@ -76,7 +76,7 @@ export function createClaimCheck(parts: Parts): SellerRoute {
     const refused = refusalOf(await limits.take('check', claim.id), problem)
     if (refused !== null) return refused
     const checked = await checkClaim(parts, prove, claim, email)
-    ledger.deliveries.deliver().catch(() => {})
+    ledger.deliveries.deliverSoon()
     return jsonAnswer(toCheckView(checked))
   })
 }

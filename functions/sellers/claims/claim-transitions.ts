@@ -140,11 +140,7 @@ async function watchForOwner(
   { id, listing_id, seller_id }: Pick<ClaimTable, 'id' | 'listing_id' | 'seller_id'>,
   now: number,
 ): Promise<void> {
-  const { email } = await trx
-    .selectFrom('seller')
-    .select('email')
-    .where('id', '=', seller_id)
-    .executeTakeFirstOrThrow()
+  const email = await findEmail(trx, seller_id)
   await trx
     .insertInto('watch')
     .values({
@@ -153,6 +149,11 @@ async function watchForOwner(
       ...{ claim_id: id, created_at: now },
     })
     .execute()
+}
+
+async function findEmail(trx: Kysely<Tables>, sellerId: string): Promise<string> {
+  const seller = trx.selectFrom('seller').select('email').where('id', '=', sellerId)
+  return (await seller.executeTakeFirstOrThrow()).email
 }
 
 export async function tellSeller(
@@ -167,11 +168,7 @@ export async function tellSeller(
   kind: ClaimMailTask['kind'],
   reason = '',
 ): Promise<void> {
-  const { email } = await trx
-    .selectFrom('seller')
-    .select('email')
-    .where('id', '=', seller_id)
-    .executeTakeFirstOrThrow()
+  const email = await findEmail(trx, seller_id)
   await deliveries.add(trx, email, { kind, listing_id, host, method, reason })
 }
 

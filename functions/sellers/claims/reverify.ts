@@ -42,7 +42,7 @@ export async function reverifyClaims(
         }),
       )
     }
-    parts.ledger.deliveries.deliver().catch(() => {})
+    parts.ledger.deliveries.deliverSoon()
   }
 }
 

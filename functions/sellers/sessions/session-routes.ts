@@ -82,9 +82,7 @@ export function createLogin(parts: Parts): SellerRoute {
     const crowded = await refuseCrowded(parts, mailbox, asker)
     if (crowded !== null) return crowded
     await ledger.deliveries.add(ledger.store.db, email, { kind: 'sign_in' })
-    ledger.deliveries.deliver().catch((error) => {
-      parts.log.error('delivery.queue_unreadable', { reason: String(error) })
-    })
+    ledger.deliveries.deliverSoon()
     return jsonAnswer({ status: 'sent' })
   })
 }
