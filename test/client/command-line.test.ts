@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listen } from '../call/relay-world.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 
@@ -11,6 +14,38 @@ const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'waypost-client-'))
 let running: RunningService
 let seller: SellerSite
+
+const needs = (properties: Record<string, object>) => ({
+  ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+})
+const text = { type: 'string', minLength: 1 }
+const listOf = (items: object) => ({ type: 'array', minItems: 1, items })
+const uri = { type: 'string', pattern: '^https://' }
+/** What `sarif-schema-2.1.0.json` of OASIS demands of the parts that are written. */
+const SARIF = needs({
+  $schema: uri,
+  version: { const: '2.1.0' },
+  runs: listOf(
+    needs({
+      tool: needs({
+        driver: needs({
+          name: text,
+          rules: listOf(needs({ id: text, shortDescription: needs({ text }) })),
+        }),
+      }),
+      invocations: listOf(needs({ executionSuccessful: { type: 'boolean' } })),
+      results: listOf(
+        needs({
+          ...{ ruleId: text, ruleIndex: { const: 0 }, level: { const: 'error' } },
+          message: needs({ text }),
+          locations: listOf(
+            needs({ physicalLocation: needs({ artifactLocation: needs({ uri }) }) }),
+          ),
+        }),
+      ),
+    }),
+  ),
+})
 
 /** The package as it would be published, installed into an empty folder. */
 beforeAll(async () => {
@@ -116,6 +151,30 @@ describe('npx waypost', () => {
     expect([limited.code, limited.stderr]).toEqual([1, expect.stringMatching(/again in \d+ s/)])
   })
 
+  test('lint speaks to workflows and code scanners, and no seller’s text becomes a command', async () => {
+    const what = 'tool "a", 5% ##[add-mask]x\n::add-mask::x: \u001b[2J'
+    const problem = { what, change: 'Say what it does' }
+    const report = {
+      ...{ target: 'https://shop.example/a,b', took_for: 'mcp', saw: 'MCP', asked: [], right: [] },
+      ...{ problems: [problem, problem], verdict: 'problems' },
+    }
+    const directory = createServer((_, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(report)),
+    )
+    const base = `http://127.0.0.1:${await listen(directory)}`
+    const lint = (format: string) =>
+      waypost('lint', 'https://shop.example/a,b', '--format', format, '--base', base)
+    const [log, sarif] = await Promise.all([lint('github'), lint('sarif')])
+    directory.close()
+    const line =
+      '::error title=mcp%3A https%3A//shop.example/a%2Cb::tool "a", 5%25 ##[add-mask]x%0A::add-mask::x:  [2J. Say what it does'
+    expect([log.code, log.stdout]).toEqual([1, `${line}\n${line}\n`])
+    expect(sarif.code).toBe(1)
+    const written = JSON.parse(sarif.stdout)
+    expect(new Ajv().validate(SARIF, written)).toBe(true)
+    expect(written.runs[0].results.length).toBe(2)
+  })
+
   test('add puts a service before the maintainers, and says what was found there', async () => {
     const paths = {}
     const info = { title: 'Tide API', description: 'Tides of every harbour.' }
@@ -148,6 +207,7 @@ describe('npx waypost', () => {
     [['call', 'x402.weather', '--max-usd', 'much'], 2, 'expected a number'],
     [['call', 'x402.weather', '-H', 'nonsense'], 2, 'Name: value'],
     [['lint', 'https://a.example', '--as', 'smtp'], 2, 'x402, mpp'],
+    [['lint', 'https://a.example', '--format', 'xml'], 2, 'github, sarif'],
     [['search', 'x', '--base', 'nowhere'], 2, 'http(s) address'],
   ]
   test('what is wrong is named, with what would be right', async () => {

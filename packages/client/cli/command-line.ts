@@ -14,7 +14,8 @@ export const HELP = `Usage: waypost <command> [options]
                     --update takes what changed and shows it
   check             what changed since it was pinned; exit 1 where anything did
                     call, pin and check take --lock FILE instead of waypost.lock
-  lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http
+  lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
+                    --format github|sarif for a workflow's log or a code scanner
   add <url>         propose a service to the directory: --kind --note --email
 
   --base URL        the directory; else WAYPOST_URL, else http://localhost:4321

@@ -1,18 +1,32 @@
 import type { LintReport } from '../src/generated/answers.ts'
-import { EXIT, type Run, readArguments, readChoice, readSubject } from './command-line.ts'
-import { printJson, toLine } from './printable.ts'
+import {
+  EXIT,
+  type Run,
+  readArguments,
+  readChoice,
+  readSubject,
+  UsageFault,
+} from './command-line.ts'
+import { printJson, toLine, toPrintable } from './printable.ts'
 
 const PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
+const FORMATS = { text: toText, github: toWorkflowCommands, sarif: toSarif } as const
 const EXITS = { clean: EXIT.ok, problems: EXIT.refused, not_reached: EXIT.unreachable } as const
 
 /** `waypost lint <url>`: the directory asks the service as a client would, and says what it saw. */
 export const runLint: Run = async (args, connect) => {
-  const { values, positionals } = readArguments(args, { as: { type: 'string' } })
+  const { values, positionals } = readArguments(args, {
+    as: { type: 'string' },
+    format: { type: 'string' },
+  })
   const url = readSubject(positionals, 'https address')
   const as = readChoice('as', values.as, PROTOCOLS)
+  const format = readChoice('format', values.format, ['text', 'github', 'sarif'] as const)
+  if (format !== undefined && values.json === true)
+    throw new UsageFault('--json and --format exclude each other')
   const report = await connect(values.base).lint({ url, as })
   if (values.json === true) printJson(report)
-  else console.log(toText(report))
+  else console.log(FORMATS[format ?? 'text'](report))
   return EXITS[report.verdict]
 }
 
@@ -25,4 +39,46 @@ function toText({ target, took_for, saw, asked, right, problems, verdict }: Lint
     { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],
   ]
   return texts.map(toLine).join('\n')
+}
+
+/**
+ * Commands for the log of a GitHub workflow, and nothing else: a runner would obey a command that a
+ * seller hid in the middle of an ordinary line.
+ */
+function toWorkflowCommands(report: LintReport): string {
+  const { target, took_for, saw, problems, verdict } = report
+  const title = `${took_for ?? 'service'}: ${target}`
+  if (verdict === 'clean') return toCommand('notice', title, `Clean: ${saw}`)
+  return problems
+    .map(({ what, change }) => toCommand('error', title, `${what}. ${change}`))
+    .join('\n')
+}
+
+/** @example toCommand('error', 'a: b', '5%') → '::error title=a%3A b::5%25' */
+function toCommand(command: 'error' | 'notice', title: string, message: string): string {
+  return `::${command} title=${encode(title, /[%\r\n:,]/g)}::${encode(message, /[%\r\n]/g)}`
+}
+
+function encode(text: string, characters: RegExp): string {
+  return toPrintable(text).replace(characters, encodeURIComponent)
+}
+
+/** SARIF 2.1.0 (OASIS): each problem is a result at the address that was asked. */
+function toSarif({ target, took_for, problems, verdict }: LintReport): string {
+  const ruleId = took_for ?? 'service'
+  const uri = URL.parse(target)?.href ?? ''
+  const text = `What ${took_for === null ? 'a service' : `a service of ${took_for}`} answers to a client.`
+  const driver = { name: 'waypost', rules: [{ id: ruleId, shortDescription: { text } }] }
+  const results = problems.map(({ what, change }) => ({
+    ...{ ruleId, ruleIndex: 0, level: 'error' },
+    message: { text: toLine(`${what}. ${change}`) },
+    locations: [{ physicalLocation: { artifactLocation: { uri } } }],
+  }))
+  const invocations = [{ executionSuccessful: verdict !== 'not_reached' }]
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, invocations, results }],
+  }
+  return JSON.stringify(log, null, 2)
 }
