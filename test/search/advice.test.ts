@@ -80,7 +80,7 @@ describe('words that sound like a filter', () => {
 describe('a word that no listing has', () => {
   test('is told, with the nearest category', () => {
     const { notes, suggested } = search('travel with a harpsichord')
-    expect(notes).toContain('No listing has “harpsichord”.')
+    expect(notes).toContain('No listing matches “harpsichord”.')
     expect(notes).toContain('The nearest category is travel, with 2 listings.')
     expect(suggested).toEqual([{ parameters: { category: 'travel' }, total: 2 }])
   })

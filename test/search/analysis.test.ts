@@ -96,7 +96,7 @@ test('a word that is known is not taken for a slip', () => {
 
 test.each([
   ['punctuation', '!!! ??? ***', 'The query has no word to search for.'],
-  ['unknown words', 'xqzzzzw vvkkkqqq', 'No listing has “xqzzzzw”, “vvkkkqqq”.'],
+  ['unknown words', 'xqzzzzw vvkkkqqq', 'No listing matches “xqzzzzw”, “vvkkkqqq”.'],
 ])('a query of %s finds nothing and says why', (_name, q, note) => {
   expect(find(q)).toEqual({ ids: [], notes: [note] })
 })

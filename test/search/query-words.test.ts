@@ -46,7 +46,7 @@ describe('a word that listings use in the place of one asked for', () => {
   test('is named in a note where no listing has the word itself', () => {
     const { ids, notes } = find('visualization')
     expect(ids[0]).toBe('mcp.charts-0')
-    expect(notes).toEqual(['No listing has “visualization”; searched for “chart”.'])
+    expect(notes).toEqual(['No listing matches “visualization”; searched for “chart”.'])
   })
 
   test('is searched for once, however many rows of the table name it', () => {
@@ -117,15 +117,15 @@ describe('words that are left out', () => {
 
 describe('a word that no listing has', () => {
   test('is named, whether or not there is another for it', () => {
-    expect(find('audit xqzzzzw').notes).toEqual(['No listing has “xqzzzzw”.'])
-    expect(find('xqzzzzw vvkkkqqq').notes).toContain('No listing has “xqzzzzw”, “vvkkkqqq”.')
+    expect(find('audit xqzzzzw').notes).toEqual(['No listing matches “xqzzzzw”.'])
+    expect(find('xqzzzzw vvkkkqqq').notes).toContain('No listing matches “xqzzzzw”, “vvkkkqqq”.')
   })
 
   test('is answered with the closest where nothing is found', () => {
     expect(find('chartzz')).toEqual({
       ids: [],
       notes: [
-        'No listing has “chartzz”.',
+        'No listing matches “chartzz”.',
         'Nothing was found. The closest words that listings have: “chart”.',
       ],
     })

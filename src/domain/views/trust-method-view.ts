@@ -140,7 +140,7 @@ function toInShort(measured: number, table: CostOfCheating): string[] {
     'A score says that people paid this seller lately, not that the service is good. Having no score says nothing against a seller.',
     holds
       ? `Inventing the buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing, as far as we could find out.`
-      : `To know that, we must measure ${measuredSeeds} sellers we know to be independent. We measure ${measured} today. Until then every buyer counts, and invented buyers cost under a cent.`,
+      : `To tell which buyers these are, we must measure ${measuredSeeds} sellers we know to be independent. We measure ${measured} today. Until then every buyer counts, and invented buyers cost under a cent.`,
   ]
 }
 

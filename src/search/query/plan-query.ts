@@ -181,7 +181,7 @@ function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]):
     const used = related[at] ?? []
     if (unknown === undefined || used.length === 0) return []
     return [
-      `No listing has “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
+      `No listing matches “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
     ]
   })
   const missing = units.flatMap(({ asked, unknown }, at) =>
@@ -189,7 +189,7 @@ function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]):
   )
   return [
     ...new Set(notes),
-    ...(missing.length > 0 ? [`No listing has ${listOf([...new Set(missing)])}.`] : []),
+    ...(missing.length > 0 ? [`No listing matches ${listOf([...new Set(missing)])}.`] : []),
   ]
 }
 
