@@ -1,6 +1,7 @@
 import type { SeedSource } from '../facts/seed-source.ts'
 import { a2a } from '../sources/a2a/a2a.ts'
 import { discovery } from '../sources/discovery/discovery.ts'
+import { manifests } from '../sources/manifests/manifests.ts'
 import { docker, toolhive } from '../sources/mcp-catalogs/mcp-catalogs.ts'
 import { mcpRegistry } from '../sources/mcp-registry/mcp-registry.ts'
 import { mpp } from '../sources/mpp/mpp.ts'
@@ -12,6 +13,7 @@ export const SOURCES: readonly SeedSource[] = [
   mcpRegistry,
   docker,
   toolhive,
+  manifests,
   mpp,
   x402Bazaar,
   x402List,

@@ -49,8 +49,11 @@ export interface SeedSource {
   promisesAll: boolean
   /** Ids of `tables/sources.yaml` that its listings stand under. */
   sourceIds: readonly string[]
-  /** @throws Error when the text is not the source's shape: it may be an error page. */
-  parse(text: string, address: URL | null): SourcePage
+  /**
+   * @param folder the text's file is in, where `--from` is a folder
+   * @throws Error when the text is not the source's shape: it may be an error page.
+   */
+  parse(text: string, address: URL | null, folder?: string): SourcePage
   choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
   /** Reads on where rows are addresses: cards, sellers' own files. Never throws for one of them. */
   follow?(

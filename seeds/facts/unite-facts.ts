@@ -1,3 +1,4 @@
+import type { InvokeEntry } from '../../src/domain/listing/invoke.ts'
 import type { Operation } from '../../src/domain/listing/operation.ts'
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
@@ -24,10 +25,14 @@ export function uniteFacts(said: readonly [SeedFacts, ...SeedFacts[]]): SeedFact
     Object.assign(discovery, facts.discovery)
     Object.assign(rest, facts)
   }
-  const invoke = eachOnce(
+  const ways = Map.groupBy(
     said.flatMap((facts) => facts.invoke ?? []),
     (entry) => endpointsOf({ invoke: [entry] }).join(),
   )
+  // What one way in asks for, the first says who knows it.
+  const invoke = [...ways.values()].map((same): InvokeEntry => {
+    return Object.assign({}, ...same.toReversed())
+  })
   const known = said.find(({ auth = { type: 'unknown' } }) => auth.type !== 'unknown')?.auth
   return {
     ...rest,

@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Refusal } from '../facts/refusal.ts'
 import type { SeedSource, SourcePage } from '../facts/seed-source.ts'
 import type { Progress } from './progress.ts'
@@ -18,7 +19,7 @@ const PAGE_TIMEOUT_MS = 30_000
 
 export interface ReadOptions {
   source: Pick<SeedSource, 'parse'>
-  /** A file's path or an http(s) URL. */
+  /** The path of a file, or of a folder whose JSON files are pages; or an http(s) URL. */
   from: string
   /** Rows to read at most; null for all. */
   limit: number | null
@@ -59,7 +60,7 @@ async function* readPages({
   maxPages = MAX_PAGES,
 }: ReadOptions): AsyncGenerator<SourcePage> {
   if (!/^https?:\/\//i.test(from)) {
-    yield parsePage(source, await readSaved(from), null, from)
+    yield* readSaved(source, from, maxPages)
     return
   }
   let url: URL | null = new URL(from)
@@ -100,13 +101,45 @@ function parsePage(
   }
 }
 
-async function readSaved(path: string): Promise<string> {
-  const info = await stat(path).catch(() => null)
-  if (info === null || !info.isFile())
-    throw new Error(`--from ${path}: expected a file or an http(s) URL`)
-  if (info.size > MAX_FILE_BYTES)
-    throw new Error(`--from ${path}: expected at most ${MAX_FILE_BYTES} bytes, got ${info.size}`)
-  return readFile(path, 'utf8')
+/** Links are not followed: a folder of strangers' files may point anywhere. */
+async function* readSaved(
+  source: ReadOptions['source'],
+  from: string,
+  maxPages: number,
+): AsyncGenerator<SourcePage> {
+  const info = await stat(from).catch(() => null)
+  if (info?.isFile() !== true && info?.isDirectory() !== true)
+    throw new Error(`--from ${from}: expected a file, a folder or an http(s) URL`)
+  if (info.isFile()) {
+    yield parsePage(source, await readBoundedFile(from, MAX_FILE_BYTES), null, from)
+    return
+  }
+  const entries = await readdir(from, { recursive: true, withFileTypes: true })
+  const found = entries.filter((each) => each.isFile() && each.name.endsWith('.json'))
+  if (found.length > maxPages)
+    throw new Error(`--from ${from}: expected at most ${maxPages} files, got ${found.length}`)
+  let left = MAX_FILE_BYTES
+  for (const file of found.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
+    const text = await readBoundedFile(file, left)
+    left -= text.length
+    yield parseFileOf(source, text, file)
+  }
+}
+
+/** One unreadable file of many is refused by its name. */
+function parseFileOf(source: ReadOptions['source'], text: string, file: string): SourcePage {
+  try {
+    return source.parse(text, null, dirname(file))
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return { values: [], refused: [{ reason: 'unreadable_row', name: file, detail }], next: null }
+  }
+}
+
+async function readBoundedFile(path: string, maxBytes: number): Promise<string> {
+  const { size } = await stat(path)
+  if (size <= maxBytes) return readFile(path, 'utf8')
+  throw new Error(`--from ${path}: expected at most ${maxBytes} bytes, got ${size}`)
 }
 
 /** Answers worth a second try: too many requests, and a server's own trouble. */

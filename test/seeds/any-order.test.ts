@@ -305,6 +305,80 @@ describe('three sources of one service', () => {
   })
 })
 
+describe('an MCP server of a registry, two catalogues and its own manifests', () => {
+  const npm = { registryType: 'npm', identifier: 'tides-mcp', transport: { type: 'stdio' } }
+  const oci = { registryType: 'oci', identifier: 'mcp/tides', transport: { type: 'stdio' } }
+  const key = { name: 'TIDES_KEY', isRequired: true, isSecret: true }
+  const repository = { url: 'https://github.com/harbour/tides-mcp' }
+  const rows = {
+    'mcp-registry': {
+      server: {
+        name: 'io.github.harbour/tides',
+        description: 'Tides of harbours.',
+        version: '1.0.0',
+        packages: [npm, oci],
+      },
+    },
+    docker: {
+      name: 'tides',
+      image: 'mcp/tides',
+      description: 'Tides.',
+      tools: [{ name: 'tide_now', arguments: [{ name: 'harbour', type: 'string' }] }],
+    },
+    toolhive: { name: 'tides', image: 'mcp/tides', description: 'Tides.', tools: ['tide_now'] },
+    manifests: {
+      name: 'io.github.harbour/tides',
+      description: 'Tides.',
+      repository,
+      packages: [{ ...npm, environmentVariables: [key] }],
+    },
+  }
+  const bundle = {
+    manifest_version: '0.3',
+    name: 'tides',
+    server: { mcp_config: { env: { TIDES_KEY: `\${user_config.key}` } } },
+    user_config: { key: { sensitive: true, required: true } },
+    tools: [{ name: 'tide_now' }, { name: 'depth_now' }],
+  }
+  const own = { name: 'tides-mcp', description: 'Tides.', repository, bin: 'index.js' }
+  type Teller = keyof typeof rows
+
+  async function seedServers(order: readonly Teller[]) {
+    const content = createContent()
+    content.write('fetched/package.json', JSON.stringify(own))
+    content.write('fetched/manifest.json', JSON.stringify(bundle))
+    for (const importer of order) {
+      const from = importer === 'manifests' ? `${content.contentDir}/fetched` : null
+      await content.seed({ importer, from: from ?? content.save([rows[importer]]) })
+    }
+    return content
+  }
+
+  test('ends in the same files in whatever order they are read, with its key and all its tools', async () => {
+    const tellers = Object.keys(rows) as Teller[]
+    const first = await seedServers(tellers)
+    const file = 'mcp/io.github.harbour.tides'
+    const fields = parseListingFields(first.read(`listings/${file}.md`))
+    expect(fields?.get('auth')).toEqual({ type: 'api_key' })
+    expect(fields?.get('invoke')).toMatchObject([
+      { identifier: 'tides-mcp', env: [{ name: 'TIDES_KEY', required: true, secret: true }] },
+      { identifier: 'mcp/tides' },
+    ])
+    const { interface: seen } = JSON.parse(first.read(`evidence/${file}.json`))
+    expect(seen.tools).toMatchObject([
+      { name: 'depth_now' },
+      { name: 'tide_now', input_schema: { properties: { harbour: { type: 'string' } } } },
+    ])
+    const orders = fc.shuffledSubarray(tellers, { minLength: tellers.length })
+    await fc.assert(
+      fc.asyncProperty(orders, async (order) => {
+        expect(filesOf(await seedServers(order))).toEqual(filesOf(first))
+      }),
+      { numRuns: 8 },
+    )
+  })
+})
+
 /** Progress that ends the run as its n-th file is shown as written. */
 function stopAfter(writes: number) {
   let shown = 0

@@ -55,7 +55,7 @@ describe('npm run seed', () => {
       '--content',
       content.contentDir,
     )
-    expect(stderr).toContain('--from missing.ndjson: expected a file or an http(s) URL')
+    expect(stderr).toContain('--from missing.ndjson: expected a file, a folder or an http(s) URL')
     expect(status).toBe(1)
   })
 
@@ -135,6 +135,9 @@ describe('npm run seed -- all', () => {
       {
         server: server('io.github.tides/tides', {
           repository: { url: 'https://github.com/tides/tides' },
+          packages: [
+            { registryType: 'pypi', identifier: 'tides-pkg', transport: { type: 'stdio' } },
+          ],
         }),
       },
     ],
@@ -169,6 +172,7 @@ describe('npm run seed -- all', () => {
     expect(status).toBe(1)
     expect(rowsOf(stdout).map(({ source, rows }) => [source, rows.added])).toEqual([
       ['mcp-registry', 1],
+      ['manifests', 0],
       ['discovery', 0],
     ])
     for (const source of ['x402-bazaar', 'mpp', 'a2a', 'x402-list'])

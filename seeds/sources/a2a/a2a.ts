@@ -1,7 +1,6 @@
-import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
-import type { Refusal } from '../../facts/refusal.ts'
-import type { SeedSource, SellerReader } from '../../facts/seed-source.ts'
+import type { SeedSource } from '../../facts/seed-source.ts'
+import { followAddresses, isReadDocument, parseAddresses } from '../../fetch/follow-addresses.ts'
 import { nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
 import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './agent-card.ts'
 
@@ -9,12 +8,6 @@ const SHAPE: RowShape = {
   lists: ['agents', 'cards'],
   expected: 'an agent card, a list of cards or of their addresses',
   isRow: (value) => typeof value.name === 'string',
-}
-
-/** Marks a card that was read at its own address. */
-interface FetchedCard {
-  card: unknown
-  address: string
 }
 
 /** A2A agents, from a registry's list, from cards, or from the addresses of cards. */
@@ -25,17 +18,16 @@ export const a2a: SeedSource = {
   promisesAll: false,
   sourceIds: [REGISTRY_SOURCE, CARD_SOURCE],
   parse(text, address) {
-    const lines = text.split('\n').map((line) => line.trim())
-    if (lines[0]?.startsWith('https://'))
-      return { values: lines.filter((line) => line !== ''), refused: [], next: null }
+    const addresses = parseAddresses(text)
+    if (addresses !== null) return { values: addresses, refused: [], next: null }
     const { values, refused, page } = parseRows(text, SHAPE)
     return { values, refused, next: nextByOffset(address, page, values.length) }
   },
-  follow,
+  follow: (values, reader) => followAddresses(values, reader),
   choose(values, rules) {
     const mapped = values.map((value) => {
-      const fetched = isFetched(value) ? value : null
-      const parsed = parseAgentCard(fetched === null ? value : fetched.card)
+      const fetched = isReadDocument(value) ? value : null
+      const parsed = parseAgentCard(fetched === null ? value : fetched.document)
       if (!('card' in parsed))
         return fetched === null ? parsed : refuse(fetched.address, parsed.refusal)
       const { card } = parsed
@@ -45,31 +37,4 @@ export const a2a: SeedSource = {
     })
     return gatherSeeds(mapped)
   },
-}
-
-const TOO_MANY = { ok: false, detail: 'expected fewer cards in one run' } as const
-
-/** UTF-16 units of all cards together: a list may name as many as it likes. */
-const MAX_CARDS_LENGTH = 32 * 1024 * 1024
-
-/** Addresses become the cards that are there. */
-async function follow(values: readonly unknown[], reader: SellerReader) {
-  const refused: Refusal[] = []
-  let length = 0
-  const followed = await reader.each(values, async (value) => {
-    if (typeof value !== 'string') return value
-    const answer = length > MAX_CARDS_LENGTH ? TOO_MANY : await reader.read(value)
-    if (!answer.ok) {
-      refused.push({ reason: 'unreadable_seller', name: value, detail: answer.detail })
-      return null
-    }
-    length += answer.text.length
-    const card: FetchedCard = { card: parseJson(answer.text), address: value }
-    return card
-  })
-  return { values: followed.filter((value) => value !== null), refused }
-}
-
-function isFetched(value: unknown): value is FetchedCard {
-  return isJsonObject(value) && 'card' in value && typeof value.address === 'string'
 }

@@ -7,6 +7,7 @@ import { gatherSeeds, type MappedSeed, parseRow } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { mapServer } from '../mcp-registry/map-server.ts'
+import type { RegistryRow } from '../mcp-registry/registry-row.ts'
 
 interface Catalog {
   id: string
@@ -115,18 +116,23 @@ function readYaml(text: string): unknown {
 }
 
 function mapRow(row: Row, { id, source, entryUrl }: Catalog, rules: MapRules): MappedSeed {
-  const ref = entryUrl(row.name)
+  const told = { source, ref: entryUrl(row.name) }
+  return mapTold({ server: toServer(row, id), told }, (row.tools ?? []).flatMap(toTool), rules)
+}
+
+/** A server in the registry's words, and names and parameters of its tools as evidence. */
+export function mapTold(
+  row: Pick<RegistryRow, 'server' | 'told' | 'tags'>,
+  words: readonly unknown[],
+  rules: MapRules,
+): MappedSeed {
   const official = { status: 'active', statusMessage: '', isLatest: true, published: null }
-  const mapped = mapServer({ server: toServer(row, id), ...official, foundAt: [ref] }, rules)
-  if (!mapped.ok) return mapped
-  const { items, isCut } = readTools((row.tools ?? []).flatMap(toTool))
+  const mapped = mapServer({ ...official, foundAt: [], ...row }, rules)
+  const { items, isCut } = readTools(words)
+  if (!mapped.ok || items.length === 0) return mapped
   const tools = items.map(toToolFacts).sort((a, b) => (a.name < b.name ? -1 : 1))
   const read = { at: rules.now, from: 'catalog', tools, ...(isCut && { truncated: true }) }
-  const seed = { ...mapped.seed, facts: { ...mapped.seed.facts, sources: [{ source, ref }] } }
-  return {
-    ...mapped,
-    seed: tools.length === 0 ? seed : { ...seed, evidence: { interface: read } },
-  }
+  return { ...mapped, seed: { ...mapped.seed, evidence: { interface: read } } }
 }
 
 /** The server in the registry's words. */
@@ -166,7 +172,7 @@ function toSetting(value: unknown, isSecret: boolean): object[] {
 }
 
 /** A name alone, or a name with its arguments: a catalogue's sentences stay where they are. */
-function toTool(value: unknown): object[] {
+export function toTool(value: unknown): object[] {
   if (typeof value === 'string') return [{ name: value }]
   if (!isJsonObject(value) || typeof value.name !== 'string') return []
   const { name, arguments: words } = value

@@ -47,6 +47,7 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
     published,
     texts,
     words: texts.description,
+    tags: row.tags ?? [],
     facts: {
       kind: 'mcp_server' as const,
       url,
@@ -121,7 +122,7 @@ function findPage(
 }
 
 /** @example tidyUrl('git+https://github.com/user/weather.git') → 'https://github.com/user/weather' */
-function tidyUrl(text: string): string {
+export function tidyUrl(text: string): string {
   return text
     .trim()
     .replace(/^git\+/, '')

@@ -62,6 +62,9 @@ export interface RegistryRow {
   published: string | null
   /** Where a saved row was found, if it says; a row of the live API is its own source. */
   foundAt: readonly string[]
+  /** Whose words these are where they are not the registry's. */
+  told?: SourceRef
+  tags?: readonly string[]
 }
 
 /** @returns the row, or what is wrong with it */
@@ -110,7 +113,7 @@ export interface SourceRef {
  * @returns why it is not listed, where it is gone or every place it was found at keeps its texts
  */
 export function findSource(
-  { server, status, statusMessage, foundAt }: RegistryRow,
+  { server, status, statusMessage, foundAt, told }: RegistryRow,
   sources: readonly SourceRow[],
 ): SourceRef | Omit<Refusal, 'name'> {
   if (status !== 'active' && status !== '') {
@@ -118,18 +121,25 @@ export function findSource(
     const reason = status === 'deleted' ? 'deleted' : 'deprecated'
     return { reason, detail: `expected status active, got ${status}${why}` }
   }
-  if (foundAt.length === 0) return { source: REGISTRY_SOURCE, ref: registryEntryUrl(server.name) }
+  if (told !== undefined && sources.some((row) => row.id === told.source && isUsed(row)))
+    return told
+  if (told === undefined && foundAt.length === 0)
+    return { source: REGISTRY_SOURCE, ref: registryEntryUrl(server.name) }
   for (const ref of foundAt) {
     const [owner] = sources
       .filter(({ url }) => ref.startsWith(url))
       .sort((a, b) => b.url.length - a.url.length)
-    if (owner?.decision === 'used') return { source: owner.id, ref }
+    if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
   }
-  const places = foundAt.join(', ')
+  const places = told?.ref ?? foundAt.join(', ')
   return {
     reason: 'source_terms',
     detail: `expected a source whose terms allow it, found at ${places}`,
   }
+}
+
+function isUsed({ decision }: SourceRow): boolean {
+  return decision === 'used'
 }
 
 /** @example registryEntryUrl('io.github.user/weather') → '…/v0.1/servers/io.github.user%2Fweather/versions/latest' */

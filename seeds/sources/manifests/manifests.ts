@@ -1,0 +1,223 @@
+import * as v from 'valibot'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
+import * as member from '../../facts/row-members.ts'
+import type { ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
+import { followAddresses, isReadDocument, parseAddresses } from '../../fetch/follow-addresses.ts'
+import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { mapTold, toTool } from '../mcp-catalogs/mcp-catalogs.ts'
+import { tidyUrl } from '../mcp-registry/map-server.ts'
+import { parseRegistryRow, type RegistryServer } from '../mcp-registry/registry-row.ts'
+
+const SOURCE = 'package_manifests'
+const PACKAGES_URL = 'https://registry.npmjs.org'
+
+const SHAPE: RowShape = {
+  lists: ['manifests'],
+  expected: 'a package.json, a server.json, a manifest.json, or a list of them',
+  isRow: ({ name, server }) => typeof name === 'string' || isJsonObject(server),
+}
+
+/**
+ * MCP servers as their packages describe them to machines: `package.json`, the registry's
+ * `server.json`, and the `manifest.json` of a bundle (MCPB, formerly DXT). Files of one folder, or
+ * of one package and its repository, tell of one server.
+ *
+ * A package vouches for itself alone: of a `server.json` beside a `package.json` only that package
+ * counts, since anybody may write a stranger's address into a file of his own.
+ */
+export const manifests: SeedSource = {
+  id: 'manifests',
+  title: 'MCP servers by the manifests of their packages, with keys and tools',
+  liveUrl: '',
+  promisesAll: false,
+  sourceIds: [SOURCE],
+  parse(text, _address, folder) {
+    const addresses = parseAddresses(text)
+    if (addresses !== null) return { values: addresses, refused: [], next: null }
+    const { values, refused } = parseRows(text, SHAPE)
+    return { values: values.map((manifest) => ({ folder, manifest })), refused, next: null }
+  },
+  fromContent: toPackageAddresses,
+  follow: (values, reader) => followAddresses(values, reader, neighboursOf),
+  choose(values, rules) {
+    const documents = values.filter(isReadDocument)
+    // They come from `parse` above, not from outside.
+    const rows = values.filter((value) => !isReadDocument(value)) as Row[]
+    const places = Map.groupBy(rows, ({ folder }, at) => folder ?? at)
+    const found = [
+      ...documents.map(({ document, beside }) => [document, ...beside]),
+      ...[...places.values()].map((each) => each.map(({ manifest }) => manifest)),
+    ]
+    return gatherSeeds(found.map((files) => mapFound(files, rules)))
+  },
+}
+
+interface Row {
+  folder: string | undefined
+  manifest: unknown
+}
+
+/** Where the package registry shows the manifests of the packages that are listed. */
+function toPackageAddresses(listings: Iterable<ListedFields>): string[] {
+  const names = [...listings].flatMap(({ fields }) => {
+    const invoke: unknown = fields?.get('invoke')
+    const entries = Array.isArray(invoke) ? invoke.filter(isJsonObject) : []
+    return entries.flatMap(({ registry, identifier }) =>
+      registry === 'npm' && typeof identifier === 'string' ? [identifier] : [],
+    )
+  })
+  return [...new Set(names)]
+    .sort()
+    .map((name) => `${PACKAGES_URL}/${name.replace('/', '%2F')}/latest`)
+}
+
+/** Where a package's repository would have its other manifests. */
+function neighboursOf(document: unknown): string[] {
+  if (!v.is(PackageSchema, document)) return []
+  const { repository } = document
+  const { url, directory } =
+    typeof repository === 'string' ? { url: repository } : (repository ?? {})
+  const short = /^(?:github:)?([\w-]+\/[\w.-]+)$/.exec(url ?? '')?.[1]
+  const [, name] =
+    /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)$/.exec(
+      short === undefined ? tidyUrl(url ?? '') : `https://github.com/${short}`,
+    ) ?? []
+  const below = /^(?:[\w-][\w.-]*\/?){1,10}$/.test(directory ?? '') ? `/${directory}` : ''
+  const root = `https://raw.githubusercontent.com/${name}/HEAD${below.replace(/\/$/, '')}`
+  return name === undefined ? [] : [`${root}/server.json`, `${root}/manifest.json`]
+}
+
+const list = member.optionalList
+const record = member.optional(v.record(v.string(), v.unknown()))
+
+const PackageSchema = v.object({
+  name: v.pipe(v.string(), v.regex(/^(?:@[\w.-]+\/)?[\w.-]{1,214}$/)),
+  description: member.optionalText,
+  homepage: member.optionalText,
+  repository: member.optional(
+    v.union([v.string(), v.object({ url: member.optionalText, directory: member.optionalText })]),
+  ),
+  bin: member.optional(v.union([v.string(), v.record(v.string(), v.unknown())])),
+})
+
+const BundleSchema = v.object({
+  name: member.text,
+  display_name: member.optionalText,
+  description: member.optionalText,
+  server: v.object({ mcp_config: member.optional(v.object({ env: record })) }),
+  user_config: record,
+  compatibility: member.optional(v.object({ platforms: list })),
+  tools: list,
+  _meta: record,
+})
+type Bundle = v.InferOutput<typeof BundleSchema>
+
+interface Found {
+  own?: v.InferOutput<typeof PackageSchema>
+  server?: RegistryServer
+  bundle?: Bundle
+}
+
+function mapFound(files: readonly unknown[], rules: MapRules): MappedSeed {
+  const found: Found = {}
+  for (const file of files) {
+    if (v.is(BundleSchema, file)) found.bundle ??= v.parse(BundleSchema, file)
+    else if (isServer(file)) {
+      const parsed = parseRegistryRow(file)
+      if (parsed.ok) found.server ??= parsed.row.server
+      else if (files.length === 1) return parsed
+    } else if (v.is(PackageSchema, file)) found.own ??= v.parse(PackageSchema, file)
+  }
+  const server = toServer(found)
+  if (server === null) {
+    const name = found.bundle?.name ?? '(no name)'
+    const detail = 'expected a package.json or a server.json beside a manifest.json'
+    return refuse(name.slice(0, 250), { reason: 'no_invoke', detail })
+  }
+  const told = { source: SOURCE, ref: refOf(found) }
+  return mapTold({ server, told, tags: platformsOf(found.bundle) }, toolsOf(found.bundle), rules)
+}
+
+function isServer(file: unknown): boolean {
+  return isJsonObject(file) && (Array.isArray(file.packages) || Array.isArray(file.remotes))
+}
+
+/** Where these facts stand: the package's page, else the server's own. */
+function refOf({ own, server }: Found): string {
+  if (own !== undefined) return `https://www.npmjs.com/package/${own.name}`
+  return tidyUrl(server?.repository?.url ?? server?.websiteUrl ?? '')
+}
+
+/** What all files say together, in the registry's words; null where nothing says how to run it. */
+function toServer({ own, server, bundle }: Found): RegistryServer | null {
+  const environmentVariables = toVariables(bundle)
+  const named = (server?.packages ?? []).filter(isJsonObject)
+  const withKeys = (entry: Record<string, unknown>) =>
+    environmentVariables.length === 0 ? entry : { environmentVariables, ...entry }
+  if (own === undefined) return server ? { ...server, packages: named.map(withKeys) } : null
+  const [scope, name] = own.name.startsWith('@') ? own.name.slice(1).split('/') : ['', own.name]
+  const alone = { registryType: 'npm', identifier: own.name, transport: { type: 'stdio' } }
+  const vouched = named.filter(({ identifier }) => identifier === own.name)
+  // Without a program in it nobody can start it by its name.
+  const packages = vouched.length > 0 ? vouched : hasProgram(own) ? [alone] : []
+  const url = typeof own.repository === 'string' ? own.repository : own.repository?.url
+  return {
+    name: `npm${scope === '' ? '' : `.${scope}`}/${name}`,
+    title: bundle?.display_name ?? server?.title,
+    description: server?.description ?? bundle?.description ?? own.description,
+    websiteUrl: server?.websiteUrl,
+    repository: { url: server?.repository?.url ?? url ?? own.homepage },
+    packages: packages.map(withKeys),
+  }
+}
+
+function hasProgram({ bin }: NonNullable<Found['own']>): boolean {
+  return typeof bin === 'string' || Object.keys(bin ?? {}).length > 0
+}
+
+/** What a bundle asks its user for, by the variables that it hands to the server. */
+function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
+  return Object.entries(server?.mcp_config?.env ?? {}).flatMap(([name, value]) => {
+    const [, key = ''] = /\$\{user_config\.([\w-]+)\}/.exec(String(value)) ?? []
+    const asked = user_config?.[key]
+    if (!isJsonObject(asked)) return []
+    const { description, title, required, sensitive, default: fallback } = asked
+    const isPlain = typeof fallback === 'string' && fallback !== '' && !fallback.includes('${')
+    return [
+      {
+        name,
+        description: typeof description === 'string' ? description : title,
+        isRequired: required === true && fallback === undefined,
+        isSecret: sensitive === true,
+        ...(isPlain && { default: fallback }),
+      },
+    ]
+  })
+}
+
+const PLATFORMS = { darwin: 'macos', linux: 'linux', win32: 'windows' } as const
+
+/** Where a bundle runs, as tags, if not everywhere. */
+function platformsOf({ compatibility }: Partial<Bundle> = {}): string[] {
+  const named = Object.entries(PLATFORMS).flatMap(([name, tag]) =>
+    compatibility?.platforms?.includes(name) === true ? [tag] : [],
+  )
+  return named.length === Object.keys(PLATFORMS).length ? [] : named
+}
+
+/** Tools with their parameters where the bundle holds the whole answer, else by name. */
+function toolsOf({ tools, _meta }: Partial<Bundle> = {}): unknown[] {
+  const answers = Object.values(_meta ?? {}).flatMap((each) => {
+    const responses = isJsonObject(each) ? each.static_responses : undefined
+    const answer = isJsonObject(responses) ? responses['tools/list'] : undefined
+    return isJsonObject(answer) && Array.isArray(answer.tools) ? answer.tools : []
+  })
+  const whole = answers.filter(isJsonObject)
+  const known = new Set(whole.map(({ name }) => name))
+  return [...whole, ...(tools ?? []).flatMap(toTool).filter((each) => !known.has(nameOf(each)))]
+}
+
+function nameOf(tool: object): unknown {
+  return 'name' in tool ? tool.name : undefined
+}
