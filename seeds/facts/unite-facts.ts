@@ -29,10 +29,9 @@ export function uniteFacts(said: readonly [SeedFacts, ...SeedFacts[]]): SeedFact
     said.flatMap((facts) => facts.invoke ?? []),
     (entry) => endpointsOf({ invoke: [entry] }).join(),
   )
-  // What one way in asks for, the first says who knows it.
-  const invoke = [...ways.values()].map((same): InvokeEntry => {
-    return Object.assign({}, ...same.toReversed())
-  })
+  const invoke = [...ways.values()].flatMap(([way, ...same]) =>
+    way === undefined ? [] : [same.reduce(uniteWays, way)],
+  )
   const known = said.find(({ auth = { type: 'unknown' } }) => auth.type !== 'unknown')?.auth
   return {
     ...rest,
@@ -46,6 +45,11 @@ export function uniteFacts(said: readonly [SeedFacts, ...SeedFacts[]]): SeedFact
       ({ source, ref }) => `${source} ${ref}`,
     ),
   }
+}
+
+/** What one way in asks for, the first says who knows it. */
+function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
+  return Object.assign({}, other, way)
 }
 
 /** Prices of operations are nearer the truth than what a list says of the whole. */
