@@ -3,7 +3,7 @@ import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { type EvmChain, findBlockAt, openEvmChain } from '../settlements/evm-chain.ts'
 import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
-import { writeChannels } from './channels.ts'
+import { writeChannels } from './channel-counts.ts'
 import { createLogRanges } from './log-ranges.ts'
 import {
   insertCursors,
@@ -23,8 +23,7 @@ import { tracePayers } from './trace-payers.ts'
  * Reads what was paid to the payouts of one EVM chain since the last run. Requests grow with the
  * blocks: payouts go into one list of topics, as long as the node takes it.
  *
- * Known limits: payments that are no EIP-3009 payments (MPP by other means, Permit2) are not seen
- * here; a node that leaves logs out cannot be told from a quiet chain.
+ * Known limit: a node that leaves logs out cannot be told from a quiet chain.
  */
 export async function measureEvm(work: ChainWork): Promise<ChainTally> {
   const { network, asset, store, confirmations } = work
@@ -151,9 +150,9 @@ async function writeRange(
   const { write, network } = work
   let written = 0
   await write(async (trx) => {
+    await insertPayments(trx, paid)
     const payments = [...paid, ...(await writeChannels(trx, work, channels))]
     written = payments.length
-    await insertPayments(trx, payments)
     await insertTransfers(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
     await notePaidOthers(trx, network, paidOthers)

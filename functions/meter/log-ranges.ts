@@ -20,11 +20,16 @@ const CLOSE_ENOUGH = 0.1
 export interface LogRanges {
   /** Runs `read` over the blocks, in ranges the node answers; refused ones are read again, narrower. */
   each(from: number, to: number, read: (from: number, to: number) => Promise<void>): Promise<void>
-  /** Logs of one event for many wallets. @param toTopics where the wallets stand among its topics */
+  /**
+   * Logs of the coin, or of another contract, for many wallets.
+   *
+   * @param toTopics where the wallets stand among the topics
+   */
   logsOf(
     wallets: readonly string[],
     range: Range,
     toTopics: (wallets: readonly string[]) => Topics,
+    address?: string,
   ): Promise<TimedLog[]>
 }
 
@@ -59,12 +64,12 @@ export function createLogRanges(chain: EvmChain): LogRanges {
         at = end + 1
       }
     },
-    async logsOf(wallets, { from, to }, toTopics) {
+    async logsOf(wallets, { from, to }, toTopics, address) {
       const logs: TimedLog[] = []
       for (let at = 0; at < wallets.length; ) {
         const some = wallets.slice(at, at + list.most).map(toTopic)
         list.widest = Math.max(list.widest, some.length)
-        for (const log of await chain.logs(toTopics(some), from, to)) logs.push(log)
+        for (const log of await chain.logs(toTopics(some), from, to, address)) logs.push(log)
         at += some.length
       }
       return logs

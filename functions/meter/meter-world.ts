@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { JsonRpc } from '../settlements/json-rpc.ts'
+import { type JsonRpc, RpcError } from '../settlements/json-rpc.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
 import type { MeteredPayout } from './meter-rows.ts'
@@ -48,3 +48,13 @@ const DAY_MS = 86_400_000
 
 /** How far back a payout is read when its meter starts: the window of the score. */
 export const FIRST_READ_MS = 30 * DAY_MS
+
+/** More than any of the coins has in circulation. */
+const MOST_USD = 1e12
+
+/** @throws RpcError for more than there is: a node that says so is believed nothing */
+export function toUsd(amount: bigint, { decimals }: UsdAsset): number {
+  const usd = Number(amount) / 10 ** decimals
+  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment of more than there is')
+  return usd
+}

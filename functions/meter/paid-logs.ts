@@ -1,4 +1,4 @@
-import { isSettling } from '../../src/domain/settlement/schemes/batch-settlement.ts'
+import type { ChannelRule } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import {
   AUTHORIZATION_USED_TOPIC,
@@ -13,6 +13,7 @@ import {
   toTopic,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { isPaidBy, readPermit2Call } from '../../src/domain/settlement/schemes/permit2.ts'
+import { CHANNEL_RULES } from '../../src/domain/settlement/schemes/schemes.ts'
 import {
   isMemoTransfer,
   isOwnMoney,
@@ -28,8 +29,8 @@ import type { ChainWork } from './meter-world.ts'
 export interface PaidLogs {
   /** The log that moved the money of each payment. */
   paid: TimedLog[]
-  /** Whether a channel contract paid one of them what it had claimed. */
-  isSettled: boolean
+  /** Schemes whose contracts paid one of them out of a channel. */
+  paying: ChannelRule[]
   /** By wallet, the first block where it paid somebody who is not read, by the same means. */
   paidOthers: ReadonlyMap<string, number>
 }
@@ -72,11 +73,13 @@ async function readTokenPayments(
   const uses = await ranges.logsOf(payers, range, (some) => [AUTHORIZATION_USED_TOPIC, some, null])
   const { paid, elsewhere } = pairAuthorizations(received, uses)
   const known = new Set(paid)
-  const [settled, rest] = partition(
-    received.filter((log) => !known.has(log) && !isFromNobody(log)),
-    isSettling,
+  const unknown = received.filter((log) => !known.has(log) && !isFromNobody(log))
+  const settled = await findSettled(chain, unknown)
+  const explained = new Set([...settled.values()].flat())
+  const calls = await readCalls(
+    chain,
+    unknown.filter((log) => !explained.has(log)),
   )
-  const calls = await readCalls(chain, rest)
   const permitted = [...calls].flatMap(([log, call]) => {
     const paidBy = readPermit2Call(call)
     return paidBy !== null && isPaidBy(paidBy, log, log.address) ? [log] : []
@@ -84,9 +87,29 @@ async function readTokenPayments(
   const others = await withoutDeposits(ranges, elsewhere, range)
   return {
     paid: inOrder([...paid, ...permitted]),
-    isSettled: settled.length > 0,
+    paying: [...settled.keys()],
     paidOthers: firstUses(others),
   }
+}
+
+/** By scheme, the transfers that its contracts made out of channels. */
+async function findSettled(
+  chain: EvmChain,
+  transfers: readonly TimedLog[],
+): Promise<Map<ChannelRule, TimedLog[]>> {
+  const settled = new Map<ChannelRule, TimedLog[]>()
+  const [from, to] = [transfers.at(0)?.blockNumber, transfers.at(-1)?.blockNumber]
+  if (from === undefined || to === undefined) return settled
+  for (const rule of CHANNEL_RULES) {
+    const { contracts, payingTopics, isPaidBy: isPaid } = rule
+    const paying: TimedLog[] = []
+    for (const contract of payingTopics.length > 0 ? contracts : [])
+      for (const log of await chain.logs([payingTopics], from, to, contract)) paying.push(log)
+    const beside = Map.groupBy(paying, ({ transactionHash }) => transactionHash)
+    const own = transfers.filter((one) => isPaid(one, beside.get(one.transactionHash) ?? []))
+    if (own.length > 0) settled.set(rule, own)
+  }
+  return settled
 }
 
 async function readMemoPayments(
@@ -109,7 +132,7 @@ async function readMemoPayments(
   const payers = [...new Set(paid.map(({ topics }) => toAddress(topics[1])))]
   const given = await readMemos(work, ranges, range, { from: payers })
   const others = given.filter(({ topics }) => !marks.has(toAddress(topics[2])))
-  return { paid: inOrder(paid), isSettled: false, paidOthers: firstUses(others) }
+  return { paid: inOrder(paid), paying: [], paidOthers: firstUses(others) }
 }
 
 /** Transfers with a memo of MPP, by who gave or who got them. */
@@ -167,10 +190,6 @@ async function readCalls(
     calls.set(log, call)
   }
   return calls
-}
-
-function partition<Row>(rows: readonly Row[], isFirst: (row: Row) => boolean): [Row[], Row[]] {
-  return [rows.filter(isFirst), rows.filter((row) => !isFirst(row))]
 }
 
 /** New coins come from nobody. */

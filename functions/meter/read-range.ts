@@ -13,7 +13,7 @@ import { RpcError } from '../settlements/json-rpc.ts'
 import type { ChannelEventTable, MeterCursorTable } from '../store/schema/tables.ts'
 import { readChannels } from './channels.ts'
 import { findBlockHash } from './meter-rows.ts'
-import type { ChainWork } from './meter-world.ts'
+import { type ChainWork, toUsd } from './meter-world.ts'
 import { type Reading, readPaidLogs } from './paid-logs.ts'
 
 /** What one range of blocks says about some payouts. */
@@ -59,7 +59,7 @@ export async function readRange(
   await assertRemembered(work, chain, range.to, edge)
   const wallets = group.map(({ payout }) => payout)
   const seen = await readPaidLogs({ work, chain, ranges }, wallets, range)
-  const channels = await readChannels({ work, chain, ranges }, range, edge, seen)
+  const channels = await readChannels({ work, chain, ranges }, range, edge, seen.paying)
   const { paid, paidOthers } = seen
   const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
   const sent = gone.filter(isMoney)
@@ -104,10 +104,6 @@ function toSettlement(
   listings: ReadonlyMap<string, string>,
 ): Settlement {
   const { from, to, from_contract: _, ...transfer } = toTransfer(log, network, timeOf(log, times))
-  const usd = Number(transfer.amount) / 10 ** asset.decimals
-  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment of more than there is')
+  const usd = toUsd(amountOf(log), asset)
   return { ...transfer, payer: from, payee: to, usd, listing_id: listings.get(to) ?? '' }
 }
-
-/** More than any of the coins has in circulation. */
-const MOST_USD = 1e12

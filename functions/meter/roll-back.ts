@@ -1,4 +1,5 @@
 import { type Block, type EvmChain, needBlock } from '../settlements/evm-chain.ts'
+import { takeBackChannels } from './channel-counts.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { ChainWork } from './meter-world.ts'
  * @returns the last block that stays, or null when nothing had to go
  */
 export async function rollBack(
-  work: Pick<ChainWork, 'store' | 'network' | 'write'>,
+  work: ChainWork,
   chain: EvmChain,
   head: number,
 ): Promise<number | null> {
@@ -40,11 +41,9 @@ export async function rollBack(
 }
 
 /** Forgets everything after a block, so that it is read again. */
-async function takeBack(
-  { network, write }: Pick<ChainWork, 'network' | 'write'>,
-  ancestor: number,
-): Promise<void> {
-  await write(async (trx) => {
+async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
+  const { network } = work
+  await work.write(async (trx) => {
     await trx
       .deleteFrom('settlement')
       .where('network', '=', network)
@@ -56,11 +55,7 @@ async function takeBack(
       .where('network', '=', network)
       .where('block_number', '>', ancestor)
       .execute()
-    await trx
-      .deleteFrom('channel_event')
-      .where('network', '=', network)
-      .where('block_number', '>', ancestor)
-      .execute()
+    await takeBackChannels(trx, work, ancestor)
     await trx
       .deleteFrom('meter_payer')
       .where('network', '=', network)

@@ -139,7 +139,8 @@ function createWallet(url: string, index: number) {
   }).extend(publicActions)
 }
 
-function compile(file: string): Record<string, Hex> {
+/** The code of each contract of a Solidity file beside this one. */
+export function compile(file: string): Record<string, Hex> {
   const content = readFileSync(new URL(file, import.meta.url), 'utf8')
   const input = {
     language: 'Solidity',

@@ -18,6 +18,7 @@ const PROXIES = {
 const CHANNEL_SHOP = '0x976EA74026E726554dB657fA54763abd0C3a0aa9'
 const CHANNELS = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
 const COLLECTOR = '0x4020806089470a89826cB9fB1f4059150b550004'
+const ESCROW_SHOP = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955'
 const OWN_COLLECTOR = `0x${'0d'.repeat(20)}` as const
 const OWN_PROXY = `0x${'0a'.repeat(20)}` as const
 const OWN_COIN = `0x${'0b'.repeat(20)}` as const
@@ -28,6 +29,7 @@ describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, (
   let chain: import('./chain.ts').Chain
   let scheme: typeof import('./scheme-world.ts')
   let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
+  let escrow: typeof import('./escrow.ts')
   let permit2: Awaited<ReturnType<typeof import('./permit2.ts').openPermit2>>
 
   beforeAll(async () => {
@@ -45,6 +47,13 @@ describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, (
       TestCollector: COLLECTOR,
       OwnCollector: OWN_COLLECTOR,
     })
+    escrow = await import('./escrow.ts')
+    await chain.put('escrow.sol', {
+      TestEscrow: escrow.ESCROW,
+      TestEscrowCollector: escrow.ESCROW_COLLECTOR,
+      OwnEscrowCollector: escrow.OWN_ESCROW_COLLECTOR,
+    })
+    await chain.put('escrow.sol', { TestEscrow: escrow.OWN_ESCROW })
     permit2 = await (await import('./permit2.ts')).openPermit2(chain)
     scheme = await import('./scheme-world.ts')
     world = await scheme.openSchemeWorld(chain.url, lab.NETWORK)
@@ -128,6 +137,57 @@ describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, (
     await world.meter.run()
     expect(await world.counted()).toEqual([...counted, `${buyer()} 700 meter`])
   })
+
+  test('through an escrow: what the seller got counts, without fees, voids and later refunds', async () => {
+    await world.empty()
+    await world.prove([ESCROW_SHOP])
+    const shop = await escrow.openEscrow(chain, ESCROW_SHOP)
+    const charged = await shop.sign(1, 2_000n)
+    const hash = await shop.charge(charged, { amount: 1_500n, fee: 100n })
+    const held = await shop.sign(1, 5_000n)
+    await shop.authorize(held, 5_000n)
+    await shop.capture(held, 1_000n)
+    await shop.capture(held, 2_000n, 500n)
+    await shop.void(held)
+    // A stranger made the payer, by a collector of the operator's own; an escrow of his own; all a fee.
+    const stranger = {
+      ...charged,
+      info: { ...charged.info, payer: CHANNEL_SHOP, salt: 7n },
+    } as const
+    await shop.charge(stranger, { amount: 900n, own: true })
+    const later = { ...stranger, info: { ...stranger.info, salt: 8n } }
+    await shop.authorize(later, 800n, true)
+    await shop.capture(later, 800n)
+    const elsewhere = { ...stranger, info: { ...stranger.info, salt: 9n } }
+    await shop.charge(elsewhere, { amount: 700n, own: true, escrow: escrow.OWN_ESCROW })
+    const free = await shop.sign(1, 600n)
+    await shop.charge(free, { amount: 600n, fee: 600n })
+    await chain.mine(1)
+    expect(await chain.balanceOf(ESCROW_SHOP)).toBe(1_400n + 2_500n + 2_400n)
+    // A call through the relay proves nothing yet: the money may be refunded days later.
+    const settled = { success: true, transaction: hash, network: lab.NETWORK, payer: buyer() }
+    const relayed = await world.relay(
+      ESCROW_SHOP,
+      ['PAYMENT-SIGNATURE', scheme.encode(charged.header)],
+      ['PAYMENT-RESPONSE', scheme.encode(settled)],
+    )
+    expect(relayed).toEqual({ state: 'refused', reason: 'no_matching_transfer' })
+    expect(await world.meter.run()).toMatchObject({ payments: 3, stopped: null })
+    const counted = [1_400, 1_000, 1_500].map((amount) => `${buyer()} ${amount} meter`)
+    expect(await world.counted()).toEqual(counted)
+    expect(await world.paidOthers()).toEqual([])
+    const before = await chain.snapshot()
+    await shop.refund(charged, 1_400n)
+    await shop.refund(held, 1_600n)
+    await chain.mine(1)
+    await world.meter.run()
+    expect(await world.counted()).toEqual([`${buyer()} 900 meter`])
+    // The chain takes the refunds back.
+    await before.revert()
+    await chain.mine(3)
+    await world.meter.run()
+    expect(await world.counted()).toEqual(counted)
+  })
 })
 
 describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () => {
@@ -179,5 +239,31 @@ describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () =>
     expect(known).toHaveLength(5)
     await relay(free)
     expect(await world.counted()).toEqual(known)
+  })
+  test('by sessions: what the reserve paid is counted, never what waits in it', async () => {
+    await world.empty()
+    await world.prove([CHANNEL_SHOP])
+    await tempo.putReserves()
+    const payee = CHANNEL_SHOP
+    const own = await tempo.openSession({ buyer: 9, payee })
+    expect(await world.meter.run()).toMatchObject({ payments: 0, stopped: null })
+    await own.settle(20_000n)
+    await own.topUp(5_000n)
+    await own.settle(30_000n)
+    // Another seller's, another coin, a reserve of a forger's own, and one whose payer leaves.
+    const others = [
+      await tempo.openSession({ buyer: 7, payee: SHOP }),
+      await tempo.openSession({ buyer: 2, payee, otherCoin: true }),
+      await tempo.openSession({ buyer: 1, payee, ownReserve: true }),
+    ]
+    for (const one of others) await one.settle(8_000n)
+    const left = await tempo.openSession({ buyer: 0, payee })
+    await left.close(0n)
+    // Its last 25,000 are in no other event.
+    await own.close(55_000n)
+    await world.meter.run()
+    expect(await world.counted()).toEqual(
+      [20_000, 10_000, 25_000].map((amount) => `${buyer(9)} ${amount} meter`),
+    )
   })
 })

@@ -1,5 +1,5 @@
 import type { PROPOSAL_STATES } from '../../../src/domain/proposals/proposal-views.ts'
-import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/batch-settlement.ts'
+import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/channel-rule.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import { integer, key, maybe, moment, table, text, textOf, unique, withRule } from './columns.ts'
 
@@ -138,12 +138,12 @@ export const BASELINE = {
     },
     'wallet_transfer_once primary key (network, transaction_id, log_index)',
   ),
-  /** What happened to payment channels with metered payouts; the first row of a chain marks that they are read. */
+  /** What happened to payment channels with metered payouts; a row without a channel marks that those of a scheme are read. */
   channel_event: table(
     {
       ...transfer,
       block_number: moment,
-      /** Of a claim, its block's time; of anything else, about it. */
+      /** Of what pays the seller, its block's time; of anything else, about it. */
       at: moment,
       channel: text,
       kind: textOf<ChannelEventKind>(),

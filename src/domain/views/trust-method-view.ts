@@ -100,7 +100,7 @@ export function toTrustMethodView(
     sources: [
       'settlements measured on-chain by an external data provider',
       "settlements this service verified on-chain itself, to the seller's published payout address",
-      'every payment by EIP-3009 authorisation (on Solana: by a transfer that another wallet paid the fee of) to a payout its holder proved, read from the chain by this service; for such a payout these figures alone count',
+      'every payment to a payout its holder proved, by each way of paying where the chain proves who paid whom, read by this service; for such a payout these figures alone count',
     ],
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to this directory'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),

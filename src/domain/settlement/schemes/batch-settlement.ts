@@ -1,3 +1,4 @@
+import type { ChannelEventKind, ChannelRule } from './channel-rule.ts'
 import { CHANNELS } from './contracts.ts'
 import {
   addressAt,
@@ -8,6 +9,7 @@ import {
   toTopic,
   wordAt,
 } from './evm-log.ts'
+import { isTempo } from './tempo-charge.ts'
 
 /**
  * x402 `batch-settlement`: a buyer deposits into a channel with a seller, and the seller claims what was
@@ -26,32 +28,25 @@ export const CHANNEL_TOPICS = {
   withdrawal: '0x546ce1e2242cd930c196bd08b894443562d709b4fffe4f028a75a6d233efc6e3',
 } as const
 
-export const CHANNEL_EVENTS = ['opened', 'deposit', 'claim', 'refund'] as const
-export type ChannelEventKind = (typeof CHANNEL_EVENTS)[number]
-
-/** One thing that happened to a channel, in the order of its chain. */
-export interface ChannelEvent {
-  /** Of its contract, as that names it. */
-  channel: string
-  kind: ChannelEventKind
-  /** Smallest units; of a deposit, as far as it was proved. */
-  amount: bigint
-  /** Whose the channel is; known where it was opened. */
-  payer: string | null
-  payee: string | null
-}
-
-/** What a channel contract's log says; null for other events, and for channels of another coin. */
-export function readChannelLog(log: EvmLog, coin: string): ChannelEvent | null {
-  const [event, channel = ''] = log.topics
-  if (event === CHANNEL_TOPICS.opened) {
-    const isOurs = addressAt(log.data, 4) === coin
-    const [payer, payee] = [addressAt(log.data, 0), addressAt(log.data, 2)]
-    return isOurs ? { channel, kind: 'opened', amount: 0n, payer, payee } : null
-  }
-  const kind = KINDS.get(event ?? '')
-  if (kind === undefined) return null
-  return { channel, kind, amount: wordAt(log.data, 0), payer: null, payee: null }
+export const batchSettlement: ChannelRule = {
+  mark: 0,
+  isOn: (network) => !isTempo(network),
+  contracts: CHANNELS.map(({ contract }) => contract),
+  topics: Object.values(CHANNEL_TOPICS),
+  areDepositsOpen: true,
+  payingTopics: [],
+  isPaidBy: ({ topics }) => CHANNELS.some(({ contract }) => contract === toAddress(topics[1])),
+  read({ topics, data }, coin) {
+    const [event, channel = ''] = topics
+    if (event === CHANNEL_TOPICS.opened) {
+      const isOurs = addressAt(data, 4) === coin
+      const [payer, payee] = [addressAt(data, 0), addressAt(data, 2)]
+      return isOurs ? { channel, kind: 'opened', amount: 0n, payer, payee } : null
+    }
+    const kind = KINDS.get(event ?? '')
+    if (kind === undefined) return null
+    return { channel, kind, amount: wordAt(data, 0), payer: null, payee: null }
+  },
 }
 
 const KINDS = new Map<string, ChannelEventKind>([
@@ -85,33 +80,4 @@ export function proveDeposits<Log extends EvmLog>(
     proved.add(log)
   }
   return proved
-}
-
-/**
- * How much of each claim counts: what it took, up to the proved money that is left. What goes back to
- * the payer is taken off the proved money.
- *
- * @param events of one channel, in chain order
- * @returns by event, for those that count
- */
-export function countClaims<Event extends Pick<ChannelEvent, 'kind' | 'amount'>>(
-  events: readonly Event[],
-): Map<Event, bigint> {
-  const counted = new Map<Event, bigint>()
-  let left = 0n
-  for (const event of events) {
-    const { kind, amount } = event
-    if (kind === 'deposit') left += amount
-    if (kind === 'refund') left -= amount < left ? amount : left
-    if (kind !== 'claim') continue
-    const paid = amount < left ? amount : left
-    left -= paid
-    if (paid > 0n) counted.set(event, paid)
-  }
-  return counted
-}
-
-/** Whether a transfer is a channel contract paying a seller what was claimed. */
-export function isSettling({ topics }: EvmLog): boolean {
-  return CHANNELS.some(({ contract }) => contract === toAddress(topics[1]))
 }

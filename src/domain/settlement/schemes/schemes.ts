@@ -1,3 +1,8 @@
+import { authCapture } from './auth-capture.ts'
+import { batchSettlement } from './batch-settlement.ts'
+import type { ChannelRule } from './channel-rule.ts'
+import { tempoSession } from './tempo-session.ts'
+
 /**
  * Every way a buyer pays that today's official packages or specifications know, and whether we count
  * it. A scheme is counted where the chain itself shows who consented to pay whom, and where we played
@@ -58,9 +63,9 @@ export const SCHEMES = [
   {
     id: 'auth_capture',
     name: 'x402 auth-capture',
-    counted: false,
+    counted: true,
     reason:
-      'The operator chooses who collects the money, and may pay it back for days. A stranger can be named as the buyer.',
+      'What the seller got counts, after the operator’s fee and less what was refunded since. Only the known collectors move a buyer’s money, by his signature over this very payment. We see it on the chain only: what is paid through us may be refunded days later.',
   },
   {
     id: 'solana_smart_wallet',
@@ -77,8 +82,15 @@ export const SCHEMES = [
   {
     id: 'tempo_session',
     name: 'MPP session on Tempo',
+    counted: true,
+    reason:
+      'What the chain’s own reserve paid the seller counts, never deposits. Whoever opens a channel there puts in his own money, and nobody can write its events elsewhere. We see it on the chain only: one settlement stands for many calls.',
+  },
+  {
+    id: 'tempo_first_session',
+    name: 'MPP session on Tempo, by the contract before the reserve',
     counted: false,
-    reason: 'The payment comes out of a channel that we could not play on a chain of our own.',
+    reason: 'We have not seen that contract’s code, so we could not play its forgeries.',
   },
   {
     id: 'tempo_machine_token',
@@ -118,12 +130,15 @@ export const SCHEMES = [
   },
   {
     id: 'bundled',
-    name: 'Permit2 and channel payments inside a bundled transaction',
+    name: 'Permit2 payments inside a bundled transaction',
     counted: false,
     reason:
       'The call that names the buyer is hidden inside another one, where a contract could stand in for it.',
   },
 ] as const satisfies readonly Scheme[]
+
+/** The schemes whose money waits in a contract, as the meter reads them. */
+export const CHANNEL_RULES: readonly ChannelRule[] = [batchSettlement, authCapture, tempoSession]
 
 /** What `/trust` lists under "What we do not see". */
 export function listUncounted(): Scheme[] {

@@ -1,0 +1,119 @@
+import type { Transaction } from 'kysely'
+import { CLAIMING, countClaims } from '../../src/domain/settlement/schemes/channel-rule.ts'
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import { inPieces } from '../settlements/settlement-rows.ts'
+import type { ChannelEventTable, Tables } from '../store/schema/tables.ts'
+import { insertPayments } from './meter-rows.ts'
+import { type ChainWork, toUsd } from './meter-world.ts'
+
+/**
+ * What channels paid, from all that happened to them. A channel that is touched is counted anew: what is
+ * returned to the payer, or was on another branch of the chain, changes payments of before.
+ */
+
+/** @returns what was claimed from the channels these rows touch, which is written too */
+export async function writeChannels(
+  trx: Transaction<Tables>,
+  work: ChainWork,
+  rows: readonly ChannelEventTable[],
+): Promise<Settlement[]> {
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('channel_event')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['network', 'transaction_id', 'log_index']).doNothing(),
+      )
+      .execute()
+  return countAgain(trx, work, [...new Set(rows.map(({ channel }) => channel))])
+}
+
+/** Forgets what happened after a block, and counts again what the channels it touches paid. */
+export async function takeBackChannels(
+  trx: Transaction<Tables>,
+  work: ChainWork,
+  block: number,
+): Promise<void> {
+  const gone = await trx
+    .deleteFrom('channel_event')
+    .where('network', '=', work.network)
+    .where('block_number', '>', block)
+    .returning('channel')
+    .execute()
+  await countAgain(trx, work, [...new Set(gone.map(({ channel }) => channel))])
+}
+
+async function countAgain(
+  trx: Transaction<Tables>,
+  work: ChainWork,
+  channels: readonly string[],
+): Promise<Settlement[]> {
+  const settlements: Settlement[] = []
+  for (const some of inPieces(channels)) {
+    const events = await trx
+      .selectFrom('channel_event')
+      .selectAll()
+      .where('network', '=', work.network)
+      .where('channel', 'in', some)
+      .orderBy('block_number')
+      .orderBy('log_index')
+      .execute()
+    for (const own of Map.groupBy(events, ({ channel }) => channel).values()) {
+      const paid = toSettlements(work, own)
+      if (paid === null) continue
+      await forget(
+        trx,
+        own.filter(({ kind }) => CLAIMING.has(kind)),
+      )
+      for (const settlement of paid) settlements.push(settlement)
+    }
+  }
+  await insertPayments(trx, settlements)
+  return settlements
+}
+
+/** Claims deleted by one statement: databases bound how deep a condition may be. */
+const CLAIMS_A_STATEMENT = 100
+
+async function forget(
+  trx: Transaction<Tables>,
+  claims: readonly ChannelEventTable[],
+): Promise<void> {
+  for (const some of inPieces(claims, CLAIMS_A_STATEMENT))
+    await trx
+      .deleteFrom('settlement')
+      .where(({ and, or }) =>
+        or(
+          some.map(({ network, transaction_id, log_index }) =>
+            and({ network, transaction_id, log_index }),
+          ),
+        ),
+      )
+      .execute()
+}
+
+/**
+ * @param events of one channel, in chain order
+ * @returns null where it is not known whose the channel is
+ */
+function toSettlements(
+  { payouts, asset }: ChainWork,
+  events: readonly ChannelEventTable[],
+): Settlement[] | null {
+  const { payer = null, payee = null } = events.find((event) => event.payer !== null) ?? {}
+  const listing = payouts.find(({ payout }) => payout === payee)
+  if (payer === null || payee === null || listing === undefined) return null
+  const counted = countClaims(events.map((row) => ({ ...row, amount: BigInt(row.amount) })))
+  return [...counted].map(([row, amount]) => ({
+    network: row.network,
+    transaction: row.transaction_id,
+    log_index: row.log_index,
+    listing_id: listing.listing_id,
+    payer,
+    payee,
+    amount: amount.toString(),
+    usd: toUsd(amount, asset),
+    at: row.at,
+    block: row.block_number,
+  }))
+}
