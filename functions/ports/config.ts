@@ -153,6 +153,9 @@ const rateLimits = jsonOf(
   `such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
 )
 
+/** Who signs the identity tokens of GitHub's workflows. */
+export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com'
+
 const onOff = flag(['on', 'off'], 'off')
 
 const VariablesSchema = v.object({
@@ -184,6 +187,13 @@ const VariablesSchema = v.object({
   AWS_REGION: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)), 'us-east-1'),
   AWS_ENDPOINT_URL_S3: v.optional(urlWith(['http:', 'https:'], 'https://s3.example')),
   RPC_URLS: rpcUrls,
+  OIDC_ISSUER: v.optional(
+    v.pipe(
+      urlWith(['http:', 'https:'], GITHUB_ISSUER),
+      v.transform((text) => text.replace(/\/$/, '')),
+    ),
+    GITHUB_ISSUER,
+  ),
   MEASURE: onOff,
   PROBE: onOff,
   TRUST_PROXY: wholeNumber('0', 10),

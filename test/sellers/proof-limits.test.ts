@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
-import { parseConfig } from '../../functions/ports/config.ts'
+import { systemClock } from '../../functions/ports/clock.ts'
+import { GITHUB_ISSUER, parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import type { Release } from '../../functions/release/release.ts'
 import { readClaimHost } from '../../functions/sellers/proofs/claim-rules.ts'
@@ -31,9 +32,12 @@ const release = () => ({ sharedHosts: SHARED_HOSTS }) as Partial<Release> as Rel
 const token = 'x'.repeat(43)
 const email = 'a@b.example'
 
+const hostFor = (url: string) =>
+  readClaimHost(url, 'well_known', { sharedHosts: SHARED_HOSTS, issuer: GITHUB_ISSUER })
+
 function proverFor(servers: string[], env: Record<string, string> = {}) {
   const config = parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env })
-  return createProver({ config, resolver: createResolver(servers), release })
+  return createProver({ config, resolver: createResolver(servers), release, clock: systemClock })
 }
 
 test('a web server that drips bytes for ever is cut when its ten seconds are over', async () => {
@@ -50,7 +54,7 @@ test('a web server that drips bytes for ever is cut when its ten seconds are ove
   }
   const deadline = new AbortController()
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal)
-  const host = readClaimHost(`${site.url}/`, SHARED_HOSTS)
+  const host = hostFor(`${site.url}/`)
   const proof = proverFor(['127.0.0.1:1'])({ host, method: 'well_known', token, email })
   await dripping.promise
   deadline.abort(new DOMException('over', 'TimeoutError'))
@@ -65,10 +69,11 @@ test('a resolver that hangs is waited for ten seconds', async () => {
   const prove = createProver({
     config,
     resolver: { addresses: async () => [], txt: () => new Promise(() => {}) },
+    clock: systemClock,
     release,
   })
   let isOver = false
-  const host = readClaimHost('https://api.shop.example/', SHARED_HOSTS)
+  const host = hostFor('https://api.shop.example/')
   const proof = prove({ host, method: 'dns_txt', token, email }).finally(() => {
     isOver = true
   })
@@ -81,7 +86,7 @@ test('a resolver that hangs is waited for ten seconds', async () => {
 test('name servers that are silent prove nothing', async () => {
   dns = await startDnsServer()
   dns.mood = 'silent'
-  const host = readClaimHost('https://api.shop.example/', SHARED_HOSTS)
+  const host = hostFor('https://api.shop.example/')
   const proof = await proverFor([dns.address])({ host, method: 'dns_txt', token, email })
   expect(proof).toMatchObject({ verified: false, reason: 'dns_failed' })
 })
@@ -96,7 +101,7 @@ test('without the trial setting a host that resolves to this machine is refused,
   }
   for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254']) {
     dns.a.set('rebind.shop.example', ['93.184.216.34', address])
-    const host = readClaimHost('https://rebind.shop.example/', SHARED_HOSTS)
+    const host = hostFor('https://rebind.shop.example/')
     const prove = proverFor([dns.address], { UNSAFE_ALLOW_PRIVATE_TARGETS: 'false' })
     const proof = await prove({ host, method: 'well_known', token, email })
     expect(proof).toMatchObject({ verified: false, reason: 'address_refused' })
@@ -118,7 +123,7 @@ test('over https: a certificate nobody vouches for is refused, a trusted one is 
   const prove = proverFor([dns.address])
   const at = (name: string) =>
     prove({
-      host: readClaimHost(`https://${name}:${port}/`, SHARED_HOSTS),
+      host: hostFor(`https://${name}:${port}/`),
       method: 'well_known',
       token,
       email,

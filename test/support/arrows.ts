@@ -143,7 +143,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {
     ours: [...LIVE, ...PAGE_WORDS],
-    packages: ['node:crypto', 'h3', 'kysely', 'lucia', 'undici', 'valibot', '@noble/*'],
+    packages: ['node:crypto', 'h3', 'jose', 'kysely', 'lucia', 'undici', 'valibot', '@noble/*'],
   },
   'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'undici', 'valibot'] },
   'functions/static': { ours: LIVE, packages: ['node:*'] },

@@ -1,28 +1,31 @@
-import { hostOf } from '../../../src/domain/owners/shared-hosts.ts'
+import { hostOf, isProvedAt } from '../../../src/domain/owners/shared-hosts.ts'
 import type { ClaimChecked } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
 import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
-import { type Proof, type ProofReason, toProof } from '../proofs/proof.ts'
+import { type Proof, type ProofReason, type ProofRequest, toProof } from '../proofs/proof.ts'
 import type { Prove } from '../proofs/prover.ts'
 import { findClaimable, toClaimView } from './claim-record.ts'
 import { recordProof, toCheckResult } from './claim-transitions.ts'
 
+/** What a seller has at hand for a check: an address of theirs, or the token of a workflow. */
+type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
+
 /**
  * Looks for a claim's proof and writes down what came of it; the check endpoint and the daily
- * re-verification both come through here.
- *
- * @param email the seller's own address
+ * re-verification both come through here. A workflow's token that proves nothing is not written down:
+ * anybody can send one.
  */
 export async function checkClaim(
   parts: Parts,
   prove: Prove,
   claim: ClaimTable,
-  email: string,
+  shown: Shown,
 ): Promise<{ claim: ClaimTable; proof: Proof; checkedAt: number }> {
-  const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, email))
+  const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, shown))
   const now = parts.clock.now()
+  if (!proof.verified && 'idToken' in shown) return { claim, proof, checkedAt: now }
   const after = await recordProof(parts.ledger, claim, proof, now)
   if (!proof.verified || after.state === 'verified') return { claim: after, proof, checkedAt: now }
   // Proved, but another seller proved it later, or time ran out, while we looked.
@@ -53,7 +56,7 @@ function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
     })
   }
   const host = hostOf(listing.url)
-  if (host !== claim.host)
+  if (!isProvedAt(listing.url, claim.host))
     return refuse('host_changed', {
       expected: `The listing's host is ${claim.host}.`,
       observed: host,
@@ -70,18 +73,18 @@ function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
 
 export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'release'>): ClaimRules {
   const { sharedHosts } = release()
-  return { allowPrivate: config.PRIVATE_TARGETS, sharedHosts }
+  return { allowPrivate: config.PRIVATE_TARGETS, sharedHosts, issuer: config.OIDC_ISSUER }
 }
 
 function proveAgain(
   parts: Parts,
   prove: Prove,
   { listing_id, method, token, host }: ClaimTable,
-  email: string,
+  { email = '', idToken }: Shown,
 ): Promise<Proof> {
-  const release = parts.release()
-  const url = findClaimable(release, listing_id)?.url ?? `https://${host}`
-  return prove({ host: readClaimHost(url, release.sharedHosts), method, token, email })
+  const url = findClaimable(parts.release(), listing_id)?.url ?? `https://${host}`
+  const claimHost = readClaimHost(url, method, claimRulesOf(parts))
+  return prove({ host: claimHost, method, token, email, idToken })
 }
 
 const CLOSED_REASONS: Record<Exclude<ClaimState, 'pending' | 'verified'>, ProofReason> = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import type { OptedOutListing } from '../../../src/domain/listing/live-listing.ts'
-import { hostOf } from '../../../src/domain/owners/shared-hosts.ts'
+import { isProvedAt } from '../../../src/domain/owners/shared-hosts.ts'
 import {
   type ClaimCheckResult,
   ClaimCheckResultSchema,
@@ -146,5 +146,5 @@ export function isOwned(
   { state, listing_id, host }: Pick<ClaimTable, 'state' | 'listing_id' | 'host'>,
 ): boolean {
   const listing = findClaimable(release, listing_id)
-  return state === 'verified' && listing !== undefined && hostOf(listing.url) === host
+  return state === 'verified' && listing !== undefined && isProvedAt(listing.url, host)
 }

@@ -1,8 +1,10 @@
+import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import { ClaimBodySchema, OptOutBodySchema } from '../../../src/domain/views/seller-views.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { ObjectSchema } from '../../http/parse-body.ts'
 import { jsonAnswer } from '../../http/problem.ts'
+import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
@@ -10,7 +12,12 @@ import type { ClaimTable } from '../../store/schema/tables.ts'
 import { writeInstructions } from '../proofs/claim-instructions.ts'
 import { judgeClaim } from '../proofs/claim-rules.ts'
 import { createProver } from '../proofs/prover.ts'
-import { createSignedInRoute, type SellerRoute, takeBody } from '../sessions/seller-route.ts'
+import {
+  createSellerRoute,
+  createSignedInRoute,
+  type SellerRoute,
+  takeBody,
+} from '../sessions/seller-route.ts'
 import { checkClaim, claimRulesOf, toCheckView } from './claim-check.ts'
 import {
   expireClaims,
@@ -39,6 +46,7 @@ export function createClaims(parts: Parts): SellerRoute {
  */
 export function createClaimStart(parts: Parts): SellerRoute {
   const { problem, ledger, clock, release } = parts
+  const { BASE_URL: baseUrl } = parts.config
   return createSignedInRoute(parts, async (event, { sellerId }) => {
     const body = await takeBody(parts, 'claim', event, ClaimBodySchema)
     if ('refusal' in body) return body.refusal
@@ -56,29 +64,58 @@ export function createClaimStart(parts: Parts): SellerRoute {
         openClaim(trx, { sellerId, listingId: listing.id, host, method }, clock.now()),
       )
     if ('fullUntil' in claim) return refuseFull(parts, claim.fullUntil)
-    const { token } = claim
-    const instructions = writeInstructions(verdict.host, method, token)
+    const { id, token } = claim
+    const instructions = writeInstructions(verdict.host, method, { id, token, baseUrl })
     return jsonAnswer({ claim: toClaimView(claim), token, instructions })
   })
 }
 
-/** `POST /api/v1/sellers/claim/<claim_id>/check`. A proof that fails is a 200 that says what was seen. */
+/**
+ * `POST /api/v1/sellers/claim/<claim_id>/check`. A proof that fails is a 200 that says what was seen.
+ * A workflow has no cookie: it brings its identity token, and is told 400 where that proves nothing.
+ */
 export function createClaimCheck(parts: Parts): SellerRoute {
-  const { problem, ledger, limits, clock } = parts
+  const { problem, ledger, limits, clock, config } = parts
+  const { db } = ledger.store
   const prove = createProver(parts)
-  return createSignedInRoute(parts, async (event, { sellerId, email }) => {
-    const id = event.context.params?.claim_id ?? ''
-    await expireClaims(ledger.store.db, sellerId, clock.now())
-    const claim = await findClaim(ledger.store.db, id, sellerId)
-    if (claim === undefined) {
+  const check = async (claim: ClaimTable | undefined, shown: Parameters<typeof checkClaim>[3]) => {
+    if (claim === undefined)
       return problem('claim-not-found', { detail: 'You have no claim with this id.' })
-    }
     const refused = refusalOf(await limits.take('check', claim.id), problem)
     if (refused !== null) return refused
-    const checked = await checkClaim(parts, prove, claim, email)
+    const { proof, ...checked } = await checkClaim(parts, prove, claim, shown)
     ledger.deliveries.deliverSoon()
-    return jsonAnswer(toCheckView(checked))
+    if (!proof.verified && shown.idToken !== undefined)
+      return problem('token-invalid', {
+        detail: `${proof.next} Expected: ${proof.expected}. Seen: ${proof.observed}.`,
+      })
+    return jsonAnswer(toCheckView({ proof, ...checked }))
+  }
+  const bySeller = createSignedInRoute(parts, async (event, { sellerId, email }) => {
+    await expireClaims(db, sellerId, clock.now())
+    const claim = await findClaim(db, idOf(event), sellerId)
+    return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })
+  const byWorkflow = createSellerRoute(parts, async (event) => {
+    const refused = refusalOf(await limits.take('search', clientOf(event.req, config)), problem)
+    if (refused !== null) return refused
+    const claim = db
+      .selectFrom('claim')
+      .selectAll()
+      .where((eb) => eb.and({ id: idOf(event), method: 'oidc' }))
+    return check(await claim.executeTakeFirst(), { idToken: idTokenOf(event) })
+  })
+  return (event) => (idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event))
+}
+
+/** A JSON Web Token; a bearer token of another form opens a closed directory. */
+function idTokenOf({ req }: H3Event): string | undefined {
+  const given = req.headers.get('authorization') ?? ''
+  return /^bearer +([\w-]+\.[\w-]*\.[\w-]*)$/i.exec(given)?.[1]
+}
+
+function idOf(event: H3Event): string {
+  return event.context.params?.claim_id ?? ''
 }
 
 function refuseFull({ problem, clock }: Parts, fullUntil: number): Response {

@@ -5,6 +5,8 @@ import { checkClaim } from './claim-check.ts'
 
 /** Every verified claim is looked at again once a day. */
 const RECHECK_AFTER_MS = 20 * 3_600_000
+/** A workflow sends its proof itself: only one that stays silent so long is looked at. */
+const WORKFLOW_SILENT_MS = 30 * 86_400_000
 const BATCH = 50
 const AT_ONCE = 4
 
@@ -35,7 +37,7 @@ export async function reverifyClaims(
     for (let at = 0; at < due.length; at += AT_ONCE) {
       await Promise.all(
         due.slice(at, at + AT_ONCE).map(async (claim) => {
-          const { claim: after } = await checkClaim(parts, prove, claim, claim.email)
+          const { claim: after } = await checkClaim(parts, prove, claim, { email: claim.email })
           tally.checked += 1
           if (after.state === 'lapsed') tally.lapsed += 1
           else if (after.failing_since !== null) tally.failing += 1
@@ -60,6 +62,13 @@ async function takeDueClaims(
         .select('due.id')
         .where('due.state', '=', 'verified')
         .where('due.last_checked_at', '<', dueBefore)
+        .where((due) =>
+          due.or([
+            due('due.method', '<>', 'oidc'),
+            due('due.failing_since', 'is not', null),
+            due('due.last_checked_at', '<', clock.now() - WORKFLOW_SILENT_MS),
+          ]),
+        )
         .orderBy('due.last_checked_at')
         .limit(BATCH),
     )

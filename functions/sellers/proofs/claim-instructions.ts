@@ -1,6 +1,7 @@
 import type { ClaimStarted } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { ClaimHost } from './claim-rules.ts'
+import { audienceOf } from './proof-workflow.ts'
 
 export const WELL_KNOWN_PATH = '/.well-known/listing-claim.txt'
 /** The record's content is this and the token. */
@@ -21,7 +22,7 @@ type Instructions = ClaimStarted['instructions']
 export function writeInstructions(
   claimHost: ClaimHost,
   method: ClaimMethod,
-  token: string,
+  { id, token, baseUrl }: { id: string; token: string; baseUrl: string },
 ): Instructions {
   switch (method) {
     case 'well_known':
@@ -30,6 +31,12 @@ export function writeInstructions(
       return recordInstructions(txtName(claimHost), TXT_PREFIX + token)
     case 'contact_email':
       return emailInstructions(claimHost.registrableDomain ?? claimHost.host)
+    case 'oidc':
+      return workflowInstructions(
+        claimHost,
+        audienceOf(baseUrl, token),
+        `${baseUrl}/api/v1/sellers/claim/${id}/check`,
+      )
   }
 }
 
@@ -68,6 +75,34 @@ function emailInstructions(domain: string): Instructions {
       text: `Sign in with an address that ends in ${address}; the sign-in link proves that it is yours.`,
     },
     { text: 'Start the claim from that account and run the check.' },
+  ])
+}
+
+/** @param url where the workflow sends its token */
+function workflowInstructions(
+  { repositories }: ClaimHost,
+  audience: string,
+  url: string,
+): Instructions {
+  const [, ...others] = repositories
+  const where = `${repositories[0]}${others.map((other) => ` or ${other}`).join('')}`
+  return withSteps({ method: 'oidc', url, value: audience }, [
+    {
+      text: `Add the file .github/workflows/listing-claim.yml to the default branch of ${where}`,
+      code: `on: { workflow_dispatch: {}, schedule: [{ cron: '17 5 * * 1' }] }
+permissions: { id-token: write }
+jobs:
+  claim:
+    runs-on: ubuntu-latest
+    steps:
+      - run: |
+          token=$(curl -sSf -H "Authorization: Bearer $ACTIONS_ID_TOKEN_REQUEST_TOKEN" "$ACTIONS_ID_TOKEN_REQUEST_URL&audience=${audience}" | jq -r .value)
+          curl -sS --fail-with-body -X POST -H "Authorization: Bearer $token" ${url}`,
+    },
+    { text: 'Run it on the page Actions of the repository. Its log shows the answer.' },
+    {
+      text: 'Leave it in place: it proves the listing anew each week. The claim ends when none came for 37 days.',
+    },
   ])
 }
 

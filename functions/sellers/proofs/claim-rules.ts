@@ -5,9 +5,11 @@ import {
   hostOf,
   isWebmail,
   ownerDomainOf,
+  pathNames,
   type SharedHosts,
 } from '../../../src/domain/owners/shared-hosts.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
+import { GITHUB_ISSUER } from '../../ports/config.ts'
 
 /** What a listing's host lets a seller prove. A method that is missing comes with its reason. */
 export type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
@@ -19,12 +21,18 @@ export interface ClaimHost {
   origin: string
   /** The domain somebody registered, or a tenant's own name; null for addresses and localhost. */
   registrableDomain: string | null
+  /** Of a page on the code host: `owner/name` of the repositories that can have published it. */
+  repositories: readonly string[]
 }
+
+const GITHUB = 'https://github.com'
 
 export interface ClaimRules {
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS` */
   allowPrivate: PrivateTargets
   sharedHosts: SharedHosts
+  /** Whose workflows speak: `OIDC_ISSUER`. */
+  issuer: string
 }
 
 /**
@@ -34,25 +42,51 @@ export interface ClaimRules {
 export function judgeClaim(
   listingUrl: string,
   method: ClaimMethod,
-  { allowPrivate, sharedHosts }: ClaimRules,
+  rules: ClaimRules,
 ): ClaimVerdict {
-  const host = readClaimHost(listingUrl, sharedHosts)
-  const owner = findHostOwner(host.host, sharedHosts)
-  const detail = findRefusal(host.host, owner, method, { allowPrivate, sharedHosts })
+  const host = readClaimHost(listingUrl, method, rules)
+  const owner = findHostOwner(hostOf(listingUrl) ?? '', rules.sharedHosts)
+  const detail =
+    method === 'oidc' ? findWorkflowRefusal(host, rules) : findRefusal(host, owner, method, rules)
   return detail === null ? { allowed: true, host } : { allowed: false, detail }
 }
 
-export function readClaimHost(listingUrl: string, sharedHosts: SharedHosts): ClaimHost {
+export function readClaimHost(
+  listingUrl: string,
+  method: ClaimMethod,
+  { sharedHosts, issuer }: Pick<ClaimRules, 'sharedHosts' | 'issuer'>,
+): ClaimHost {
   const host = hostOf(listingUrl) ?? ''
+  const { origin } = new URL(listingUrl)
+  const repositories = findRepositories(listingUrl, issuer)
+  // A workflow speaks for its repository, and not for the host of all of them.
+  const isPart = method === 'oidc' && origin === codeHostOf(issuer)
   return {
-    host,
-    origin: new URL(listingUrl).origin,
+    host: isPart ? `${host}/${repositories[0]}` : host,
+    origin,
     registrableDomain: ownerDomainOf(host, sharedHosts),
+    repositories,
   }
 }
 
+function findRepositories(listingUrl: string, issuer: string): string[] {
+  const { origin, hostname } = new URL(listingUrl)
+  const codeHost = codeHostOf(issuer)
+  const [first, second] = pathNames(listingUrl)
+  if (origin === codeHost) return second === '' ? [] : [`${first}/${second}`]
+  const [, owner] = /^([a-z0-9-]+)\.github\.io$/.exec(hostname) ?? []
+  if (owner === undefined || codeHost !== GITHUB) return []
+  // A page below the host's root comes from its own repository, or from the one of the whole host.
+  return [`${owner}/${hostname}`, ...(first === '' ? [] : [`${owner}/${first}`])]
+}
+
+/** GitHub's tokens come from a host of their own, those of an installation from the installation. */
+function codeHostOf(issuer: string): string {
+  return issuer === GITHUB_ISSUER ? GITHUB : new URL(issuer).origin
+}
+
 function findRefusal(
-  host: string,
+  { host, repositories }: ClaimHost,
   owner: HostOwner,
   method: ClaimMethod,
   { allowPrivate, sharedHosts }: ClaimRules,
@@ -70,8 +104,14 @@ function findRefusal(
       : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known, on ${host} itself.`
   const { domain, isPlatform } = owner
   if (isPlatform)
-    return `The listing's URL is a page on ${domain}, a platform many publish on, so it cannot be claimed there. List it under a host of your own, then claim that.`
+    return `The listing's URL is a page on ${domain}, a platform many publish on, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`
   return method === 'contact_email' && isWebmail(domain, sharedHosts)
     ? `Anybody can have an address at ${domain}, so it proves nothing here. Use well_known or dns_txt.`
     : null
+}
+
+function findWorkflowRefusal({ repositories }: ClaimHost, { issuer }: ClaimRules): string | null {
+  return repositories.length > 0
+    ? null
+    : `The listing's URL is no repository or page on the code host of ${issuer}, so no workflow can speak for it. Use well_known or dns_txt.`
 }

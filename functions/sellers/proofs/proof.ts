@@ -32,6 +32,11 @@ const PROOF_REASONS = [
   'listing_gone',
   'host_changed',
   'method_unavailable',
+  'token_absent',
+  'token_refused',
+  'issuer_failed',
+  'repository_differs',
+  'event_refused',
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 
@@ -47,6 +52,8 @@ export interface ProofRequest {
   method: ClaimMethod
   token: string
   email: string
+  /** What a workflow sent to prove itself. */
+  idToken?: string | undefined
 }
 
 const MAX_OBSERVED = 300

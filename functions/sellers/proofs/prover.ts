@@ -5,6 +5,7 @@ import { domainOf } from '../sessions/email-address.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
 import { type Proof, type ProofRequest, type ProofSight, showObserved, toProof } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
+import { proveByWorkflow } from './proof-workflow.ts'
 
 /** Longer than the resolver's own tries; a resolver that hangs altogether is cut here (milliseconds). */
 const DEADLINE_MS = 10_000
@@ -12,9 +13,12 @@ const DEADLINE_MS = 10_000
 export type Prove = (request: ProofRequest) => Promise<Proof>
 
 /** Never throws for what the seller's side does: every failure is a proof that says what was seen. */
-export function createProver(parts: Pick<Parts, 'config' | 'resolver' | 'release'>): Prove {
+export function createProver(
+  parts: Pick<Parts, 'config' | 'resolver' | 'release' | 'clock'>,
+): Prove {
   const byWellKnown = proveByWellKnown(parts)
   const byDns = proveByDns(parts.resolver)
+  const byWorkflow = proveByWorkflow(parts)
   return (request) => {
     switch (request.method) {
       case 'well_known':
@@ -23,6 +27,8 @@ export function createProver(parts: Pick<Parts, 'config' | 'resolver' | 'release
         return byDns(request)
       case 'contact_email':
         return Promise.resolve(proveByEmail(request))
+      case 'oidc':
+        return byWorkflow(request)
     }
   }
 }

@@ -19,6 +19,7 @@ import type { ComparePage } from '../content/read-tables.ts'
 import { judgeSales } from './own-evidence.ts'
 import {
   hostAt,
+  isClaimed,
   isOptedOut,
   readPayoutFacts,
   toPayoutNotices,
@@ -90,7 +91,7 @@ export function createCatalogue(
         evidence,
         ownMeasured: judged.evidence.get(id),
         isMetered: ledger.metered.has(id),
-        isClaimed: ledger.claimed.get(id) === hostAt(file, baseUrl),
+        isClaimed: isClaimed(file, ledger, baseUrl),
         notices: [
           ...toPayoutNotices(file, evidence, standing),
           ...toRotatingNotice(rotating),

@@ -4,7 +4,12 @@ import {
   type PayoutFacts,
   type PayoutStanding,
 } from '../../domain/owners/payout-standing.ts'
-import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
+import {
+  hostOf,
+  isProvedAt,
+  ownerDomainOf,
+  type SharedHosts,
+} from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
@@ -12,18 +17,31 @@ import type { LedgerFacts, RotatingPayees } from '../../domain/trust/ledger-fact
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 
-/** The host a listing of the content is on, as claims and opt-outs name it. */
-export function hostAt({ facts }: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
-  return hostOf(facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl))
+/** The host a listing of the content is on. */
+export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
+  return hostOf(urlAt(file, baseUrl))
 }
 
-/** Opt-outs bind to the host that was proved: a listing that moved leaves them behind. */
+/** A verified claim counts while the listing is where it was proved. */
+export function isClaimed(
+  file: Pick<ListingFile, 'id' | 'facts'>,
+  { claimed }: Pick<LedgerFacts, 'claimed'>,
+  baseUrl: string,
+): boolean {
+  return isProvedAt(urlAt(file, baseUrl), claimed.get(file.id))
+}
+
+function urlAt({ facts }: Pick<ListingFile, 'facts'>, baseUrl: string): string {
+  return facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl)
+}
+
+/** Opt-outs bind to what was proved: a listing that moved leaves them behind. */
 export function isOptedOut(
   file: ListingFile,
   { optedOut }: Pick<LedgerFacts, 'optedOut'>,
   baseUrl: string,
 ): boolean {
-  return optedOut.get(file.id) === hostAt(file, baseUrl)
+  return isProvedAt(urlAt(file, baseUrl), optedOut.get(file.id))
 }
 
 /** Which payouts count for which listing of the directory. */
@@ -46,19 +64,20 @@ export function readPayoutFacts(
     .filter((file) => !isOptedOut(file, ledger, baseUrl))
     .map((file) => {
       const { id } = file
-      const host = hostAt(file, baseUrl)
       const seen = combineEvidence(evidence.get(id) ?? {}, ledger.probed.get(id))
       const named = seen.interface?.payouts ?? []
       // A proof ends with its claim, and a claim gives nothing on another host.
-      const owner = ownerAt(host ?? '', tables.sharedHosts)
-      const isClaimed = ledger.claimed.get(id) === host
+      const place = isClaimed(file, ledger, baseUrl) ? ledger.claimed.get(id) : undefined
+      const domain = ownerAt(hostAt(file, baseUrl) ?? '', tables.sharedHosts)
+      // Who proved a repository speaks for no other page of the code host.
+      const owner = place?.includes('/') === true ? place : domain
       return {
         id,
         owner,
         isSeed: seeds.has(owner),
         published: file.facts.payout,
         named: named.map(({ payout }) => payout),
-        proven: isClaimed ? (ledger.provenPayouts.get(id) ?? []) : [],
+        proven: place === undefined ? [] : (ledger.provenPayouts.get(id) ?? []),
       }
     })
 }

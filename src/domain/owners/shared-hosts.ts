@@ -67,6 +67,24 @@ export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
 }
 
+/**
+ * Whether what was proved at a place covers a URL. A place is a host, or a repository on a code host.
+ *
+ * @example isProvedAt('https://github.com/Acme/tides/tree/main', 'github.com/acme/tides') → true
+ */
+export function isProvedAt(url: string, place: string | undefined): boolean {
+  const host = hostOf(url)
+  if (host === null || place === undefined || !place.includes('/')) return host === place
+  const [owner, repository] = pathNames(url)
+  return place === `${host}/${owner}/${repository}`
+}
+
+/** Who owns the page on a code host, and the repository. @example → ['acme', 'tides'] */
+export function pathNames(url: string): [owner: string, repository: string] {
+  const [, owner = '', repository = ''] = new URL(url).pathname.toLowerCase().split('/')
+  return [owner, repository.replace(/\.git$/, '')]
+}
+
 function readSuffix(name: string) {
   return parse(name, { allowPrivateDomains: true, validateHostname: false })
 }

@@ -53,13 +53,13 @@ export const ClaimBodySchema = v.strictObject({
     v.pipe(
       v.picklist(CLAIM_METHODS),
       v.description(
-        'How to prove control of the host: a file, a DNS record or your address; well_known if absent.',
+        'How to prove control of the host: a file, a DNS record, your address or a workflow; well_known if absent.',
       ),
     ),
   ),
 })
 
-/** What the seller publishes, and where: one of `url`, `record`, `address`, by method. */
+/** What the seller publishes or sends, and where: one of `url`, `record`, `address`, by method. */
 export const ClaimStartedSchema = v.object({
   claim: ClaimSchema,
   token: v.string(),

@@ -144,7 +144,8 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email'] as const
+/** The three of the specification, and ours for pages of a code host, where none of them can prove. */
+export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]
 
 export const CLAIM_STATES = ['pending', 'verified', 'expired', 'superseded', 'lapsed'] as const

@@ -20,6 +20,11 @@ export const CLAIM_METHOD_TEXTS: Record<
     instead: 'an email address',
     text: 'Sign in with an email address at the domain of the listing.',
   },
+  oidc: {
+    label: 'A workflow of your repository',
+    instead: 'a workflow',
+    text: 'For a listing on GitHub or GitHub Pages: a workflow of the repository sends its identity token.',
+  },
 }
 
 export const CLAIM_STATE_TEXTS: Record<ClaimState, string> = {
