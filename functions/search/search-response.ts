@@ -75,9 +75,9 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
     ...{ text: bytes.text, prepared: bytes.add },
     listing(part, row, link) {
       const body = readBody(input.index, part, row)
-      bytes.add(body.subarray(0, body.length - BODY_ENDING.length))
+      bytes.add(body, 0, body.length - BODY_ENDING.length)
       bytes.text(link)
-      bytes.add(body.subarray(BODY_PREFIX.length, body.indexOf(QUOTATION_MARK, BODY_PREFIX.length)))
+      bytes.add(body, BODY_PREFIX.length, body.indexOf(QUOTATION_MARK, BODY_PREFIX.length))
     },
   })
   return bytes.take()
@@ -85,6 +85,9 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
 
 const QUOTATION_MARK = 0x22
 const MOST_BYTES_A_CHARACTER = 3
+const MAX_ASCII = 0x7f
+/** Bytes. */
+const SHORT = 64
 const encoder = new TextEncoder()
 /** Answers are written one at a time, and each copies its bytes out in the end. */
 let memory = new Uint8Array(2 ** 16)
@@ -102,15 +105,28 @@ export function startBytes() {
     length: () => length,
     text(text: string): void {
       reserve(text.length * MOST_BYTES_A_CHARACTER)
-      length += encoder.encodeInto(text, memory.subarray(length)).written
+      const into = memory
+      let at = 0
+      for (; at < text.length; at += 1) {
+        const code = text.charCodeAt(at)
+        if (code > MAX_ASCII) break
+        into[length + at] = code
+      }
+      length += at === text.length ? at : encoder.encodeInto(text, into.subarray(length)).written
     },
-    add(more: Uint8Array): void {
-      reserve(more.length)
-      memory.set(more, length)
-      length += more.length
+    /** What is short is copied by hand: a view of it would cost more than its bytes. */
+    add(more: Uint8Array, start = 0, end = more.length): void {
+      reserve(end - start)
+      const into = memory
+      if (end - start > SHORT)
+        into.set(start === 0 && end === more.length ? more : more.subarray(start, end), length)
+      else for (let at = start; at < end; at += 1) into[length + at - start] = more[at] ?? 0
+      length += end - start
     },
     /** What was written from a place on, until something is added. */
     since: (start: number): Uint8Array<ArrayBuffer> => memory.subarray(start, length),
+    /** All of the memory, until something is added. */
+    memory: () => memory,
     /** Forgets what was written from a place on. */
     cut(start: number): void {
       length = start

@@ -4,6 +4,7 @@ import {
 } from '../../src/domain/search/search-parameters.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { hashText } from '../../src/search/numbers/hash-text.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
@@ -15,6 +16,8 @@ import { compressWhole, writeGzipResponse } from './write-gzip-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
+/** Hashes of queries asked lately: most are asked once, and those are not worth keeping. */
+const ASKED_ONCE = 2 ** 14
 
 /** Agents that ask the same thing ask it in few words; longer texts are not worth the room. */
 const MAX_REMEMBERED_CHARACTERS = 256
@@ -134,7 +137,7 @@ interface AnsweredQueries {
 }
 
 /**
- * Remembers what was answered to the queries asked most. An index never changes, so nothing here
+ * Remembers what was answered to the queries asked most, from the second time on. An index never changes, so nothing here
  * can be stale; another index forgets everything.
  *
  * @param most how many are remembered; the least recently asked leave first. 0 remembers none.
@@ -142,6 +145,7 @@ interface AnsweredQueries {
 function createAnsweredQueries(most = REMEMBERED_QUERIES): AnsweredQueries {
   let of: SearchIndex | undefined
   let remembered = new Map<string, AnsweredQuery>()
+  const askedOnce = new Uint32Array(ASKED_ONCE)
   return {
     find(index, rawQuery) {
       if (index !== of) return undefined
@@ -153,6 +157,10 @@ function createAnsweredQueries(most = REMEMBERED_QUERIES): AnsweredQueries {
     },
     keep(index, rawQuery, answered) {
       if (rawQuery.length > MAX_REMEMBERED_CHARACTERS || most === 0) return
+      const hash = hashText(rawQuery)
+      const isSecond = askedOnce[hash % ASKED_ONCE] === hash
+      askedOnce[hash % ASKED_ONCE] = hash
+      if (!isSecond) return
       if (index !== of) remembered = new Map()
       of = index
       remembered.set(rawQuery, answered)

@@ -1,9 +1,8 @@
 import { brotliCompressSync, constants, crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import {
   BODY_PREFIX,
-  idOf,
   LAST_BLOCK,
-  middleOf,
+  partsOf,
   STORED_HEADER_BYTES,
   writeStoredHeader,
 } from '../../src/search/index/body-records.ts'
@@ -16,7 +15,7 @@ const TRAILER_BYTES = 8
 /** Stands before a text until its length is known. */
 const NO_HEADER = new Uint8Array(STORED_HEADER_BYTES)
 /** What is shorter is written as it is: a block of its own would take longer than it saves. */
-const WORTH_DEFLATING = 512
+const WORTH_DEFLATING = 1024
 const PREPARED = { level: 9, finishFlush: constants.Z_SYNC_FLUSH }
 const FAST = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
@@ -42,10 +41,6 @@ export function compressWhole(coding: 'gzip' | 'br', bytes: Uint8Array): Uint8Ar
 export function writeGzipResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   const bytes = startBytes()
   let [start, length, crc] = [0, 0, 0]
-  const count = (more: Omit<Blocks, 'blocks'>) => {
-    crc = joinCrc32(crc, more.crc, more.length)
-    length += more.length
-  }
   const openText = () => {
     start = bytes.length()
     bytes.add(NO_HEADER)
@@ -53,31 +48,41 @@ export function writeGzipResponse(input: SearchResponseInput): Uint8Array<ArrayB
   /** What is short is written as it is. */
   const closeText = () => {
     const text = bytes.since(start + STORED_HEADER_BYTES)
-    count({ length: text.length, crc: crc32(text) })
+    length += text.length
+    crc = crc32(text, crc)
     if (text.length > 0 && text.length <= WORTH_DEFLATING)
-      return writeStoredHeader(bytes.since(start), 0, text.length)
+      return writeStoredHeader(bytes.memory(), start, text.length)
     const blocks = text.length === 0 ? text : deflateRawSync(text, FAST)
     bytes.cut(start)
     bytes.add(blocks)
   }
-  const add = (more: Blocks) => {
-    closeText()
-    bytes.add(more.blocks)
-    count(more)
-    openText()
+  const countBlocks = (more: Omit<Blocks, 'blocks'>) => {
+    crc = joinCrc32(crc, more.crc, more.length)
+    length += more.length
   }
   bytes.add(GZIP_HEADER)
   openText()
   writeFull(input, {
     text: bytes.text,
-    prepared: (text) => add(blocksOf(text)),
+    prepared(text) {
+      closeText()
+      const more = blocksOf(text)
+      bytes.add(more.blocks)
+      countBlocks(more)
+      openText()
+    },
     listing(part, row, link) {
       const record = readRecord(input.index, part, row)
+      const parts = partsOf(record)
+      const { idAt, middleAt, middleEnd } = parts
       bytes.add(BODY_PREFIX)
-      bytes.add(idOf(record))
-      add(middleOf(record))
+      bytes.add(record, idAt, middleAt)
+      closeText()
+      bytes.add(record, middleAt, middleEnd)
+      countBlocks(parts)
+      openText()
       bytes.text(link)
-      bytes.add(idOf(record))
+      bytes.add(record, idAt, middleAt)
     },
   })
   closeText()

@@ -2,12 +2,7 @@ import { crc32 as zlibCrc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { deflateBlock } from '../../src/compile/engine/write-engine.ts'
-import {
-  middleOf,
-  packBody,
-  storedBlocks,
-  unpackBody,
-} from '../../src/search/index/body-records.ts'
+import { packBody, partsOf, storedBlocks, unpackBody } from '../../src/search/index/body-records.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import { crc32, joinCrc32 } from '../../src/search/numbers/crc32.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
@@ -41,7 +36,7 @@ test.each([
       const body = new TextEncoder().encode(text)
       const record = packBody('mcp.a', body, deflate)
       expect(new TextDecoder().decode(unpackBody(record))).toBe(text)
-      expect(middleOf(record).length).toBe(body.length - '{"id":"mcp.a'.length - '}}'.length)
+      expect(partsOf(record).length).toBe(body.length - '{"id":"mcp.a'.length - '}}'.length)
     }),
     { numRuns: 50 },
   )

@@ -66,11 +66,13 @@ export function idOf(record: Uint8Array): Uint8Array {
   return record.subarray(ID_AT, ID_AT + (record[ID_AT - 1] ?? 0))
 }
 
-/** The middle of the body a record holds: as deflate blocks, its length as text, and its CRC-32. */
-export function middleOf(record: Uint8Array) {
+/** Where a record holds the id and the blocks of the middle, and the length and CRC-32 of its text. */
+export function partsOf(record: Uint8Array) {
   const idBytes = record[ID_AT - 1] ?? 0
   return {
-    blocks: record.subarray(ID_AT + idBytes, record.length - LAST_BLOCK.length),
+    idAt: ID_AT,
+    middleAt: ID_AT + idBytes,
+    middleEnd: record.length - LAST_BLOCK.length,
     length: numberAt(record, 0) - BODY_PREFIX.length - idBytes - BODY_ENDING.length,
     crc: numberAt(record, 4),
   }

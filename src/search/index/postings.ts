@@ -58,9 +58,10 @@ export function pairText(a: string, b: string): string {
 
 /** The number of a term, or -1. */
 export function findTerm(terms: TermDictionary, text: string): number {
-  const [first = '', second] = text.split(PAIR_MARK)
-  const number = findWord(terms.words, first)
-  return second === undefined ? number : findPair(terms, number, findWord(terms.words, second))
+  const end = text.indexOf(PAIR_MARK)
+  if (end < 0) return findWord(terms.words, text)
+  const [first, second] = [text.slice(0, end), text.slice(end + 1)]
+  return findPair(terms, findWord(terms.words, first), findWord(terms.words, second))
 }
 
 /** The number of the pair of two words, in either order, or -1. */

@@ -152,13 +152,12 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
 /** Nearly every query is made of such words alone, and needs no reading. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
+  const known = index.words.foreign()
+  const lexicons = LATIN.flatMap((language) => known.get(language) ?? [])
+  if (lexicons.some(({ meanings }) => meanings.get(word)?.english === null)) return false
+  if (lookUpWord(index, word).rows >= KNOWN_ROWS) return true
   const tokens: Token[] = [{ text: word, word: { whole: word, parts: [], style: 'plain' } }]
-  const meanings = LATIN.flatMap((language) => {
-    const lexicon = index.words.foreign().get(language)
-    return (lexicon && readStretch(tokens, lexicon).meaning) ?? []
-  })
-  if (meanings.some(({ english }) => english === null)) return false
-  return meanings.length === 0 || lookUpWord(index, word).rows >= KNOWN_ROWS
+  return lexicons.every((lexicon) => readStretch(tokens, lexicon).meaning === null)
 })
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
