@@ -58,7 +58,7 @@ export function createApp(
   }
   // A door answers wrong methods too, in its own protocol.
   for (const [id, handler] of Object.entries(doors))
-    if (isLiveDoor(id)) app.all(DOORS[id].path, handler)
+    if (isLiveDoor(id)) mountDoor(app, id, handler)
   mountHealth(app, parts)
   mountSecurityText(app, parts)
   mountMetrics(app, metrics, parts.config.METRICS_TOKEN)
@@ -70,6 +70,14 @@ export function createApp(
     return response
   })
   return app
+}
+
+/** Pages of any origin may ask; MCP judges origins itself, whatever the method. */
+function mountDoor(app: H3, id: LiveDoorId, handler: Handler): void {
+  const { path, methods } = DOORS[id]
+  const allowed = methods[0] === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : ['POST', 'OPTIONS']
+  app.all(path, handler)
+  if (id !== 'mcp') app.on('OPTIONS', path, ({ url }) => answerPreflight(url.pathname, allowed))
 }
 
 function findHandler(handlers: Partial<Handlers>, id: string): Handler | undefined {

@@ -15,7 +15,7 @@ import { createBudget } from '../limits/budget.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
 import { createFeeds } from '../watches/change-feeds.ts'
-import { createArdAgentDoor, createArdSearchDoor } from './ard/ard-door.ts'
+import { createArdDoors } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
 import { createDirectory, type DirectoryParts } from './entry/directory.ts'
 import { BODY_LIMITS } from './entry/door-limits.ts'
@@ -44,8 +44,7 @@ export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handle
     a2a: opensOnce(async () => (await import('./a2a/a2a-door.ts')).createA2aDoor(parts)),
     ...createRegistryDoors(parts),
     ...createDiscoveryDoors(parts),
-    ard_search: createArdSearchDoor(parts),
-    ard_agent: createArdAgentDoor(parts),
+    ...createArdDoors(parts),
   }
 }
 

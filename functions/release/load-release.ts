@@ -81,6 +81,7 @@ export async function loadRelease(
       site: file.texts,
       files: createStaticFiles(publicDir, files, report),
       doorData: createDoorData(read),
+      peers: file.peers,
       tasks: file.tasks,
       pageCode: toPageCode(dir, file),
     },

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
-import type { SiteTexts } from '../../src/domain/derived/tables.ts'
+import type { Peer, SiteTexts } from '../../src/domain/derived/tables.ts'
 import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { ArdRowSchema } from '../../src/domain/doors/ard-entry.ts'
 import { ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
@@ -36,6 +37,7 @@ export interface Release {
   site: SiteTexts
   files: StaticFiles
   doorData: ReturnType<typeof createDoorData>
+  peers: readonly Peer[]
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames
   pageCode: PageCode
@@ -102,6 +104,10 @@ export function createDoorData(read: (name: string) => Promise<string>) {
   return {
     servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
     resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),
+    ardRows: once(async () => {
+      const rows = await readRows(read, 'data/ard-rows.ndjson', ArdRowSchema)
+      return new Map(rows.map((row) => [row.id, row]))
+    }),
     probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
     compareRows: once(async () => {
       const rows = await readRows(read, 'data/compare-rows.ndjson', CompareRowSchema)

@@ -11,15 +11,6 @@ afterAll(() => running.close())
 const read = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${running.url}${path}`, { headers })
 
-async function ard(body: unknown) {
-  const response = await fetch(`${running.url}/ard/search`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  return { status: response.status, json: await response.json() }
-}
-
 describe('documents that say where each door stands', () => {
   test.each([
     ['/.well-known/ard.json', 'application/json'],
@@ -53,70 +44,6 @@ describe('documents that say where each door stands', () => {
     for (const url of readable) {
       const response = await read(url.replace('https://waypost.example', ''))
       expect(response.status, url).toBe(200)
-    }
-  })
-
-  test('no identifier claims a seller’s domain', async () => {
-    const { json } = await ard({ query: { text: 'weather' } })
-    for (const { identifier } of json.results)
-      expect(identifier).toMatch(/^urn:air:waypost\.example:/)
-  })
-})
-
-describe('ARD', () => {
-  test('finds what the search finds, in its order, with scores that fall', async () => {
-    const { json } = await ard({ query: { text: 'weather' }, pageSize: 2 })
-    const api = await (await read('/api/v1/search?q=weather&limit=2')).json()
-    expect(
-      json.results.map(({ identifier }: { identifier: string }) => identifier.split(':').at(-1)),
-    ).toEqual(api.results.map(({ id }: { id: string }) => id))
-    expect(json.results[0].score).toBeGreaterThan(json.results[1].score)
-    const next = await ard({ query: { text: 'weather' }, pageSize: 2, pageToken: json.pageToken })
-    const elsewhere = await ard({ query: { text: 'tides' }, pageToken: json.pageToken })
-    expect(elsewhere.json).toMatchObject({ errorCode: 'INVALID_ARGUMENT' })
-    expect(next.json.results).toHaveLength(1)
-    expect(next.json.pageToken).toBeUndefined()
-  })
-
-  test('a filter takes one value of several in a key, and all keys', async () => {
-    const { json } = await ard({
-      query: { text: 'weather', filter: { kind: ['mcp_server', 'a2a_agent'], tag: 'weather' } },
-    })
-    for (const { type } of json.results) expect(type).not.toMatch(/kit/)
-  })
-
-  test('an entry is read whole by its name, without score and source', async () => {
-    const { json } = await ard({ query: { text: 'weather' } })
-    const { identifier } = json.results[0]
-    const entry = await (await read(`/ard/agents/${encodeURIComponent(identifier)}`)).json()
-    const { score: _, source: __, ...whole } = json.results[0]
-    expect(entry).toEqual(whole)
-  })
-
-  test.each([
-    ['an unknown member', { query: { text: 'x' }, sort: 'price' }, /sort/],
-    ['an unknown filter', { query: { text: 'x', filter: { price: '1' } } }, /price/],
-    ['no query', {}, /query/],
-    ['a token we never gave', { query: { text: 'x' }, pageToken: 'abc' }, /token/],
-    ['a place of a page', { query: { text: 'x' }, pageToken: '10' }, /token/],
-  ])('%s is named in its own form of error', async (_, body, expected) => {
-    const { status, json } = await ard(body)
-    expect(status).toBe(400)
-    expect(json).toEqual({
-      errorCode: 'INVALID_ARGUMENT',
-      message: expect.stringMatching(expected),
-    })
-  })
-
-  test('a name that is not ours is not found', async () => {
-    for (const urn of [
-      'urn:air:other.example:kit:x',
-      'urn:air:waypost.example:a2a_agent:x402.weather',
-      '%E0%A4%A',
-    ]) {
-      const response = await read(`/ard/agents/${urn}`)
-      expect(response.status, urn).toBe(404)
-      expect(await response.json()).toMatchObject({ errorCode: 'NOT_FOUND' })
     }
   })
 })

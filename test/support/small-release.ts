@@ -52,6 +52,7 @@ export function writeSmallRelease(dir: string, name: string): void {
       business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
     },
     also_search: [],
+    peers: [],
     search_choices: { kinds: {}, rails: {}, categories: [], sources: [] },
     tasks: [],
     page_code: code,

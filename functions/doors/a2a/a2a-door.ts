@@ -49,7 +49,6 @@ export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
     '0.3': new LegacyJsonRpcTransportHandler(requests),
   }
   return async function a2aDoor({ req }: H3Event): Promise<Response> {
-    if (req.method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
     if (req.method !== 'POST')
       return publicJson(
         toError(null, -32600, 'Send JSON-RPC requests by POST.'),
@@ -87,14 +86,6 @@ export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
       return { jsonrpc: '2.0', id, error: mapped }
     }
   }
-}
-
-const PREFLIGHT = {
-  Allow: 'POST, OPTIONS',
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'POST, OPTIONS',
-  'Access-Control-Allow-Headers': '*',
-  'Access-Control-Max-Age': '86400',
 }
 
 function toError(id: string | number | null, code: number, message: string) {

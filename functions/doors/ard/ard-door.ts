@@ -1,68 +1,27 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import type { Peer } from '../../../src/domain/derived/tables.ts'
+import { parseUrn, REGISTRY_TYPE, toArdEntry, toUrn } from '../../../src/domain/doors/ard-entry.ts'
 import {
-  AGENT_CARD_TYPE,
-  KIT_TYPE,
-  parseUrn,
-  SERVER_CARD_TYPE,
-  toArdEntry,
-} from '../../../src/domain/doors/ard-entry.ts'
-import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
-import type { ListingView } from '../../../src/domain/views/listing-view.ts'
+  ArdExploreSchema,
+  type ArdQuery,
+  ArdSearchSchema,
+  type Constraint,
+  countValues,
+  createOwnTerms,
+  createTermReader,
+  fitsFilter,
+} from '../../../src/domain/doors/ard-query.ts'
+import { fuseRanks, type PeerResult } from '../../../src/domain/doors/peer-answer.ts'
+import { readId } from '../../../src/search/index/index-rows.ts'
+import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { publicJson } from '../../http/problem.ts'
+import type { Handler, Parts } from '../../parts/parts.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
 import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
-import { readPageToken, toPageToken } from '../entry/read-page.ts'
-
-const ARD_DEFAULT_PAGE = 10
-
-const ARD_MOST_PAGE = 100
-
-/** What a filter may name; each takes one value or several, of which one must fit. */
-const FILTERS = {
-  type: (view: ListingView, baseUrl: string) => [toArdEntry(view, baseUrl).type],
-  kind: (view: ListingView) => [view.kind],
-  category: (view: ListingView) => view.categories,
-  rail: (view: ListingView) => (view.pricing.model === 'per_call' ? view.pricing.rails : []),
-  tag: (view: ListingView) => view.tags,
-} satisfies Record<string, (view: ListingView, baseUrl: string) => readonly string[]>
-
-const values = v.pipe(
-  v.union([v.pipe(v.string(), v.maxLength(100)), v.array(v.pipe(v.string(), v.maxLength(100)))]),
-  v.transform((given) => (typeof given === 'string' ? [given] : given)),
-)
-
-const FilterSchema = v.strictObject({
-  type: v.optional(
-    v.pipe(
-      values,
-      v.everyItem(
-        (type) => [AGENT_CARD_TYPE, KIT_TYPE, SERVER_CARD_TYPE].includes(type),
-        `expected ${AGENT_CARD_TYPE}, ${SERVER_CARD_TYPE} or ${KIT_TYPE}`,
-      ),
-    ),
-  ),
-  kind: v.optional(values),
-  category: v.optional(values),
-  rail: v.optional(values),
-  tag: v.optional(values),
-})
-
-/** Body of `POST /ard/search`; closed, as the protocol has it. */
-const ArdSearchSchema = v.strictObject({
-  query: v.strictObject({
-    text: v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
-    filter: v.optional(FilterSchema, {}),
-  }),
-  // We refer to no other registry, so the three mean the same here.
-  federation: v.optional(v.picklist(['auto', 'referrals', 'none'])),
-  pageSize: v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(ARD_MOST_PAGE)),
-    ARD_DEFAULT_PAGE,
-  ),
-  pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
-})
+import { QueryFault, readPageToken, toPageToken } from '../entry/read-page.ts'
+import { createPeerSearch, type PeerAnswer } from './ask-peers.ts'
 
 /** ARD's own errors, `{errorCode, message}`, with the HTTP status each goes with. */
 const STATUSES = {
@@ -70,77 +29,155 @@ const STATUSES = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   RATE_LIMIT_EXCEEDED: 429,
-  INTERNAL: 500,
 } as const
 
 const MAX_BODY_BYTES = 16 * 1024
-/** Results looked at for one page: a filter that fits nothing must not read the whole directory. */
-const MOST_SCANNED = 200
-const SCAN_STEP = 50
+const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
+type ArdParts = DirectoryParts & DoorLimits & DoorBodies & Pick<Parts, 'resolver' | 'clock'>
 type ArdSearch = v.InferOutput<typeof ArdSearchSchema>
 
-/** `POST /ard/search`. */
-export function createArdSearchDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
+/** The registry API of ARD 0.91 (§5.3): over our listings, and over those of the peers we know. */
+export function createArdDoors(parts: ArdParts) {
   const directory = createDirectory(parts, 'api')
-  const baseUrl = parts.config.BASE_URL
-  return async function ardSearch({ req }: H3Event): Promise<Response> {
-    if (req.method !== 'POST')
-      return toArdError('METHOD_NOT_ALLOWED', 'Search by POST.', { Allow: 'POST' })
-    const body = await readDoorBody(parts, req, MAX_BODY_BYTES)
-    if ('fault' in body) {
-      const isFull = body.status === 429 || body.status === 503
-      const code = isFull ? 'RATE_LIMIT_EXCEEDED' : 'INVALID_ARGUMENT'
-      return toArdError(code, body.fault, body.headers)
-    }
-    const { taken } = body
-    const parsed = v.safeParse(ArdSearchSchema, body.json)
-    if (!parsed.success) return toArdError('INVALID_ARGUMENT', toSentence(parsed.issues), taken)
-    const { pageToken, query } = parsed.output
-    const start = pageToken === undefined ? '0' : readPageToken(pageToken, JSON.stringify(query))
-    if (start === null)
-      return toArdError('INVALID_ARGUMENT', 'pageToken: expected a token we gave.', taken)
-    return publicJson(await findPage(directory, parsed.output, baseUrl, Number(start)), taken)
+  return {
+    ard_search: createBodyDoor(parts, ArdSearchSchema, createSearch(parts, directory)),
+    ard_explore: createBodyDoor(parts, ArdExploreSchema, createExplore(parts)),
+    ard_agent: createAgentDoor(parts, directory),
   }
 }
 
-async function findPage(directory: Directory, asked: ArdSearch, baseUrl: string, start: number) {
-  const { text, filter } = asked.query
-  const results: object[] = []
-  let offset = start
-  let total = Number.POSITIVE_INFINITY
-  while (results.length < asked.pageSize && offset < total && offset - start < MOST_SCANNED) {
-    const found = directory.search({ q: text, limit: SCAN_STEP, offset })
-    if ('problems' in found) break
-    total = found.total
-    for (const row of found.rows) {
-      if (results.length === asked.pageSize) break
-      offset += 1
-      const view = await directory.listing(row.id)
-      if (view === null || !fitsArdFilter(view, filter, baseUrl)) continue
-      results.push({
-        ...toArdEntry(view, baseUrl),
-        score: scoreOfRank(offset - 1),
-        source: baseUrl,
-      })
+/** `POST /ard/search`: a page of ours, on the first one fused with what peers have. */
+function createSearch(parts: ArdParts, directory: Directory) {
+  const baseUrl = parts.config.BASE_URL
+  const findRows = createFinder(parts)
+  const askPeers = createPeerSearch(parts)
+  return async function search(asked: ArdSearch, event: H3Event) {
+    const { federation, pageSize, pageToken, query } = asked
+    const start = pageToken === undefined ? 0 : readStart(pageToken, query)
+    const constraints = readConstraints(query, baseUrl)
+    const isFused = federation === 'auto' && pageToken === undefined
+    const answers = isFused ? await askPeers({ query, constraints }, event) : []
+    const found = await findRows(query, constraints, start + pageSize + 1)
+    const ours = found
+      .slice(start, start + pageSize)
+      .map((row) => ({ identifier: toUrn(row.id, row.kind, baseUrl), id: row.id }))
+    const theirs = answers.map(({ peer, results }) =>
+      (results ?? []).map((result) => ({ ...result, source: peer.url })),
+    )
+    const page = fuseRanks<Placed>([ours, ...theirs]).slice(0, pageSize)
+    const shown = page.flatMap((entry) => ('id' in entry ? [entry.id] : []))
+    parts.ledger.usage.searched(shown, 'api')
+    const results = await Promise.all(
+      page.map(async (entry, at) => {
+        const score = scoreOfRank(start + at)
+        if (!('id' in entry)) return { ...entry, score }
+        const view = await directory.listing(entry.id)
+        return view && { ...toArdEntry(view, baseUrl), score, source: `${baseUrl}/ard` }
+      }),
+    )
+    const next = start + shown.length
+    const referred =
+      federation === 'referrals'
+        ? parts.release().peers
+        : answers.flatMap(({ peer, results }) => (results === null ? [peer] : []))
+    return {
+      body: {
+        results: results.filter((result) => result !== null),
+        ...(referred.length > 0 && { referrals: referred.map(toReferral) }),
+        ...(next < found.length && { pageToken: toPageToken(String(next), JSON.stringify(query)) }),
+      },
+      ...(answers.length > 0 && { headers: toPeerHeaders(answers) }),
     }
-    if (found.rows.length === 0) break
   }
-  const pageToken = toPageToken(String(offset), JSON.stringify(asked.query))
-  return { results, ...(offset < total && { pageToken }) }
+}
+
+/** One of ours by its id, or one of a peer as it may be shown. */
+type Placed = { identifier: string; id: string } | (PeerResult & { source: string })
+
+function readStart(token: string, query: ArdQuery): number {
+  const start = readPageToken(token, JSON.stringify(query))
+  if (start === null) throw new QueryFault('pageToken: expected a token we gave.')
+  return Number(start)
+}
+
+/** A peer that did not answer is referred to: the caller may ask it itself. */
+function toReferral({ identifier, name, url }: Peer) {
+  return { identifier, displayName: name, type: REGISTRY_TYPE, url: `${url}/search` }
+}
+
+/** The answer's own form is closed (§5.3.2), so a header says how each peer was found. */
+function toPeerHeaders(answers: readonly PeerAnswer[]): Record<string, string> {
+  const items = answers.map(({ peer, outcome }) => `"${peer.identifier}";outcome=${outcome}`)
+  return { 'Ard-Peers': items.join(', '), 'Access-Control-Expose-Headers': 'Ard-Peers' }
+}
+
+/** 100 for the first result and falling with its rank: how well it fits, never trust. */
+function scoreOfRank(rank: number): number {
+  return Math.max(1, Math.round(100 / (1 + rank / 10)))
+}
+
+/** `POST /ard/explore`: how many of our listings that fit have each value of a term. */
+function createExplore(parts: ArdParts) {
+  const baseUrl = parts.config.BASE_URL
+  const findRows = createFinder(parts)
+  const terms = createOwnTerms(baseUrl)
+  return async function explore({ query, resultType }: v.InferOutput<typeof ArdExploreSchema>) {
+    const constraints = readConstraints(query, baseUrl)
+    const readTerm = createTermReader(query['@context'], baseUrl)
+    const found = await findRows(query, constraints, Number.POSITIVE_INFINITY)
+    const facets = resultType.facets.map((facet) => {
+      const iri = readTerm(facet.field)
+      if (iri === null) throw new QueryFault(`${facet.field}: ${UNBOUND}`)
+      return [facet.field, countValues(found, terms.get(iri), facet)] as const
+    })
+    return { body: { resultType: 'facets', facets: Object.fromEntries(facets) } }
+  }
+}
+
+const UNBOUND =
+  'expected a term of ARD, kind, category, rail, tag, or a prefix that the query’s @context binds'
+
+/** Every key of the filter, read in the query's context. */
+function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: string) {
+  const readTerm = createTermReader(context, baseUrl)
+  return Object.entries(filter).map(([key, given]): Constraint => {
+    const iri = readTerm(key)
+    if (iri === null) throw new QueryFault(`query.filter.${key}: ${UNBOUND}`)
+    return { iri, values: typeof given === 'string' ? [given] : given }
+  })
+}
+
+/** Our listings that fit, the best first. Without a filter only the first `most` are ranked. */
+function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>) {
+  const terms = createOwnTerms(config.BASE_URL)
+  return async ({ text }: ArdQuery, constraints: readonly Constraint[], most: number) => {
+    const { search: index, doorData } = release()
+    const rows = await doorData.ardRows()
+    const q = text?.toWellFormed().trim()
+    const { organic } = searchIndex(index, {
+      ...(q && { q }),
+      limit: Math.min(constraints.length === 0 ? most : index.organic.rows, index.organic.rows),
+      offset: 0,
+    })
+    return organic.rows
+      .flatMap(({ row }) => rows.get(readId(index, 'organic', row)) ?? [])
+      .filter((row) => fitsFilter(row, constraints, terms))
+  }
 }
 
 /** `GET /ard/agents/{urn}`: one entry, whole. */
-export function createArdAgentDoor(parts: DirectoryParts & DoorLimits) {
-  const directory = createDirectory(parts, 'api')
+function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
   const baseUrl = parts.config.BASE_URL
   return async function ardAgent({ req, url }: H3Event): Promise<Response> {
     if (req.method !== 'GET' && req.method !== 'HEAD')
-      return toArdError('METHOD_NOT_ALLOWED', 'Read by GET.', { Allow: 'GET, HEAD' })
+      return toArdError('METHOD_NOT_ALLOWED', 'Read by GET.', { Allow: 'GET, HEAD, OPTIONS' })
     const { allowed, taken } = await takeForDoor(parts, 'search', req)
     if (!allowed) return toArdError('RATE_LIMIT_EXCEEDED', 'Too many requests.', taken)
     const urn = decode(url.pathname.slice(url.pathname.lastIndexOf('/') + 1))
-    const id = urn === null ? null : parseUrn(urn, baseUrl)
+    if (!URN.test(urn))
+      return toArdError('INVALID_ARGUMENT', 'Expected a urn:air: identifier, encoded once.', taken)
+    const id = parseUrn(urn, baseUrl)
     const view = id === null ? null : await directory.listing(id)
     if (view === null || toArdEntry(view, baseUrl).identifier !== urn)
       return toArdError('NOT_FOUND', 'No entry of ours has this identifier.', taken)
@@ -148,11 +185,42 @@ export function createArdAgentDoor(parts: DirectoryParts & DoorLimits) {
   }
 }
 
-function decode(text: string): string | null {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return null
+    return ''
+  }
+}
+
+/** A door that reads a JSON body of one shape; what is wrong with it is said in ARD's own words. */
+function createBodyDoor<Schema extends v.GenericSchema>(
+  parts: ArdParts,
+  schema: Schema,
+  answer: (
+    asked: v.InferOutput<Schema>,
+    event: H3Event,
+  ) => Promise<{ body: object; headers?: Record<string, string> }>,
+): Handler {
+  return async function ardDoor(event: H3Event): Promise<Response> {
+    if (event.req.method !== 'POST')
+      return toArdError('METHOD_NOT_ALLOWED', 'Ask by POST.', { Allow: 'POST, OPTIONS' })
+    const read = await readDoorBody(parts, event.req, MAX_BODY_BYTES)
+    if ('fault' in read) {
+      const isFull = read.status === 429 || read.status === 503
+      const code = isFull ? 'RATE_LIMIT_EXCEEDED' : 'INVALID_ARGUMENT'
+      return toArdError(code, read.fault, read.headers)
+    }
+    const parsed = v.safeParse(schema, read.json)
+    if (!parsed.success)
+      return toArdError('INVALID_ARGUMENT', toSentence(parsed.issues), read.taken)
+    try {
+      const { body, headers } = await answer(parsed.output, event)
+      return publicJson(body, { ...read.taken, ...headers })
+    } catch (error) {
+      if (!(error instanceof QueryFault)) throw error
+      return toArdError('INVALID_ARGUMENT', error.message, read.taken)
+    }
   }
 }
 
@@ -163,27 +231,10 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .join('; ')
 }
 
-type ArdErrorCode = keyof typeof STATUSES
-
 function toArdError(
-  errorCode: ArdErrorCode,
+  errorCode: keyof typeof STATUSES,
   message: string,
   headers: Record<string, string>,
 ): Response {
   return publicJson({ errorCode, message }, headers, STATUSES[errorCode])
-}
-
-type ArdFilter = v.InferOutput<typeof FilterSchema>
-
-/** AND across the keys of a filter, OR among the values of one. */
-function fitsArdFilter(view: ListingView, filter: ArdFilter, baseUrl: string): boolean {
-  return Object.entries(FILTERS).every(([name, read]) => {
-    const wanted = Object.entries(filter).find(([key]) => key === name)?.[1]
-    return wanted === undefined || read(view, baseUrl).some((value) => wanted.includes(value))
-  })
-}
-
-/** 100 for the first result and falling with its rank: how well it fits, never trust. */
-function scoreOfRank(rank: number): number {
-  return Math.max(1, Math.round(100 / (1 + rank / 10)))
 }

@@ -56,7 +56,7 @@ export function createReadDoor(
     publicJson({ error }, headers, status)
   return async ({ req, url }: H3Event): Promise<Response> => {
     if (req.method !== 'GET' && req.method !== 'HEAD')
-      return refuse(405, refusal, { Allow: 'GET, HEAD' })
+      return refuse(405, refusal, { Allow: 'GET, HEAD, OPTIONS' })
     const { allowed, taken } = await takeForDoor(parts, 'search', req)
     if (!allowed) return refuse(429, 'Too many requests', taken)
     try {

@@ -7,6 +7,7 @@ import { SourceRowSchema } from '../../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
   CategoryRowSchema,
+  PeerSchema,
   RoadmapRowSchema,
   SiteTextsSchema,
   TaskRowSchema,
@@ -53,6 +54,7 @@ const CONTENT_SCHEMAS = {
   'also_search.schema.json': () => toListOf(AlsoSearchSchema),
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
   'policies.schema.json': () => toListOf(PolicySchema),
+  'peers.schema.json': () => toListOf(PeerSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),

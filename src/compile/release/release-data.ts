@@ -7,6 +7,7 @@ import type {
   ReleaseFile,
   SearchChoices,
 } from '../../domain/derived/release-file.ts'
+import { toArdRow } from '../../domain/doors/ard-entry.ts'
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import type { LiveListing } from '../../domain/listing/live-listing.ts'
@@ -54,6 +55,7 @@ export function writeRows(
     'mcp-servers.ndjson': toLines(
       toRegistryRows(listings, goneServers, { baseUrl, policies: tables.policies }),
     ),
+    'ard-rows.ndjson': toLines(listings.map(toArdRow)),
     'paid-resources.ndjson': toLines(toResourceRows(listings, baseUrl)),
     'probe-plans.ndjson': toLines(listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? [])),
     'gone.ndjson': toLines(gone),
@@ -77,6 +79,7 @@ export function writeManifest(
     shared_hosts: catalogue.tables.sharedHosts,
     texts: catalogue.tables.site,
     also_search: catalogue.tables.alsoSearch,
+    peers: catalogue.tables.peers,
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),
     tasks: site.tasks.map(({ id, name }) => ({ id, name })),
     page_code: pageCode.folder,

@@ -5,7 +5,6 @@ import { toAgentCard, toOwnServerCard } from '../../domain/doors/cards/own-cards
 import {
   toAiCatalog,
   toApiCatalog,
-  toArdManifest,
   toLlmsFullText,
   toLlmsText,
 } from '../../domain/doors/catalog-documents.ts'
@@ -79,7 +78,7 @@ function writeDoors(
   listings: readonly CompiledListing[],
 ): void {
   writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl, names))
-  writer.writeJson('.well-known/ard.json', toArdManifest(baseUrl, names))
+  writer.writeJson('.well-known/ard.json', toAiCatalog(baseUrl, names))
   writer.writeJson('.well-known/ai-catalog.json', toAiCatalog(baseUrl, names))
   writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
   writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl, names))

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { count } from '../wire/shapes.ts'
-import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
+import { AlsoSearchSchema, PeerSchema, SiteTextsSchema } from './tables.ts'
 
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
@@ -28,6 +28,8 @@ export const ReleaseFileSchema = v.strictObject({
   shared_hosts: SharedHostsSchema,
   texts: SiteTextsSchema,
   also_search: v.array(AlsoSearchSchema),
+  /** Registries that searches of ARD may also ask. */
+  peers: v.optional(v.array(PeerSchema), []),
   search_choices: SearchChoicesSchema,
   /** Names of tasks, for the prices of a comparison. */
   tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),

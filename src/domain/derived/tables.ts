@@ -33,6 +33,18 @@ export const TaskRowSchema = v.strictObject({
 
 export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: line })
 
+/** Another registry of ARD that searches may also ask: three facts of its own `ard.json`. */
+export const PeerSchema = v.strictObject({
+  identifier: textLike(
+    /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/,
+    'expected the identifier of its registry, such as urn:air:peer.example:registry:main',
+  ),
+  name: line,
+  /** Its search stands at `<url>/search`. */
+  url: textLike(/^https?:\/\/[^\s?#]*[^\s?#/]$/, 'expected an address without / at its end'),
+})
+export type Peer = v.InferOutput<typeof PeerSchema>
+
 /** Texts only: the status is derived from the route table. `endpoint` null means planned. */
 export const RoadmapRowSchema = v.strictObject({
   id: identifier,
@@ -132,6 +144,7 @@ export const TablesSchema = v.strictObject({
   costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
   policies: v.array(PolicySchema),
+  peers: v.pipe(v.array(PeerSchema), v.maxLength(10, 'expected at most 10 peers')),
   tasks: v.array(TaskRowSchema),
   searchWords: SearchWordsSchema,
   foreignWords: ForeignWordsSchema,

@@ -1,4 +1,8 @@
+import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SiteNames } from '../derived/tables.ts'
+import type { ListingFacts } from '../listing/listing-facts.ts'
+import { railsOf } from '../listing/pricing.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { kitPath } from '../wire/links.ts'
 import { KINDS, type Kind } from '../wire/vocabulary.ts'
@@ -16,6 +20,13 @@ export interface CatalogEntry {
   url?: string
   data?: object
   representativeQueries: string[]
+}
+
+/** A listing's entry, with terms of a namespace that its context binds. */
+interface ListingEntry extends CatalogEntry {
+  '@context': { directory: string }
+  tags: readonly string[]
+  [term: `directory:${string}`]: string | readonly string[]
 }
 
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
@@ -43,19 +54,52 @@ export function toOwnEntries(baseUrl: string, site: SiteNames): CatalogEntry[] {
 }
 
 /** A listing as an entry whose `url` or `data` is a document of the very `type` it names. */
-export function toArdEntry(view: ListingView, baseUrl: string): CatalogEntry {
+export function toArdEntry(view: ListingView, baseUrl: string): ListingEntry {
+  const type = typeOf(view)
   const entry = {
+    '@context': { directory: toOwnNamespace(baseUrl) },
     identifier: toUrn(view.id, view.kind, baseUrl),
     displayName: view.name,
     description: view.summary,
+    type,
     representativeQueries: toQueries(view),
+    tags: view.tags,
+    'directory:kind': view.kind,
+    'directory:category': view.categories,
+    'directory:rail': railsOf(view.pricing),
   }
-  const card = view.kind === 'mcp_server' ? toServerCard(view, baseUrl) : null
-  if (card !== null) return { ...entry, type: SERVER_CARD_TYPE, data: card }
-  const agentCard = view.discovery?.agent_card
-  if (view.kind === 'a2a_agent' && agentCard !== undefined)
-    return { ...entry, type: AGENT_CARD_TYPE, url: agentCard }
-  return { ...entry, type: KIT_TYPE, url: `${baseUrl}${kitPath(view.id)}` }
+  const card = type === SERVER_CARD_TYPE ? toServerCard(view, baseUrl) : null
+  if (card !== null) return { ...entry, data: card }
+  const url = type === AGENT_CARD_TYPE ? view.discovery?.agent_card : undefined
+  return { ...entry, url: url ?? `${baseUrl}${kitPath(view.id)}` }
+}
+
+type Typed = Pick<ListingFacts, 'kind' | 'invoke'> & Pick<ListingView, 'discovery'>
+
+function typeOf({ kind, invoke, discovery }: Typed) {
+  if (kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')) return SERVER_CARD_TYPE
+  return kind === 'a2a_agent' && discovery?.agent_card !== undefined ? AGENT_CARD_TYPE : KIT_TYPE
+}
+
+/** What filters and facets read of an entry. A row of the release. */
+export const ArdRowSchema = v.object({
+  id: v.string(),
+  kind: v.picklist(KINDS),
+  type: v.string(),
+  tags: v.array(v.string()),
+  categories: v.array(v.string()),
+  rails: v.array(v.string()),
+})
+export type ArdRow = v.InferOutput<typeof ArdRowSchema>
+
+export function toArdRow({ id, facts }: DerivedListing): ArdRow {
+  const { kind, tags, categories, pricing } = facts
+  return { id, kind, type: typeOf(facts), tags, categories, rails: [...railsOf(pricing)] }
+}
+
+/** Namespace of what entries of ours say beyond the terms of ARD. */
+export function toOwnNamespace(baseUrl: string): string {
+  return `${baseUrl}/docs#`
 }
 
 /** @example toUrn('x402.exa', 'http_api', 'https://directory.example') → 'urn:air:directory.example:http_api:x402.exa' */

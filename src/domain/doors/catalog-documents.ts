@@ -3,10 +3,7 @@ import type { ListingView } from '../views/listing-view.ts'
 import { kitPath } from '../wire/links.ts'
 import { toOwnEntries } from './ard-entry.ts'
 
-export function toArdManifest(baseUrl: string, site: SiteNames) {
-  return { entries: toOwnEntries(baseUrl, site) }
-}
-
+/** Also `ard.json`: ARD reads the entries alone, and tools of its 0.9 want the rest. */
 export function toAiCatalog(baseUrl: string, site: SiteNames) {
   return {
     specVersion: '1.0',

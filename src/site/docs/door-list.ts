@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
     example: (base) => `curl -s '${base}/discovery/search?query=web+search&limit=5'`,
   },
   ARD: {
-    note: 'The manifest names this directory, a search finds listings by text with filters by kind, category, rail, tag and type.',
+    note: 'ARD 0.91. The manifest names this directory; a search finds listings, and on its first page what our peers have, by text and by terms of any namespace that @context binds. federation none asks nobody else, referrals names the peers; Prefer: wait=3 is how long they may take.',
     example: (base) =>
       `curl -s '${base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
   },

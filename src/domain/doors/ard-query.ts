@@ -1,0 +1,166 @@
+import * as v from 'valibot'
+import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import { type ArdRow, toOwnNamespace, toUrn } from './ard-entry.ts'
+
+/** What `POST /ard/search` and `POST /ard/explore` take (ARD 0.91 §5.3); closed, as it has them. */
+const QuerySchema = v.strictObject({
+  '@context': v.optional(v.union([v.string(), v.array(v.unknown()), v.looseObject({})])),
+  text: v.optional(v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))),
+  filter: v.optional(
+    v.record(
+      v.pipe(v.string(), v.maxLength(300)),
+      v.union([v.string(), v.array(v.string())], 'expected text or a list of texts'),
+    ),
+    {},
+  ),
+})
+export type ArdQuery = v.InferOutput<typeof QuerySchema>
+
+const whole = (most: number) => v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most))
+const DEFAULT_PAGE = 10
+const DEFAULT_BUCKETS = 20
+const MOST_ASKED = 100
+
+export const ArdSearchSchema = v.strictObject({
+  query: v.strictObject({ ...QuerySchema.entries, text: v.nonOptional(QuerySchema.entries.text) }),
+  federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'auto'),
+  pageSize: v.optional(whole(MOST_ASKED), DEFAULT_PAGE),
+  pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
+})
+
+export const ArdExploreSchema = v.strictObject({
+  query: v.optional(QuerySchema, { filter: {} }),
+  resultType: v.strictObject({
+    facets: v.pipe(
+      v.array(
+        v.strictObject({
+          field: v.pipe(v.string(), v.maxLength(300)),
+          limit: v.optional(whole(MOST_ASKED), DEFAULT_BUCKETS),
+          minCount: v.optional(whole(Number.MAX_SAFE_INTEGER), 1),
+        }),
+      ),
+      v.maxLength(20, 'expected at most 20 facets'),
+    ),
+  }),
+})
+export type ArdFacet = v.InferOutput<typeof ArdExploreSchema>['resultType']['facets'][number]
+
+/** The namespace of terms that are written without a prefix (§4.1). */
+const ARD_NAMESPACE = 'https://agenticresourcediscovery.org/ns#'
+
+/** The terms of §4.2, and `publisher`, which is read from the identifier (§5.3.1). */
+const ARD_TERMS = [
+  ...['identifier', 'displayName', 'type', 'url', 'data', 'representativeQueries', 'capabilities'],
+  ...['description', 'tags', 'version', 'updatedAt', 'metadata', 'trustManifest', 'publisher'],
+]
+/** Below these a path leads on, as it is written (§5.3.1). */
+const OPAQUE = /^(data|metadata|trustManifest)\./
+
+/** An IRI, and a value of which an entry must have one. */
+export interface Constraint {
+  iri: string
+  values: readonly string[]
+}
+
+type Reader<Entry> = (entry: Entry) => readonly string[]
+/** What an entry says, by the IRI of a term. */
+export type Terms<Entry> = ReadonlyMap<string, Reader<Entry>>
+
+/** Terms of our own entries, and how their rows are read for them. */
+export function createOwnTerms(baseUrl: string): Terms<ArdRow> {
+  const own = toOwnNamespace(baseUrl)
+  const publisher = [new URL(baseUrl).hostname]
+  return new Map<string, Reader<ArdRow>>([
+    [`${ARD_NAMESPACE}identifier`, ({ id, kind }) => [toUrn(id, kind, baseUrl)]],
+    [`${ARD_NAMESPACE}type`, ({ type }) => [type]],
+    [`${ARD_NAMESPACE}tags`, ({ tags }) => tags],
+    [`${ARD_NAMESPACE}publisher`, () => publisher],
+    [`${own}kind`, ({ kind }) => [kind]],
+    [`${own}category`, ({ categories }) => categories],
+    [`${own}rail`, ({ rails }) => rails],
+  ])
+}
+
+/** The same of what a peer sent; whatever else it says is its own to judge. */
+export const PEER_TERMS: Terms<{ identifier: string; type?: string | undefined; tags: string[] }> =
+  new Map([
+    [`${ARD_NAMESPACE}identifier`, ({ identifier }) => [identifier]],
+    [`${ARD_NAMESPACE}type`, ({ type }) => (type === undefined ? [] : [type])],
+    [`${ARD_NAMESPACE}tags`, ({ tags }) => tags],
+    [`${ARD_NAMESPACE}publisher`, ({ identifier }) => [publisherOf(identifier)]],
+  ])
+
+/** @example publisherOf('urn:air:acme.example:server:weather') → 'acme.example' */
+export function publisherOf(identifier: string): string {
+  return identifier.split(':')[2]?.toLowerCase() ?? ''
+}
+
+/**
+ * Reads the names of filters and facets as IRIs (§5.3.1): two parties that bind one namespace to
+ * other prefixes mean the same. A context that lies elsewhere is not fetched.
+ *
+ * @returns the IRI of a name, or null for one that nothing binds
+ */
+export function createTermReader(context: ArdQuery['@context'], baseUrl: string) {
+  const own = toOwnNamespace(baseUrl)
+  const bound = new Map([
+    ...ARD_TERMS.map((term) => [term, ARD_NAMESPACE + term] as const),
+    // Without a prefix too: clients asked so before entries had namespaces.
+    ...['kind', 'category', 'rail'].map((term) => [term, own + term] as const),
+    ['tag', `${ARD_NAMESPACE}tags`] as const,
+    ...readBindings(context),
+  ])
+  return (name: string): string | null => {
+    const [, member = name] = OPAQUE.exec(name) ?? []
+    const known = bound.get(member)
+    if (known !== undefined) return known + name.slice(member.length)
+    const [prefix = '', local] = name.split(/:(.*)/s)
+    if (local?.startsWith('//')) return name
+    const namespace = bound.get(prefix)
+    return local === undefined || namespace === undefined ? null : namespace + local
+  }
+}
+
+function readBindings(context: ArdQuery['@context']): (readonly [string, string])[] {
+  const parts: unknown[] = Array.isArray(context) ? context : [context]
+  return parts.filter(isJsonObject).flatMap((part) =>
+    Object.entries(part).flatMap(([name, value]) => {
+      const iri = isJsonObject(value) ? value['@id'] : value
+      return typeof iri === 'string' ? [[name, iri] as const] : []
+    }),
+  )
+}
+
+/** AND across the keys of a filter, OR among the values of one. */
+export function fitsFilter<Entry>(
+  entry: Entry,
+  constraints: readonly Constraint[],
+  terms: Terms<Entry>,
+): boolean {
+  return constraints.every(({ iri, values }) =>
+    terms
+      .get(iri)?.(entry)
+      .some((value) => values.includes(value)),
+  )
+}
+
+/** How many entries have each value of a term, the most frequent first. */
+export function countValues<Entry>(
+  entries: readonly Entry[],
+  read: Reader<Entry> | undefined,
+  { limit, minCount }: ArdFacet,
+) {
+  const counts = new Map<string, number>()
+  for (const entry of entries)
+    for (const value of new Set(read?.(entry))) counts.set(value, (counts.get(value) ?? 0) + 1)
+  const buckets = [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .filter(({ count }) => count >= minCount)
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+  const beyond = buckets.slice(limit)
+  return {
+    buckets: buckets.slice(0, limit),
+    otherCount: beyond.reduce((sum, { count }) => sum + count, 0),
+  }
+}
