@@ -1,4 +1,5 @@
 import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi-operations.ts'
+import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Asker } from '../probe/ask.ts'
@@ -9,9 +10,12 @@ const PLACES: Record<DiscoveryFile, readonly string[]> = {
   llms_txt: ['/llms.txt'],
   x402_manifest: ['/.well-known/x402', '/.well-known/x402.json'],
   agent_card: ['/.well-known/agent-card.json', '/.well-known/agent.json'],
+  ard: ['/.well-known/ard.json'],
 }
 
 const MAX_TITLE = 300
+/** Cards that are looked for where a manifest says; the first that is one counts. */
+const MOST_CARDS = 3
 
 /** What a seller publishes about itself, at the places where it is looked for. */
 export interface FoundSeller {
@@ -32,8 +36,10 @@ export interface FoundSeller {
  */
 export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
   const found: FoundSeller = { origin, files: {}, api: null, card: null, title: null, fault: null }
-  for (const kind of ['openapi', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
-    for (const path of PLACES[kind]) {
+  // Its manifest says where else a card may be.
+  const named: string[] = []
+  for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
+    for (const path of [...PLACES[kind], ...(kind === 'agent_card' ? named : [])]) {
       const reply = await asker.ask({
         method: 'GET',
         url: origin + path,
@@ -46,6 +52,7 @@ export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Pro
       }
       const { status, body, cut } = reply.answer
       if (status === 200 && cut === null && take(found, kind, body)) {
+        if (kind === 'ard') named.push(...cardPathsOf(parseJson(body), origin))
         found.files[kind] = origin + path
         break
       }
@@ -70,9 +77,23 @@ function take(found: FoundSeller, kind: DiscoveryFile, text: string): boolean {
     return found.api !== null
   }
   if (!isJsonObject(value)) return false
+  if (kind === 'ard') return Array.isArray(value.entries)
   if (kind === 'x402_manifest')
     return 'x402Version' in value || 'resources' in value || 'endpoints' in value
   if (typeof value.name !== 'string' || (!('skills' in value) && !('url' in value))) return false
   found.card = value
   return true
+}
+
+/** Where an ARD manifest says that agent cards of this very origin lie. */
+function cardPathsOf(manifest: unknown, origin: string): string[] {
+  const entries = isJsonObject(manifest) && Array.isArray(manifest.entries) ? manifest.entries : []
+  return entries
+    .filter(isJsonObject)
+    .filter(({ type }) => type === AGENT_CARD_TYPE)
+    .flatMap(({ url }) => (typeof url === 'string' ? (URL.parse(url, origin) ?? []) : []))
+    .filter((url) => url.origin === origin)
+    .map(({ pathname }) => pathname)
+    .filter((path) => !PLACES.agent_card.includes(path))
+    .slice(0, MOST_CARDS)
 }

@@ -7,13 +7,14 @@ export async function createRegistryServer(answer: Answer) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
-    answer(request, response)
+    served.answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
   const { port } = address
-  return {
+  const served = {
+    answer,
     url: `http://127.0.0.1:${port}/v0.1/servers?limit=100&version=latest`,
     origin: `http://127.0.0.1:${port}`,
     asked,
@@ -22,6 +23,7 @@ export async function createRegistryServer(answer: Answer) {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+  return served
 }
 
 export function sendJson(response: ServerResponse, body: unknown, status = 200): void {

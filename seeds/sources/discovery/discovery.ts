@@ -29,7 +29,7 @@ interface FoundTarget {
 export const discovery: SeedSource = {
   id: 'discovery',
   title:
-    'the files of sellers that are listed: openapi.json, llms.txt, agent cards, x402 manifests',
+    'the files of sellers that are listed: openapi.json, llms.txt, agent cards, x402 and ARD manifests',
   liveUrl: '',
   promisesAll: false,
   sourceIds: [],

@@ -77,6 +77,7 @@ function discoverySchema(rules: UrlRules) {
     llms_txt: file,
     x402_manifest: file,
     agent_card: file,
+    ard: file,
   } satisfies Record<(typeof DISCOVERY_FILES)[number], unknown>)
 }
 

@@ -76,6 +76,7 @@ export const DiscoverySchema = v.object({
   openapi: v.optional(v.string()),
   llms_txt: v.optional(v.string()),
   x402_manifest: v.optional(v.string()),
+  ard: v.optional(v.string()),
   agent_card: v.optional(v.string()),
 })
 

@@ -95,8 +95,14 @@ export const INTERFACE_ORIGINS = [
   'catalog',
 ] as const
 
-/** Discovery files, in the order the specification's `has` parameter names them. */
-export const DISCOVERY_FILES = ['openapi', 'llms_txt', 'x402_manifest', 'agent_card'] as const
+/** Discovery files: those the specification's `has` parameter names in its order, then ours. */
+export const DISCOVERY_FILES = [
+  'openapi',
+  'llms_txt',
+  'x402_manifest',
+  'agent_card',
+  'ard',
+] as const
 export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
 
 export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
@@ -104,6 +110,7 @@ export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
   llms_txt: 'llms.txt',
   x402_manifest: 'x402 manifest',
   agent_card: 'agent card',
+  ard: 'ARD manifest',
 }
 
 export const STATUSES = ['unclaimed', 'claimed'] as const

@@ -24,6 +24,8 @@ const OPENAPI = (origin: string) => ({
   },
 })
 
+const card = (url: string) => ({ type: 'application/a2a-agent-card+json', url })
+
 let content: ReturnType<typeof createContentFixture>
 let seller: Awaited<ReturnType<typeof createRegistryServer>>
 beforeEach(async () => {
@@ -63,6 +65,24 @@ describe('discovery', () => {
     await discover()
     expect(content.read('listings/x402/tides.md')).not.toContain('agent_card')
     expect(content.read('listings/x402/tides.md')).not.toContain('x402_manifest')
+  })
+
+  test('an ARD manifest is read, and the agent card it names on the same host', async () => {
+    seller.answer = (request, response) => {
+      if (request.url === '/cards/tides.json')
+        return sendJson(response, { name: 'Tides', url: `${seller.origin}/a2a`, skills: [] })
+      const entries = [
+        card('https://else.example/card.json'),
+        card(`${seller.origin}/cards/tides.json`),
+        7,
+      ]
+      if (request.url === '/.well-known/ard.json') return sendJson(response, { entries })
+      response.writeHead(404).end()
+    }
+    await discover()
+    expect(content.read('listings/x402/tides.md')).toContain(
+      `discovery: { ard: "${seller.origin}/.well-known/ard.json", agent_card: "${seller.origin}/cards/tides.json" }`,
+    )
   })
 
   test('a second run changes nothing, and what a person took out stays out', async () => {

@@ -40,7 +40,7 @@ export interface SearchParameters {
   /** If true, only listings that name a payment rail. */
   paid_only?: boolean | undefined
   /** Only listings whose seller publishes all of these discovery files, separated by commas. */
-  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[] | undefined
+  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card" | "ard")[] | undefined
   /** Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up: none or payment. */
   auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account" | undefined
   /** Only listings that run remote, at the seller, or that come as a package to run in a local process. */

@@ -44,6 +44,7 @@ export interface Discovery {
   openapi?: string
   llms_txt?: string
   x402_manifest?: string
+  ard?: string
   agent_card?: string
 }
 
@@ -140,7 +141,7 @@ export interface SearchQuery {
   max_price_usd?: number
   min_trust?: number
   paid_only?: boolean
-  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card")[]
+  has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card" | "ard")[]
   auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account"
   runs?: "remote" | "local"
   network?: string
