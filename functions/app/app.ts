@@ -57,8 +57,7 @@ export function createApp(
       app.on('HEAD', route.path, handler)
   }
   // A door answers wrong methods too, in its own protocol.
-  for (const [id, handler] of Object.entries(doors))
-    if (isLiveDoor(id)) mountDoor(app, id, handler)
+  for (const [id, handler] of Object.entries(doors)) if (isLiveDoor(id)) mountDoor(app, id, handler)
   mountHealth(app, parts)
   mountSecurityText(app, parts)
   mountMetrics(app, metrics, parts.config.METRICS_TOKEN)

@@ -24,6 +24,8 @@ export interface FoundSeller {
   files: Partial<Record<DiscoveryFile, string>>
   api: DescribedApi | null
   card: Record<string, unknown> | null
+  /** Where else its ARD manifest says that its cards lie. */
+  cardPaths: readonly string[]
   /** First heading of its llms.txt. */
   title: string | null
   /** Why nothing was found, of the first request that failed. */
@@ -35,11 +37,10 @@ export interface FoundSeller {
  * followed. The asker guards every address.
  */
 export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
-  const found: FoundSeller = { origin, files: {}, api: null, card: null, title: null, fault: null }
-  // Its manifest says where else a card may be.
-  const named: string[] = []
+  const nothing = { api: null, card: null, cardPaths: [], title: null, fault: null }
+  const found: FoundSeller = { origin, files: {}, ...nothing }
   for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
-    for (const path of [...PLACES[kind], ...(kind === 'agent_card' ? named : [])]) {
+    for (const path of placesOf(kind, found)) {
       const reply = await asker.ask({
         method: 'GET',
         url: origin + path,
@@ -52,7 +53,6 @@ export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Pro
       }
       const { status, body, cut } = reply.answer
       if (status === 200 && cut === null && take(found, kind, body)) {
-        if (kind === 'ard') named.push(...cardPathsOf(parseJson(body), origin))
         found.files[kind] = origin + path
         break
       }
@@ -77,7 +77,11 @@ function take(found: FoundSeller, kind: DiscoveryFile, text: string): boolean {
     return found.api !== null
   }
   if (!isJsonObject(value)) return false
-  if (kind === 'ard') return Array.isArray(value.entries)
+  if (kind === 'ard') {
+    if (!Array.isArray(value.entries)) return false
+    found.cardPaths = cardPathsOf(value.entries, found.origin)
+    return true
+  }
   if (kind === 'x402_manifest')
     return 'x402Version' in value || 'resources' in value || 'endpoints' in value
   if (typeof value.name !== 'string' || (!('skills' in value) && !('url' in value))) return false
@@ -85,15 +89,17 @@ function take(found: FoundSeller, kind: DiscoveryFile, text: string): boolean {
   return true
 }
 
-/** Where an ARD manifest says that agent cards of this very origin lie. */
-function cardPathsOf(manifest: unknown, origin: string): string[] {
-  const entries = isJsonObject(manifest) && Array.isArray(manifest.entries) ? manifest.entries : []
+/** Paths of the agent cards that entries of ARD say lie on this very origin. */
+function cardPathsOf(entries: readonly unknown[], origin: string): string[] {
   return entries
     .filter(isJsonObject)
     .filter(({ type }) => type === AGENT_CARD_TYPE)
     .flatMap(({ url }) => (typeof url === 'string' ? (URL.parse(url, origin) ?? []) : []))
-    .filter((url) => url.origin === origin)
+    .filter((url) => url.origin === origin && !PLACES.agent_card.includes(url.pathname))
     .map(({ pathname }) => pathname)
-    .filter((path) => !PLACES.agent_card.includes(path))
     .slice(0, MOST_CARDS)
+}
+
+function placesOf(kind: DiscoveryFile, { cardPaths }: FoundSeller): readonly string[] {
+  return kind === 'agent_card' ? [...PLACES.agent_card, ...cardPaths] : PLACES[kind]
 }

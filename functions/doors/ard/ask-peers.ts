@@ -4,6 +4,7 @@ import type { ArdQuery, Constraint } from '../../../src/domain/doors/ard-query.t
 import {
   MOST_OF_PEER,
   type PeerResult,
+  type PeerRules,
   readPeerAnswer,
 } from '../../../src/domain/doors/peer-answer.ts'
 import { createOwnAddress, isOwnHost } from '../../call/own-address.ts'
@@ -46,10 +47,16 @@ export interface PeerQuestion {
  * (`federation: none`), through the relay's guard, within one budget; no redirect is followed, and
  * nothing is sent twice.
  */
-export function createPeerSearch({ config, resolver, release, clock }: PeerParts) {
-  const restingUntil = new Map<string, number>()
+export function createPeerSearch(parts: PeerParts) {
+  const { config, resolver, release, clock } = parts
   const places = createBudget(SLOTS)
+  const restingUntil = new Map<string, number>()
   const own = new URL(config.BASE_URL)
+  /** @returns why a peer is not asked now; null where it may be */
+  const findHindrance = ({ url }: Peer) => {
+    if (isOwnHost(new URL(url), own)) return 'own_address'
+    return (restingUntil.get(url) ?? 0) > clock.now() ? 'resting' : null
+  }
   return async function askPeers(question: PeerQuestion, event: H3Event): Promise<PeerAnswer[]> {
     const { peers } = release()
     // Who asks on our behalf gets what is ours: we asked already.
@@ -59,7 +66,6 @@ export function createPeerSearch({ config, resolver, release, clock }: PeerParts
     if (typeof place === 'string')
       return peers.map((peer) => ({ peer, results: null, outcome: 'busy' }))
     const seconds = readBudget(event.req.headers.get('prefer'))
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
     const asker = createAsker({
       config,
       resolver,
@@ -67,30 +73,29 @@ export function createPeerSearch({ config, resolver, release, clock }: PeerParts
       isOwnAddress: socket && createOwnAddress(config.HOST, socket),
       limits: LIMITS,
     })
-    const headers = {
-      'content-type': 'application/json',
-      prefer: `wait=${seconds}`,
-      via: `1.1 ${own.host}`,
+    const request = {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        prefer: `wait=${seconds}`,
+        via: `1.1 ${own.host}`,
+      },
+      body: toBody(question.query),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]),
     }
-    const { filter, ...asked } = question.query
-    const query = { ...asked, ...(Object.keys(filter).length > 0 && { filter }) }
-    const body = JSON.stringify({ query, federation: 'none', pageSize: MOST_OF_PEER })
     const rules = {
       allowPrivate: config.PRIVATE_TARGETS,
       hostname: own.hostname,
       constraints: question.constraints,
     }
     const ask = async (peer: Peer): Promise<PeerAnswer> => {
-      if (isOwnHost(new URL(peer.url), own)) return { peer, results: null, outcome: 'own_address' }
-      if ((restingUntil.get(peer.url) ?? 0) > clock.now())
-        return { peer, results: null, outcome: 'resting' }
-      const request = { method: 'POST', url: `${peer.url}/search`, headers, body, signal: ended }
-      const { text, outcome } = await readText(asker, request)
-      const results = text === null ? null : readPeerAnswer(text, rules)
+      const hindrance = findHindrance(peer)
+      if (hindrance !== null) return { peer, results: null, outcome: hindrance }
+      const answer = await askPeer(asker, { ...request, url: `${peer.url}/search` }, rules)
       // A caller in a hurry says nothing of a peer that takes its time.
-      if (results === null && !(outcome === 'timeout' && seconds < BUDGET_S))
+      if (answer.results === null && !(answer.outcome === 'timeout' && seconds < BUDGET_S))
         restingUntil.set(peer.url, clock.now() + REST_MS)
-      return { peer, results, outcome: text !== null && results === null ? 'no_answer' : outcome }
+      return { peer, ...answer }
     }
     try {
       return await Promise.all(peers.map(ask))
@@ -103,15 +108,28 @@ export function createPeerSearch({ config, resolver, release, clock }: PeerParts
 
 type PeerParts = Pick<Parts, 'config' | 'resolver' | 'release' | 'clock'>
 
-async function readText(asker: Asker, request: Parameters<Asker['ask']>[0]) {
+function toBody({ filter, ...query }: ArdQuery): string {
+  const isFiltered = Object.keys(filter).length > 0
+  return JSON.stringify({
+    query: { ...query, ...(isFiltered && { filter }) },
+    federation: 'none',
+    pageSize: MOST_OF_PEER,
+  })
+}
+
+async function askPeer(
+  asker: Asker,
+  request: AskRequest,
+  rules: PeerRules,
+): Promise<Omit<PeerAnswer, 'peer'>> {
+  const fail = (outcome: string) => ({ results: null, outcome })
   const reply = await asker.ask(request)
-  if (!reply.answered) return { text: null, outcome: reply.failure }
+  if (!reply.answered) return fail(reply.failure)
   const { status, body, cut } = reply.answer
-  if (request.signal?.aborted) return { text: null, outcome: 'timeout' }
-  if (cut !== null) return { text: null, outcome: cut === 'size' ? 'too_large' : 'timeout' }
-  return status === 200
-    ? { text: body, outcome: 'answered' }
-    : { text: null, outcome: `http_${status}` }
+  if (cut !== null) return fail(cut === 'size' ? 'too_large' : 'timeout')
+  if (status !== 200) return fail(`http_${status}`)
+  const results = readPeerAnswer(body, rules)
+  return results === null ? fail('no_answer') : { results, outcome: 'answered' }
 }
 
 /** RFC 9110 §7.6.3: each server that passes a question on writes its name. */
