@@ -57,5 +57,5 @@ function toAnswer(reply: Awaited<ReturnType<ReturnType<typeof createAsker>['ask'
 }
 
 function toNothing(origin: string, fault: string): FoundSeller {
-  return { origin, files: {}, api: null, card: null, title: null, fault }
+  return { origin, files: {}, api: null, card: null, cardPaths: [], title: null, fault }
 }

@@ -10,7 +10,7 @@ import {
 import { createOwnAddress, isOwnHost } from '../../call/own-address.ts'
 import { createBudget } from '../../limits/budget.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { type Asker, type AskLimits, createAsker } from '../../probe/ask.ts'
+import { type Asker, type AskLimits, type AskRequest, createAsker } from '../../probe/ask.ts'
 import { toCaller } from '../../probe/stranger-runs.ts'
 
 /** What peers have together, where the caller sends no `Prefer: wait=<seconds>` (RFC 7240). */
