@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
@@ -142,16 +142,15 @@ export function readShared(): Shared {
   return { base_url: site.base_url, texts: site.texts }
 }
 
-let sharedText: { texts: unknown; json: string } = { texts: null, json: '' }
+let sharedKey: { texts: unknown; key: string } = { texts: null, key: '' }
 
 /** Names a page by all it is made from: one with the same key is the same page, byte for byte. */
 export function keyOf(props: object): string {
   const shared = readShared()
   // The texts of the site are long, and the same for every page of a build.
-  if (sharedText.texts !== shared.texts)
-    sharedText = { texts: shared.texts, json: JSON.stringify(shared) }
-  const text = `${sharedText.json}${JSON.stringify(props)}`
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+  if (sharedKey.texts !== shared.texts)
+    sharedKey = { texts: shared.texts, key: hash('sha256', JSON.stringify(shared)) }
+  return hash('sha256', `${sharedKey.key}${JSON.stringify(props)}`).slice(0, 32)
 }
 
 /** The OpenAPI document of this build; parse it with `toApiReference`. */

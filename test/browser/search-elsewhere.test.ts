@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createReleaseWriter } from '../../src/compile/files/release-writer.ts'
 import { indexPages, toSearchPages } from '../../src/compile/pages/page-indexes.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
@@ -118,14 +119,11 @@ test('several indexes answer as one: the same order by trust, the same counts, t
   const listings = readListingViews()
   const indexes = toSearchPages(listings, Math.ceil(listings.length / 3))
   expect(indexes.filter((pages) => pages.length > 0)).toHaveLength(3)
-  await indexPages(
-    indexes.map((pages, place) => ({
-      outputPath: join(pagefind, `pagefind/${place}`),
-      pages,
-      hasProgram: place === 0,
-    })),
-  )
-  writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
+  const made = await indexPages(indexes.map((pages, place) => ({ pages, hasProgram: place === 0 })))
+  const writer = createReleaseWriter(join(pagefind, 'pagefind'))
+  for (const [place, files] of made.entries())
+    for (const { path, content } of files) writer.write(`${place}/${path}`, content)
+  writer.writeJson('indexes.json', { count: 3 })
   const several = await startStaticHost(pagefind)
   const ask = async (url: string, query: string) => {
     const { page, close } = await openPage(browser, url)

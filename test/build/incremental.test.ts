@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -17,8 +18,11 @@ import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { EDITS } from '../support/random-edits.ts'
 
-/** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
-const ROUNDS = Number(process.env.ROUNDS ?? 1)
+/**
+ * Rounds of edits after the first, each a build upon the one before and a build from nothing. The
+ * second is the first that takes over the folder of a release that is kept no longer.
+ */
+const ROUNDS = Number(process.env.ROUNDS ?? 2)
 
 let root: string
 let content: string
@@ -107,6 +111,9 @@ test('a build upon another gives the bytes of one from nothing, whatever table c
     ['current/public/api/v1/listings/x402.weather/index.json.gz', 0.9],
     ['current/public/pagefind/0/pagefind-entry.json', 0.5],
     ['cache/listings', 0.7],
+    ['cache/parts', 0.5],
+    ['cache/listings.index', 0.2],
+    ['cache/operations.index', 0.9],
   ] as const)
     damage(join(stepwise, file), at)
   editAll(2, ['a changed banner'])
@@ -119,7 +126,15 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
     const random = createRandom(100 + round)
     const names = Array.from({ length: 1 + random.below(4) }, () => random.pick(Object.keys(EDITS)))
     editAll(1000 + round, ['a changed table', ...names])
+    const spare = join(stepwise, 'releases/.spare/public')
+    const taken = existsSync(spare) ? statSync(spare).ino : null
+    if (taken !== null) {
+      damage(join(spare, 'listing/x402.weather/index.html'), 0.3)
+      rmSync(join(spare, 'api/v1/listings/x402.weather'), { recursive: true })
+    }
     build(stepwise)
+    const folder = statSync(join(currentOf(stepwise), 'public')).ino
+    expect(folder === taken).toBe(round > 1)
     expectSame()
   }
 })

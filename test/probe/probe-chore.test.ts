@@ -81,7 +81,7 @@ describeStores('a server that probes', ({ newStore }) => {
   const build = async () => {
     const ledger = { ...NO_LEDGER_FACTS, probed: await readProbeEvidence(store) }
     const catalogue = createCatalogue(content(), { baseUrl: BASE, rules: RULES, ledger })
-    return new Map([...toCompiledListings(catalogue)].map((each) => [each.view.id, each]))
+    return new Map(toCompiledListings(catalogue).map((each) => [each.view.id, each]))
   }
   const DAY = 86_400_000
   const START = Date.UTC(2026, 9, 1)

@@ -28,7 +28,7 @@ export async function readRealPages(): Promise<RealPages> {
   const { content } = readContent('content', rules)
   if (content === null) throw new Error('expected content without faults')
   const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
-  const listings = [...toCompiledListings(catalogue)]
+  const listings = toCompiledListings(catalogue)
   const site = toCompiledSite(catalogue, createDump(listings).facts)
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
   handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))

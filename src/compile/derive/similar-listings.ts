@@ -1,5 +1,6 @@
 import { type DerivedListing, trustScoreOf } from '../../domain/derived/derived-listing.ts'
 import { KINDS } from '../../domain/wire/vocabulary.ts'
+import { type Memory, remember } from '../files/memory.ts'
 
 /** How many listings a page points to as like this one. */
 const MAX_SIMILAR = 6
@@ -51,6 +52,26 @@ export function createSimilarFinder(
     for (const place of touched) scores[place] = 0
     return ids
   }
+}
+
+/**
+ * The same for each listing, in their order: from memory where nothing that it hangs on has changed,
+ * which a new text or price of a listing leaves as it was.
+ */
+export function findAllSimilar(listings: readonly DerivedListing[], memory: Memory): string[][] {
+  const inputs = listings.map((listing) => [
+    listing.id,
+    listing.facts.first_party,
+    listing.facts.kind,
+    trustScoreOf(listing.trust),
+    ...SHARED.map(([, keysOf]) => keysOf(listing)),
+  ])
+  const made = remember(memory, `similar ${JSON.stringify(inputs)}`, () =>
+    Buffer.from(JSON.stringify(listings.map(createSimilarFinder(listings)))),
+  )
+  // JSON.parse is typed `any`; its bytes were written from this very type.
+  const similar: string[][] = JSON.parse(Buffer.from(made).toString())
+  return similar
 }
 
 /** Reads arrays of numbers alone while it looks: the listings themselves lie all over the memory. */

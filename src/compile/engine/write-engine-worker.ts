@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type IndexInput, toSearchIndex } from './write-engine.ts'
+import { openMemory } from '../files/memory.ts'
+import { type IndexWork, recallSearchIndex } from './write-engine.ts'
 
 // What a thread is given is typed `any`; `makeSearchIndex` gives it this.
-const input: IndexInput = workerData
-const index = toSearchIndex(input)
-parentPort?.postMessage(index)
+const { input, path, version }: IndexWork = workerData
+parentPort?.postMessage(recallSearchIndex(input, openMemory(path, version)))

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
   type DerivedListing,
@@ -17,10 +18,12 @@ import {
 } from '../../domain/listing/pricing.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
+import type { Deflate } from '../../search/index/body-records.ts'
 import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { inThread } from '../files/in-thread.ts'
+import { forgetful, type Memory, remember } from '../files/memory.ts'
 
 const encoder = new TextEncoder()
 
@@ -73,15 +76,42 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
   })
 }
 
-/** @throws Error naming the listing that cannot be indexed */
-export function toSearchIndex({ documents, tables }: IndexInput): Uint8Array {
-  return buildSearchIndex(documents, { ...tables, deflate: deflateBlock })
+/**
+ * @param memory of what bodies were compressed to
+ * @throws Error naming the listing that cannot be indexed
+ */
+export function toSearchIndex({ documents, tables }: IndexInput, memory = forgetful()): Uint8Array {
+  const deflate: Deflate = (bytes, before) =>
+    remember(memory, Buffer.concat([before, bytes]), () => deflateBlock(bytes, before))
+  return buildSearchIndex(documents, { ...tables, deflate })
+}
+
+/** The same, from memory where nothing of it changed. */
+export function recallSearchIndex(input: IndexInput, memory: Memory): Uint8Array {
+  const texts = input.documents.map(({ body: _, ...document }) => document)
+  const digest = createHash('sha256').update(JSON.stringify([texts, input.tables]))
+  for (const { body } of input.documents) digest.update(body)
+  const key = digest.digest('hex')
+  const known = memory.recall(key)
+  if (known !== null) return known
+  const index = toSearchIndex(input, memory)
+  memory.keep(key, index)
+  memory.save()
+  return index
+}
+
+/** What the thread of an index is given. */
+export interface IndexWork {
+  input: IndexInput
+  /** Where what it made is kept for later builds, see `openMemory`. */
+  path: string
+  version: string
 }
 
 /** The same in a thread of its own, while other parts of a release are made. @throws the same */
-export function makeSearchIndex(input: IndexInput): Promise<Uint8Array> {
+export function makeSearchIndex(work: IndexWork): Promise<Uint8Array> {
   const program = new URL('./write-engine-worker.ts', import.meta.url)
-  return inThread(program, input, 'the thread of the search index ended before its work')
+  return inThread(program, work, 'the thread of the search index ended before its work')
 }
 
 /** Compresses a listing's body for the index file: raw deflate that ends on a byte. */

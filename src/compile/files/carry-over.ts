@@ -1,15 +1,18 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
-import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
+import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
-import { digestOf } from './release-writer.ts'
+import { digestOf, removeWithCopies } from './release-writer.ts'
 
 /** What the compressed neighbours of a file hash to: a row of `data/copies.ndjson`. */
-export const CopiesSchema = v.strictObject({ file: v.string(), br: v.string(), gz: v.string() })
-export type Copies = v.InferOutput<typeof CopiesSchema>
+export interface Copies {
+  file: string
+  br: string
+  gz: string
+}
 
 /** A file of the former release that the new one already links to, copies included. */
 export interface CarriedFile {
@@ -21,6 +24,8 @@ export interface CarriedFile {
 export interface Carrying {
   /** The former release; null without one. */
   from: string | null
+  /** A release that is kept no longer, which may not be there: its public folder becomes the new one's. */
+  spare: string
   /** The public folder of the new one, not there yet. */
   to: string
   /** What must have made the compressed copies, see `COMPRESSION`. */
@@ -31,7 +36,8 @@ export interface Carrying {
  * Links what the release before publishes into a new one, in a thread of its own, while the content
  * is still being read: most files of most releases are those of the one before. None is read: with
  * 15,000 listings a cold disk took a minute for it. A file that was written to since its release was
- * published is not linked; one that the disk changed is found by the server that reads it.
+ * published is not linked; one that the disk changed is found by the server that reads it. Where a
+ * release is kept no longer, its folder is taken over, most of whose files are the same links.
  *
  * @returns nothing where there is no release, or one that is damaged or of another making
  */
@@ -47,28 +53,75 @@ export async function carryOver(carrying: Carrying): Promise<CarriedFile[]> {
 }
 
 /** The thread's work. @throws where the release before can't be read, or nothing can be linked */
-export function linkEarlier({ from, to, compression }: Carrying & { from: string }): CarriedFile[] {
-  const release = v.parse(ReleaseFileSchema, parseJson(read(from, 'data/release.json').toString()))
+export function linkEarlier({
+  from,
+  spare,
+  to,
+  compression,
+}: Carrying & { from: string }): CarriedFile[] {
+  const { files, published, ...release } = readManifest(from)
   if (release.compression !== compression) return []
+  const taken = takeOver(spare, to, files)
   const made = new Set<string>()
-  // The last file that a build writes.
-  const published = statSync(join(from, 'data/release.json')).mtimeMs
-  return readManifest(from, release)
-    .filter((file) => isSound(join(from, 'public'), file, published))
-    .filter((file) => link(join(from, 'public'), to, file, made))
+  return files.filter(
+    (file) =>
+      taken.has(file.entry.file) ||
+      (isSound(join(from, 'public'), file, published) &&
+        link(join(from, 'public'), to, file, made)),
+  )
 }
 
-/** The public files of a release, as it describes them. @throws where the description is damaged */
-function readManifest(dir: string, { files }: Pick<ReleaseFile, 'files'>): CarriedFile[] {
-  const readRows = (file: string) => {
-    const bytes = read(dir, file)
-    if (files[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
-    return bytes.toString().split('\n').filter(Boolean).map(parseJson)
+/**
+ * Moves the public folder of a release that is kept no longer to `to`, and removes what is not in it
+ * as `files` say. @returns the files that are
+ */
+function takeOver(spare: string, to: string, files: readonly CarriedFile[]): Set<string> {
+  const taken = new Set<string>()
+  try {
+    const old = readManifest(spare)
+    renameSync(join(spare, 'public'), to)
+    const wanted = new Map(files.map((file) => [file.entry.file, file]))
+    for (const file of old.files) {
+      const isThere = isSame(file, wanted.get(file.entry.file)) && isSound(to, file, old.published)
+      if (isThere) taken.add(file.entry.file)
+      else removeWithCopies(to, file.entry.file)
+    }
+    return taken
+  } catch {
+    rmSync(to, { recursive: true, force: true })
+    return new Set()
   }
-  const copies = v.parse(v.array(CopiesSchema), readRows('data/copies.ndjson'))
-  const copiesOf = new Map(copies.map((row) => [row.file, row]))
-  const entries = v.parse(v.array(StaticFileSchema), readRows('data/files.ndjson'))
-  return entries.map((entry) => ({ entry, copies: copiesOf.get(entry.file) ?? null }))
+}
+
+function isSame(one: CarriedFile, other: CarriedFile | undefined): boolean {
+  return (
+    one.entry.digest === other?.entry.digest &&
+    one.copies?.br === other.copies?.br &&
+    one.copies?.gz === other.copies?.gz
+  )
+}
+
+/**
+ * The public files of a release as it describes them, and when it was published (ms).
+ * @throws where the description is missing or damaged
+ */
+function readManifest(dir: string) {
+  const { files: described, compression }: ReleaseFile = v.parse(
+    ReleaseFileSchema,
+    parseJson(read(dir, 'data/release.json').toString()),
+  )
+  // JSON.parse is typed `any`; the rows were written from these very types, and are verified.
+  const readRows = <Row>(file: string): Row[] => {
+    const bytes = read(dir, file)
+    if (described[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
+    return JSON.parse(`[${bytes.toString().trimEnd().replaceAll('\n', ',')}]`)
+  }
+  const copies = new Map(readRows<Copies>('data/copies.ndjson').map((row) => [row.file, row]))
+  const files = readRows<StaticFile>('data/files.ndjson').map(
+    (entry): CarriedFile => ({ entry, copies: copies.get(entry.file) ?? null }),
+  )
+  // The last file that a build writes.
+  return { files, compression, published: statSync(join(dir, 'data/release.json')).mtimeMs }
 }
 
 /** A file and its copies, as long as the manifest says and not written to since. */

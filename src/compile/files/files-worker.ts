@@ -8,6 +8,7 @@ const WorkSchema = v.variant('work', [
   v.strictObject({
     work: v.literal('carry'),
     from: v.string(),
+    spare: v.string(),
     to: v.string(),
     compression: v.string(),
   }),

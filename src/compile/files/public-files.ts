@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CarriedFile } from './carry-over.ts'
-import { digestOf, listFiles, type ReleaseWriter } from './release-writer.ts'
+import { digestOf, listFiles, type ReleaseWriter, removeWithCopies } from './release-writer.ts'
 
 /** The public folder of a release, begun with what was carried over from the one before. */
 export interface PublicFiles extends ReleaseWriter {
@@ -32,10 +32,13 @@ export function createPublicFiles(root: string, carried: readonly CarriedFile[])
     const bytes = typeof content === 'string' ? Buffer.from(content) : content
     if (entry?.size === bytes.length && entry.digest === digestOf(bytes, entry.digest.length))
       return void keep(file)
-    if (entry !== undefined) unlink(root, file)
-    earlier.delete(file)
     const path = join(root, file)
     const folder = dirname(path)
+    if (entry !== undefined) {
+      removeWithCopies(root, file)
+      made.delete(folder)
+    }
+    earlier.delete(file)
     if (!made.has(folder)) mkdirSync(folder, { recursive: true })
     made.add(folder)
     // A file with another's copy beside it is named by nobody, so what was linked there goes first.
@@ -55,11 +58,7 @@ export function createPublicFiles(root: string, carried: readonly CarriedFile[])
       return found.length
     },
     finish() {
-      for (const file of earlier.keys())
-        if (!kept.has(file)) {
-          unlink(root, file)
-          removeEmpty(root, dirname(file))
-        }
+      for (const file of earlier.keys()) if (!kept.has(file)) removeWithCopies(root, file)
     },
     kept: () => [...kept.values()],
     fresh: () => [...fresh].sort(),
@@ -68,17 +67,4 @@ export function createPublicFiles(root: string, carried: readonly CarriedFile[])
 
 function isCopy(file: string): boolean {
   return /\.(?:br|gz)$/.test(file)
-}
-
-function unlink(root: string, file: string): void {
-  for (const ending of ['', '.br', '.gz']) rmSync(join(root, `${file}${ending}`), { force: true })
-}
-
-/** The folder of a listing that is gone goes with it, and so on upwards. */
-function removeEmpty(root: string, folder: string): void {
-  try {
-    for (let at = folder; at !== '.'; at = dirname(at)) rmdirSync(join(root, at))
-  } catch {
-    // Something else is in it.
-  }
 }

@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 /** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
@@ -48,6 +57,16 @@ export function listFiles(root: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .sort()
+}
+
+/** Removes a file and its compressed copies, then the folders that are empty without it. */
+export function removeWithCopies(root: string, file: string): void {
+  for (const ending of ['', '.br', '.gz']) rmSync(join(root, `${file}${ending}`), { force: true })
+  try {
+    for (let at = dirname(file); at !== '.'; at = dirname(at)) rmdirSync(join(root, at))
+  } catch {
+    // Something else is in it.
+  }
 }
 
 /** Writes a file of any size, as `writeFileSync` does those below 2 GiB. */

@@ -1,10 +1,8 @@
-import { readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { close, createIndex } from 'pagefind'
 import * as v from 'valibot'
 
-/** Ready-made interfaces that Pagefind writes beside its index; the search page has its own. */
+/** Ready-made interfaces that Pagefind has beside its index; the search page has its own. */
 const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
 
 /** What reads an index: one for all of them is enough. */
@@ -15,18 +13,24 @@ const AT_ONCE = 200
 
 const JobsSchema = v.array(
   v.strictObject({
-    outputPath: v.string(),
     pages: v.array(v.strictObject({ url: v.string(), content: v.string() })),
     hasProgram: v.boolean(),
   }),
 )
 type Job = v.InferOutput<typeof JobsSchema>[number]
 
-for (const job of v.parse(JobsSchema, workerData)) await index(job)
-await close()
-parentPort?.postMessage('indexed')
+/** A file of an index: its path from the index's folder, with forward slashes. */
+export interface IndexFile {
+  path: string
+  content: Uint8Array
+}
 
-async function index({ outputPath, pages, hasProgram }: Job): Promise<void> {
+const made: IndexFile[][] = []
+for (const job of v.parse(JobsSchema, workerData)) made.push(await index(job))
+await close()
+parentPort?.postMessage(made)
+
+async function index({ pages, hasProgram }: Job): Promise<IndexFile[]> {
   const { index: made, errors } = await createIndex()
   if (made === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
   for (let from = 0; from < pages.length; from += AT_ONCE) {
@@ -35,10 +39,10 @@ async function index({ outputPath, pages, hasProgram }: Job): Promise<void> {
     const refused = added.flatMap((answer) => answer.errors)
     if (refused.length > 0) throw new Error(`pagefind could not read: ${refused.join('; ')}`)
   }
-  const written = await made.writeFiles({ outputPath })
-  if (written.errors.length > 0)
-    throw new Error(`pagefind could not write its index: ${written.errors.join('; ')}`)
+  // Writing them itself takes it as long as all the rest: for each file it makes its folder again.
+  const { files, errors: failures } = await made.getFiles()
+  if (failures.length > 0)
+    throw new Error(`pagefind could not make its index: ${failures.join('; ')}`)
   await made.deleteIndex()
-  for (const file of readdirSync(outputPath))
-    if (UNUSED.test(file) || (!hasProgram && PROGRAM.test(file))) rmSync(join(outputPath, file))
+  return files.filter(({ path }) => !UNUSED.test(path) && (hasProgram || !PROGRAM.test(path)))
 }

@@ -1,5 +1,3 @@
-import { existsSync, statfsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import type { CompiledListing } from '../../compiled.ts'
 import { runsOf } from '../../domain/listing/invoke.ts'
@@ -13,12 +11,13 @@ import type { CarriedFile } from '../files/carry-over.ts'
 import { inThread } from '../files/in-thread.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
+import type { IndexFile } from './index-worker.ts'
 
 /**
  * Listings that one index holds on average. Each has its index by its id alone, so that a changed
  * listing changes one of them; a browser asks all of them, so there are no more than that takes.
  */
-const PAGES_PER_INDEX = 4000
+const PAGES_PER_INDEX = 2000
 
 /** An index of the search in the browser: of which texts, in how many files. */
 export const MadeIndexSchema = v.strictObject({ digest: v.string(), files: v.number() })
@@ -29,8 +28,8 @@ const FOLDER = 'pagefind'
 
 export interface PageIndexes {
   /** Done once every index that has to be made is; what fails is thrown by `writeTo`. */
-  indexed: Promise<void>
-  /** @throws what Pagefind says when it cannot start, read or write */
+  indexed: Promise<unknown>
+  /** @throws what Pagefind says when it cannot start, or read a page */
   writeTo(files: PublicFiles): Promise<MadeIndex[]>
 }
 
@@ -38,11 +37,9 @@ export interface PageIndexes {
  * Begins to make the search in the browser, in a thread. An index whose texts are as they were stays
  * as it was carried over.
  *
- * @param work a folder of its own: what was there before may be linked in `public/`
  * @param before the indexes of the release before, by their place
  */
 export function beginPageIndexes(
-  work: string,
   listings: readonly CompiledListing[],
   { before, carried }: { before: readonly MadeIndex[]; carried: readonly CarriedFile[] },
 ): PageIndexes {
@@ -53,20 +50,19 @@ export function beginPageIndexes(
     const isKept = kept.length > 0 && kept.length === before[place]?.files
     return { pages, digest, folder, kept: isKept ? kept : null, hasProgram: place === 0 }
   })
-  const jobs = indexes
-    .filter(({ kept }) => kept === null)
-    .map(({ pages, folder, hasProgram }) => ({ outputPath: join(work, folder), pages, hasProgram }))
-  const indexed = jobs.length === 0 ? Promise.resolve() : indexPages(jobs)
+  const jobs = indexes.filter(({ kept }) => kept === null)
+  const indexed = jobs.length === 0 ? Promise.resolve([]) : indexPages(jobs)
   indexed.catch(() => undefined)
   return {
     indexed,
     async writeTo(files) {
-      await indexed
+      const made = (await indexed).values()
       files.writeJson(`${FOLDER}/indexes.json`, { count: indexes.length })
       return indexes.map(({ digest, folder, kept }) => {
         for (const file of kept ?? []) files.keep(file)
-        const count = kept?.length ?? files.writeFolder(join(work, folder), folder)
-        return { digest, files: count }
+        const fresh = kept === null ? (made.next().value ?? []) : []
+        for (const { path, content } of fresh) files.write(`${folder}/${path}`, content)
+        return { digest, files: kept?.length ?? fresh.length }
       })
     },
   }
@@ -76,14 +72,10 @@ function filesBelow(folder: string, carried: readonly CarriedFile[]): string[] {
   return carried.map(({ entry }) => entry.file).filter((file) => file.startsWith(`${folder}/`))
 }
 
-/** With less room than this its files do not fit (bytes). */
-const LEAST_ROOM = 1024 * 1024
-
-/** An index for the search in the browser, and the folder it goes to. */
+/** An index for the search in the browser. */
 interface IndexJob {
-  outputPath: string
   pages: readonly SearchPage[]
-  /** Whether the program that reads it, and all beside it, goes there too. */
+  /** Whether the program that reads it, and all beside it, is among its files. */
   hasProgram: boolean
 }
 
@@ -91,20 +83,13 @@ interface IndexJob {
  * Indexes listings for the search in the browser, in a thread of its own: Pagefind is another
  * process, and wants to be answered while pages are rendered.
  *
- * @throws what Pagefind says when it cannot start, read or write.
+ * @returns the files of each index
+ * @throws what Pagefind says when it cannot start, or read a page.
  */
-export function indexPages(jobs: readonly IndexJob[]): Promise<void> {
+export function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
   const program = new URL('./index-worker.ts', import.meta.url)
-  return inThread(program, jobs, () => `${whyEnded(jobs)}the page search was not made`)
-}
-
-/** Pagefind is another process, and gives up without a word to us where it cannot write. */
-function whyEnded([first]: readonly IndexJob[]): string {
-  const work = dirname(dirname(first?.outputPath ?? ''))
-  // Gone once the release is published, or given up for another reason.
-  if (!existsSync(work)) return ''
-  const { bavail, bsize } = statfsSync(work)
-  return bavail * bsize < LEAST_ROOM ? 'ENOSPC: ' : ''
+  const given = jobs.map(({ pages, hasProgram }) => ({ pages, hasProgram }))
+  return inThread(program, given, 'the page search was not made')
 }
 
 /** What Pagefind is told of a listing: a page of its own, with nothing in it but what is searched. */

@@ -17,7 +17,8 @@ import { toTrustMethodView } from '../../domain/views/trust-method-view.ts'
 import { toScoreParts } from '../../site/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
-import { createSimilarFinder } from '../derive/similar-listings.ts'
+import { findAllSimilar } from '../derive/similar-listings.ts'
+import { forgetful, type Memory, remember } from '../files/memory.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
@@ -44,11 +45,12 @@ export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledS
   }
 }
 
-/** One listing at a time: 15,000 of them at once would be the build's largest object. */
-export function* toCompiledListings(catalogue: Catalogue): Generator<CompiledListing> {
-  const findSimilar = createSimilarFinder(catalogue.listings)
-  for (const listing of catalogue.listings)
-    yield toCompiledListing(listing, catalogue, findSimilar(listing))
+/** @param memory of what builds before made of the same listings */
+export function toCompiledListings(catalogue: Catalogue, memory = forgetful()): CompiledListing[] {
+  const similar = findAllSimilar(catalogue.listings, memory)
+  return catalogue.listings.map((listing, place) =>
+    toCompiledListing(listing, catalogue, { similar: similar[place] ?? [], memory }),
+  )
 }
 
 /** Writes what `src/compiled.ts` reads. */
@@ -68,14 +70,17 @@ export function writeCompiled(
 function toCompiledListing(
   listing: DerivedListing,
   { baseUrl, sources, said }: Catalogue,
-  similar: string[],
+  { similar, memory }: { similar: string[]; memory: Memory },
 ): CompiledListing {
   const { facts, buy, description } = listing
   const view = toListingView(listing, { baseUrl, sources, said })
+  const html = remember(memory, `description ${description}`, () =>
+    Buffer.from(renderDescription(description)),
+  )
   return {
     view,
     kit: toKitView(listing, { baseUrl, trust: view.trust }),
-    description_html: renderDescription(description),
+    description_html: Buffer.from(html).toString(),
     added: facts.added,
     relay_reason: buy.reason,
     handshakes: toHandshakesView(listing.probes),

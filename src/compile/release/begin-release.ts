@@ -11,6 +11,7 @@ import { digestOf } from '../files/release-writer.ts'
 import { type PageBundle, preparePageBundle } from '../pages/page-bundle.ts'
 import { MadeIndexSchema } from '../pages/page-indexes.ts'
 import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
+import { sparePath } from './publish-release.ts'
 
 /** `data/made-from.json`: what the parts of a release hang on, so that the next one makes less. */
 const MadeFromSchema = v.strictObject({
@@ -34,6 +35,8 @@ export const SEARCH_CODE = 'functions/search/search.js'
 export interface BegunRelease {
   /** Of the code this release is made with. */
   code: string
+  /** Folder of what builds leave to later ones. */
+  cacheDir: string
   /** What the release before was made from; null where nothing of it can be used. */
   before: MadeFrom | null
   /** The code of its search for a function host; null where nothing of it can be used. */
@@ -63,17 +66,19 @@ export function beginRelease(
   // Badges carry the short name: under another one nothing is as it was.
   const code = digestOf(`${digestCode()} ${site.short_name}`)
   const earlier = before === null ? null : readEarlier(before, code)
-  const bundle = preparePageBundle(join(outDir, 'cache'), baseUrl)
+  const cacheDir = join(outDir, 'cache')
+  const bundle = preparePageBundle(cacheDir, baseUrl)
   // Told by who waits for it.
   bundle.catch(() => undefined)
   const from = earlier === null ? null : before
   const to = join(work, 'public')
   return {
     code,
+    cacheDir,
     before: earlier?.madeFrom ?? null,
     searchCode: earlier?.searchCode ?? null,
     hashRows: earlier?.hashRows ?? new Map(),
-    carried: carryOver({ from, to, compression: COMPRESSION }),
+    carried: carryOver({ from, spare: sparePath(outDir), to, compression: COMPRESSION }),
     bundle,
   }
 }

@@ -9,6 +9,7 @@ import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
+import { type Memory, openMemory } from '../files/memory.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
@@ -35,9 +36,6 @@ export interface BuildOptions {
 /** Folder of the page code of a release that has none. */
 const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
 
-/** What a work folder holds beside the release. */
-const REST = ['page-search']
-
 /**
  * Builds a release and publishes it by switching one link, so that a reader sees the old release
  * or the new one, never a mixture. A build that fails leaves the old one serving.
@@ -58,8 +56,11 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )
-    const indexed = beginIndexes(catalogue, timed)
-    const views = makeViews(catalogue, begun, timed)
+    const { cacheDir, code } = begun
+    const indexed = beginIndexes(catalogue, begun, timed)
+    const memory = openMemory(join(cacheDir, 'parts'), code)
+    const views = makeViews(catalogue, { ...begun, memory }, timed)
+    memory.save()
     const data = createReleaseWriter(join(work, 'data'))
     // The thread still links what the rest is written beside.
     const rows = timed('data', () => writeRows(data, catalogue, views.hashes))
@@ -75,7 +76,6 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const indexes = { index: describe(index), operations: describe(operations) }
     const rest = { ...written, madeFrom, rows, ...indexes }
     timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
-    for (const folder of REST) rmSync(join(work, folder), { recursive: true, force: true })
     timed('publish', () => publishRelease(outDir, name, work), manifest.length)
   } catch (error) {
     // The thread may still be linking into it.
@@ -85,9 +85,13 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   }
 }
 
-function makeViews(catalogue: Catalogue, { hashRows }: BegunRelease, timed: Timed) {
-  const listings = timed('listing views', () => [...toCompiledListings(catalogue)])
-  const dump = timed('dump', () => createDump(listings))
+function makeViews(
+  catalogue: Catalogue,
+  { hashRows, memory }: Pick<BegunRelease, 'hashRows'> & { memory: Memory },
+  timed: Timed,
+) {
+  const listings = timed('listing views', () => toCompiledListings(catalogue, memory))
+  const dump = timed('dump', () => createDump(listings, memory))
   const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
   const { rows: hashes, same } = timed('content hashes', () =>
     toContentHashes(listings, dump.lines, hashRows),
@@ -96,10 +100,12 @@ function makeViews(catalogue: Catalogue, { hashRows }: BegunRelease, timed: Time
 }
 
 /** Made beside the main thread; what fails is thrown where it is waited for. */
-function beginIndexes(catalogue: Catalogue, timed: Timed) {
+function beginIndexes(catalogue: Catalogue, { cacheDir, code }: BegunRelease, timed: Timed) {
   const indexed = timed('search index', () => {
     const inputs = toIndexInputs(catalogue)
-    return Promise.all([makeSearchIndex(inputs.listings), makeSearchIndex(inputs.operations)])
+    const make = (name: keyof typeof inputs) =>
+      makeSearchIndex({ input: inputs[name], path: join(cacheDir, `${name}.index`), version: code })
+    return Promise.all([make('listings'), make('operations')])
   })
   indexed.catch(() => undefined)
   return indexed
@@ -114,7 +120,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
   const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger })
-  const listings = [...toCompiledListings(catalogue)]
+  const listings = toCompiledListings(catalogue)
   const dump = createDump(listings)
   const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)

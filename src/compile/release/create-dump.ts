@@ -3,6 +3,7 @@ import type { CompiledListing } from '../../compiled.ts'
 import type { DumpFacts } from '../../domain/views/stats-view.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import { GZIP_LEVEL } from '../files/compress-files.ts'
+import { forgetful, type Memory, remember } from '../files/memory.ts'
 import { digestOf, type ReleaseWriter } from '../files/release-writer.ts'
 
 /** Every listing in one file: what `/api/v1/listings/<id>` answers, a line each, sorted by id. */
@@ -14,10 +15,11 @@ export interface Dump {
   facts: DumpFacts
 }
 
-export function createDump(listings: readonly CompiledListing[]): Dump {
+/** @param memory of what lines were compressed to */
+export function createDump(listings: readonly CompiledListing[], memory = forgetful()): Dump {
   const lines = listings.map(({ view }) => `${JSON.stringify(view)}\n`)
   const plain = Buffer.from(lines.join(''))
-  const gz = gzipInParts(groupLines(listings, lines), plain)
+  const gz = gzipInParts(groupLines(listings, lines), plain, memory)
   const describe = (url: string, bytes: Uint8Array) => ({
     url,
     bytes: bytes.length,
@@ -55,12 +57,12 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
 const LAST_BLOCK = Uint8Array.of(3, 0)
 
 /** One gzip file whose parts know nothing of each other: a changed part leaves the others as they are. */
-function gzipInParts(parts: readonly string[], plain: Uint8Array): Uint8Array {
+function gzipInParts(parts: readonly string[], plain: Uint8Array, memory: Memory): Uint8Array {
   const options = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
   const ending = Buffer.alloc(8)
   ending.writeUInt32LE(crc32(plain), 0)
   ending.writeUInt32LE(plain.length % 2 ** 32, 4)
-  const deflated = parts.map((part) => deflateRawSync(part, options))
+  const deflated = parts.map((part) => remember(memory, part, () => deflateRawSync(part, options)))
   return Buffer.concat([GZIP_HEADER, ...deflated, LAST_BLOCK, ending])
 }
 

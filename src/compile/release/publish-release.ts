@@ -61,7 +61,8 @@ export function createWorkDir(outDir: string, name: string): string {
 
 /**
  * Moves a finished work folder in place, switches to it and logs what changed. Old releases go last:
- * by then the new one is live, and a disk takes its time to forget.
+ * by then the new one is live, and a disk takes its time to forget. The newest of them is set aside:
+ * with 15,000 listings the next build would make again what was removed here, in some seconds.
  */
 export function publishRelease(outDir: string, name: string, workDir: string): void {
   const before = readCurrent(outDir)
@@ -72,8 +73,15 @@ export function publishRelease(outDir: string, name: string, workDir: string): v
   recordChanges(outDir, folder, new Date())
   // What servers read until they look again is kept, however old it is: somebody may have gone back.
   const others = othersThan([folder, before], outDir)
-  for (const old of others.slice(before === null ? KEPT_RELEASES : KEPT_RELEASES - 1))
-    rmSync(old, { recursive: true, force: true })
+  const [first, ...older] = others.slice(before === null ? KEPT_RELEASES : KEPT_RELEASES - 1)
+  if (first === undefined) return
+  for (const old of [sparePath(outDir), ...older]) rmSync(old, { recursive: true, force: true })
+  renameSync(first, sparePath(outDir))
+}
+
+/** A release that is kept no longer: the next build takes over what it can use (`carryOver`). */
+export function sparePath(outDir: string): string {
+  return join(outDir, 'releases/.spare')
 }
 
 /** One rename: a reader sees the old link or the new one. */

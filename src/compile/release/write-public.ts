@@ -63,7 +63,7 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () =>
-    beginPageIndexes(join(work, 'page-search'), listings, {
+    beginPageIndexes(listings, {
       before: before?.search ?? [],
       carried,
     }),
