@@ -41,8 +41,9 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/site', 'src/compile/files', 'src/compiled.ts'],
     packages: ['node:*', '@resvg/resvg-wasm'],
   },
+  // What was parsed or found is kept for the next build.
   'src/compile/content': {
-    ours: ['src/domain'],
+    ours: ['src/domain', 'src/compile/files'],
     packages: [
       'node:crypto',
       'node:fs',
@@ -56,7 +57,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ],
   },
   'src/compile/derive': {
-    ours: ['src/domain', 'src/search', 'src/compile/content'],
+    ours: ['src/domain', 'src/search', 'src/compile/content', 'src/compile/files'],
     packages: ['markdown-it'],
   },
   'src/compile/openapi': {

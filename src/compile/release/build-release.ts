@@ -9,7 +9,7 @@ import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
-import { type Memory, openMemory } from '../files/memory.ts'
+import { openMemory } from '../files/memory.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
@@ -56,11 +56,8 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )
-    const { cacheDir, code } = begun
     const indexed = beginIndexes(catalogue, begun, timed)
-    const memory = openMemory(join(cacheDir, 'parts'), code)
-    const views = makeViews(catalogue, { ...begun, memory }, timed)
-    memory.save()
+    const views = makeViews(catalogue, begun, timed)
     const data = createReleaseWriter(join(work, 'data'))
     // The thread still links what the rest is written beside.
     const rows = timed('data', () => writeRows(data, catalogue, views.hashes))
@@ -85,17 +82,15 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   }
 }
 
-function makeViews(
-  catalogue: Catalogue,
-  { hashRows, memory }: Pick<BegunRelease, 'hashRows'> & { memory: Memory },
-  timed: Timed,
-) {
+function makeViews(catalogue: Catalogue, { hashRows, cacheDir, code }: BegunRelease, timed: Timed) {
+  const memory = openMemory(join(cacheDir, 'parts'), code)
   const listings = timed('listing views', () => toCompiledListings(catalogue, memory))
   const dump = timed('dump', () => createDump(listings, memory))
   const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
   const { rows: hashes, same } = timed('content hashes', () =>
     toContentHashes(listings, dump.lines, hashRows),
   )
+  memory.save()
   return { listings, dump, site, hashes, same }
 }
 
