@@ -150,8 +150,8 @@ function judge(
   source: SeedSource,
   { rows, chosen, options, content, from }: Judged,
 ): Omit<SeedingResult, 'seconds'> {
-  const { now, limit, since } = options
-  const isWhole = limit === null && since === null
+  const { now, limit, since, listed: isListedOnly } = options
+  const isWhole = limit === null && since === null && !isListedOnly
   const plan = planSeeding({
     source,
     seeds: chosen.seeds,
@@ -162,6 +162,7 @@ function judge(
     now,
     today: now.slice(0, 10),
     isWhole,
+    isListedOnly,
   })
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]

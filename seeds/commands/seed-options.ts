@@ -11,6 +11,8 @@ export interface SeedOptions {
   /** Only what changed since, ISO 8601; null for everything. */
   since: string | null
   dryRun: boolean
+  /** Adds to listings that are there, and makes none. */
+  listed: boolean
   json: boolean
   force: boolean
   /** File for every refusal, one JSON object a line; null for the summary alone. */
@@ -31,6 +33,7 @@ Options
   --since DATE      only rows that changed since, where the source can tell
   --content DIR     content folder to write to (CONTENT_DIR, or content)
   --date DAY        day of the run: "added" of listings whose source tells no day (today)
+  --listed          only rows of listings that are there: none is added
   --dry-run         say what would be done, write nothing
   --force           write also what looks suspicious: every row refused, or fewer than half of
                     the listings that the last whole run took
@@ -74,6 +77,7 @@ export function parseSeedOptions(
     contentDir: values.content ?? (env.CONTENT_DIR || 'content'),
     limit,
     dryRun: values['dry-run'] === true,
+    listed: values.listed === true,
     json: values.json === true,
     force: values.force === true,
     report: values.report ?? null,
@@ -119,6 +123,7 @@ const parseArguments = (args: readonly string[]) =>
     date: { type: 'string' },
     report: { type: 'string' },
     'dry-run': { type: 'boolean' },
+    listed: { type: 'boolean' },
     force: { type: 'boolean' },
     json: { type: 'boolean' },
   })

@@ -17,6 +17,7 @@ const LockSchema = v.object({
       wrote: v.record(v.string(), v.string()),
       own: v.optional(v.string()),
       said: v.optional(v.record(v.string(), v.unknown())),
+      told: v.optional(v.record(v.string(), v.unknown())),
       missing_since: v.optional(v.string()),
       withdrawn: v.optional(v.literal(true)),
     }),
@@ -32,6 +33,8 @@ export interface LockEntry {
   own?: string | undefined
   /** What the source said of a listing that others tell of too, by the fields of front matter. */
   said?: Readonly<Record<string, unknown>> | undefined
+  /** Compared with the listing and never written: payees and tools; of a person's listing more. */
+  told?: Readonly<Record<string, unknown>> | undefined
   /** When a whole run first didn't show it any more, ISO 8601. */
   missing_since?: string | undefined
   /** Its file went to the tombstones, and comes back when the source shows it again. */
@@ -65,8 +68,8 @@ export function parseLock(text: string, file: string): SeedMemory {
 export function renderLock({ taken, listings }: SeedMemory): string {
   const lines = [...listings]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { file, wrote, own, said, missing_since, withdrawn }]) => {
-      const entry = { file, wrote, own, said, missing_since, withdrawn }
+    .map(([key, { file, wrote, own, said, told, missing_since, withdrawn }]) => {
+      const entry = { file, wrote, own, said, told, missing_since, withdrawn }
       return `    ${JSON.stringify(key)}: ${JSON.stringify(entry)}`
     })
   const count = taken === null ? '' : `  "taken": ${taken},\n`

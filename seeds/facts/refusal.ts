@@ -35,7 +35,7 @@ export const REFUSAL_REASONS = {
   known_fake: 'made up, and known to be',
   unreadable_seller: 'a seller that could not be read',
   nothing_found: 'nothing that a seller describes itself with',
-  not_listed: 'measured, but not listed here',
+  not_listed: 'not listed here',
   same_endpoints: 'everything it offers is listed under another name',
   slug_taken: 'its file name belongs to another listing',
   opted_out: 'its owner asked not to be listed',

@@ -5,6 +5,7 @@ import {
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
 /**
@@ -57,6 +58,35 @@ export interface Seed {
   wallets?: readonly string[]
   /** Words in the source's text that a person should look at before they are believed. */
   suspicious?: string | undefined
+}
+
+/** In the order of a file, so that the same word is the same text. */
+export function inOrder(facts: SeedFacts): Record<string, unknown> {
+  return Object.fromEntries(
+    (['kind', ...OWNED_FIELDS] as const).flatMap((name) =>
+      facts[name] === undefined ? [] : [[name, facts[name]]],
+    ),
+  )
+}
+
+const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
+const MAX_PAYEES = 20
+const MAX_TOOLS = 100
+
+/**
+ * What a source names of a listing beside its front matter, each once and sorted: kept to compare it
+ * with what is listed.
+ */
+export function namesOf({ wallets = [], evidence }: Pick<Seed, 'wallets' | 'evidence'>) {
+  const seen = evidence?.interface
+  const tools = isJsonObject(seen) && Array.isArray(seen.tools) ? seen.tools : []
+  const names = tools.flatMap((tool) => (isJsonObject(tool) ? [String(tool.name)] : []))
+  const toList = (all: readonly string[], most: number) => [...new Set(all)].sort().slice(0, most)
+  const payees = wallets.filter((wallet) => ADDRESS.test(wallet))
+  return {
+    ...(payees.length > 0 && { payees: toList(payees, MAX_PAYEES) }),
+    ...(names.length > 0 && { tools: toList(names, MAX_TOOLS) }),
+  }
 }
 
 const schema = createListingFactsSchema({ allowPrivate: false })

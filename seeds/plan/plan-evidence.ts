@@ -68,15 +68,16 @@ function isSaidAlready(known: unknown, value: unknown): boolean {
   return known !== undefined && hashValue(withoutTime(known)) === hashValue(withoutTime(value))
 }
 
-/** Two catalogues may know different tools of a server; of one tool the one with parameters stays. */
+/** Two catalogues may know different tools of a server; of one tool what either knows, parameters of the richer. */
 function uniteTools(known: unknown, value: unknown): unknown {
   if (!isJsonObject(known) || !isJsonObject(value)) return value
   const isBoth = known.from === 'catalog' && value.from === 'catalog'
   if (!isBoth || !Array.isArray(known.tools) || !Array.isArray(value.tools)) return value
   const byName = new Map<string, Record<string, unknown>>()
   for (const tool of [...known.tools, ...value.tools].filter(isJsonObject)) {
-    const other = byName.get(String(tool.name))
-    if (other === undefined || richness(tool) > richness(other)) byName.set(String(tool.name), tool)
+    const other = byName.get(String(tool.name)) ?? {}
+    const isRicher = richness(tool) > richness(other)
+    byName.set(String(tool.name), isRicher ? { ...other, ...tool } : { ...tool, ...other })
   }
   const tools = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tool]) => tool)
   const united = { ...value, tools }
@@ -86,7 +87,7 @@ function uniteTools(known: unknown, value: unknown): unknown {
 /** Longest first, then by its text: the same one stays in whatever order they are read. */
 function richness(tool: Record<string, unknown>): string {
   const schema = JSON.stringify(tool.input_schema ?? {})
-  return `${String(schema.length).padStart(8, '0')} ${schema}`
+  return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`
 }
 
 function isFromSeller(known: unknown, value: unknown): boolean {

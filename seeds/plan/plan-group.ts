@@ -2,7 +2,7 @@ import type { ExistingListing } from '../content/existing-listing.ts'
 import { parseListingFields, renderListing } from '../content/listing-text.ts'
 import { membersOf, tombstoneFileOf } from '../content/machine-files.ts'
 import { hashValue, type LockEntry } from '../content/seed-lock.ts'
-import { OWNED_FIELDS, type SeedFacts } from '../facts/seed-facts.ts'
+import { inOrder, namesOf, OWNED_FIELDS, type Seed, type SeedFacts } from '../facts/seed-facts.ts'
 import { uniteFacts } from '../facts/unite-facts.ts'
 import { isOwnRender } from './list-tellers.ts'
 import {
@@ -44,11 +44,8 @@ export function planGroup(draft: Draft, group: Group, left: readonly LeftRows[])
   const there = existing.get(group.file)
   const obstacle = findObstacle(draft, group, there)
   if (obstacle !== null) {
-    for (const { seed } of group.tellers) {
-      if (seed === null) continue
-      if (obstacle !== 'slug_taken') keep(draft, seed, group.file, obstacle)
-      else refuse(draft, seed, obstacle, `expected no ${group.file}, or one that lists the same`)
-    }
+    for (const { seed } of group.tellers)
+      if (seed !== null) leaveOut(draft, seed, group.file, obstacle)
     return
   }
   const said = group.tellers.flatMap(({ facts, ...teller }): Said[] => {
@@ -67,12 +64,21 @@ export function planGroup(draft: Draft, group: Group, left: readonly LeftRows[])
   }
 }
 
+type Obstacle = KeptListing['why'] | 'slug_taken' | 'not_listed'
+
+function leaveOut(draft: Draft, seed: Seed, file: string, obstacle: Obstacle): void {
+  if (obstacle === 'slug_taken')
+    refuse(draft, seed, obstacle, `expected no ${file}, or one that lists the same`)
+  else if (obstacle === 'not_listed') refuse(draft, seed, obstacle, `expected a listing at ${file}`)
+  else keep(draft, seed, file, obstacle)
+}
+
 /** What keeps a file from being planned: people's decisions, or another service of that name. */
 function findObstacle(
   { input }: Draft,
   { file, isHandMade, tellers }: Group,
   there: ExistingListing | undefined,
-): KeptListing['why'] | 'slug_taken' | null {
+): Obstacle | null {
   if (there !== undefined) {
     const isTheirs = isHandMade || tellers.some(({ at }) => at === file)
     const isAdopted =
@@ -80,15 +86,20 @@ function findObstacle(
     if (!isTheirs && !isAdopted) return 'slug_taken'
     return there.text === null || there.fields === null ? 'left_as_is' : null
   }
+  if (input.isListedOnly) return 'not_listed'
   const { id, by, replaced_by } = membersOf(input.machine.get(tombstoneFileOf(file)))
   const isMoved = replaced_by !== undefined && input.memories.has(String(by))
   const isBack = by === input.source.id && tellers.some(({ seed }) => seed !== null)
   return id === undefined || isMoved || isBack ? null : 'removed_by_people'
 }
 
-/** A person's listing gets a row under `sources`. One that a person took out again stays out. */
+/**
+ * A person's listing gets a row under `sources`. One that a person took out again stays out. What the
+ * source says of it is remembered to be compared, and no sentence of it.
+ */
 function joinPeople(draft: Draft, file: string, said: readonly Said[]): SeedOutcome {
-  for (const { seed, at, facts, ...teller } of said) {
+  for (const teller of said) {
+    const { seed, at, facts } = teller
     if (seed === null) continue
     const text = draft.files.get(file) ?? draft.input.existing.get(file)?.text ?? ''
     const fields = parseListingFields(text)
@@ -96,7 +107,12 @@ function joinPeople(draft: Draft, file: string, said: readonly Said[]): SeedOutc
       const joined = joinSources({ text, fields }, facts)
       if (joined !== text) draft.files.set(file, joined)
     }
-    remember(draft, teller, { file, wrote: { sources: hashValue(facts.sources) } })
+    const { sources, pricing, http } = facts
+    remember(draft, teller, {
+      file,
+      wrote: { sources: hashValue(sources) },
+      told: { sources, pricing, http: http?.map(({ url }) => ({ url })), ...namesOf(seed) },
+    })
   }
   return 'merged'
 }
@@ -193,13 +209,18 @@ function asRendered(text: string): string {
 /** The same word is the same entry, so that only memories that change are written. */
 function remember(
   draft: Draft,
-  { importer, key }: Pick<Teller, 'importer' | 'key'>,
+  { importer, key, seed }: Pick<Teller, 'importer' | 'key' | 'seed'>,
   entry: LockEntry,
 ): void {
   const entries = draft.entries.get(importer)
   const known = entries?.get(key)
   const { missing_since } = importer === draft.input.source.id ? {} : (known ?? {})
-  const next = missing_since === undefined ? entry : { ...entry, missing_since }
+  const names = seed === null ? (known?.told ?? {}) : namesOf(seed)
+  const next = {
+    ...(Object.keys(names).length > 0 && { told: names }),
+    ...entry,
+    ...(missing_since !== undefined && { missing_since }),
+  }
   if (known === undefined || hashValue(known) !== hashValue(next)) entries?.set(key, next)
 }
 
@@ -219,15 +240,6 @@ function baseOf(
     if (known !== undefined) base[field] = known
   }
   return base
-}
-
-/** In the order of a file, so that the same word is the same text. */
-function inOrder(facts: SeedFacts): Record<string, unknown> {
-  return Object.fromEntries(
-    (['kind', ...OWNED_FIELDS] as const).flatMap((name) =>
-      facts[name] === undefined ? [] : [[name, facts[name]]],
-    ),
-  )
 }
 
 function hashFields(facts: SeedFacts): Record<string, string> {

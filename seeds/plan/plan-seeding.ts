@@ -29,7 +29,7 @@ export function planSeeding(input: SeedingInput): SeedingPlan {
   }
   if (source.id === READER) for (const seed of seeds) planInto(draft, seed, seed.into ?? '')
   else planTold(draft)
-  for (const seed of held) planReviewOfSeed(draft, seed)
+  for (const seed of input.isListedOnly ? [] : held) planReviewOfSeed(draft, seed)
   return toPlan(draft, isWhole ? seeds.length : memory.taken)
 }
 

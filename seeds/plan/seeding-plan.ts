@@ -26,6 +26,8 @@ export interface SeedingInput {
   today: string
   /** False for a run over a part of the source: it can't know what is missing. */
   isWhole: boolean
+  /** True where a run adds to listings that are there and makes none. */
+  isListedOnly: boolean
 }
 
 /** Where a listing is and stays as people want it. */
@@ -104,7 +106,7 @@ export function settle(
 export function refuse(
   draft: Draft,
   { key, rows }: Seed,
-  reason: 'opted_out' | 'slug_taken',
+  reason: 'opted_out' | 'slug_taken' | 'not_listed',
   detail: string,
 ) {
   draft.refused.push({ reason, name: key, detail, rows })

@@ -11,6 +11,7 @@ import { createContentFixture } from './content-fixture.ts'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const COIN = '0x20c000000000000000000000b9537d11c60e8b50'
 const HOST = 'https://tides.harbour.dev'
+const WALLET = `0x${'Ab'.repeat(20)}`
 const IMPORTERS = ['mpp', 'x402-bazaar', 'x402-list'] as const
 type Importer = (typeof IMPORTERS)[number]
 const ORDERS: readonly (readonly Importer[])[] = [
@@ -30,7 +31,9 @@ interface Told {
 const resource = ({ path, amount }: Told) => ({
   resource: `${HOST}${path}`,
   description: 'Tides of a harbour.',
-  accepts: [{ scheme: 'exact', network: 'base', asset: USDC, amount: String(amount) }],
+  accepts: [
+    { scheme: 'exact', network: 'base', asset: USDC, amount: String(amount), payTo: WALLET },
+  ],
 })
 
 const service = (told: readonly Told[], room = '') => ({
@@ -90,6 +93,19 @@ async function seedIn(order: readonly Importer[], rows: Record<Importer, unknown
   return content
 }
 
+/** The only listing as its page gets it. */
+function readViews(contentDir: string) {
+  const rules = { allowPrivate: false }
+  const { content } = readContent(contentDir, rules)
+  if (content === null) throw new Error('the content has faults')
+  const baseUrl = 'https://waypost.example'
+  const made = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+  const [listing] = made.listings
+  if (listing === undefined) throw new Error('no listing')
+  const table = content.tables.sources.map((row) => ({ ...row, listings: 1 }))
+  return { ...toListingView(listing, made), table }
+}
+
 /** Every file of the content: listings, evidence and what importers remember. */
 function filesOf(content: ReturnType<typeof createContentFixture>): Record<string, string> {
   return Object.fromEntries(
@@ -145,27 +161,23 @@ describe('three sources of one service', () => {
     ]
     const rows = toRows({ catalogue, index: [{ path: '/a', amount: 5000 }], price: 0.02 })
     const { contentDir } = await seedIn(IMPORTERS, rows)
-    const rules = { allowPrivate: false }
-    const { content } = readContent(contentDir, rules)
-    if (content === null) throw new Error('the content has faults')
-    const baseUrl = 'https://waypost.example'
-    const made = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
-    const [listing] = made.listings
-    if (listing === undefined) throw new Error('no listing')
-    expect(listing.facts.pricing).toMatchObject({ min_usd: 0.004, max_usd: 0.009 })
-    const { sources } = toListingView(listing, made)
-    const table = content.tables.sources.map((row) => ({ ...row, listings: 1 }))
+    const { pricing, sources, table } = readViews(contentDir)
+    expect(pricing).toMatchObject({ min_usd: 0.004, max_usd: 0.009 })
     expect(sources).toMatchObject([
       { source: 'mpp_services' },
       {
         source: 'cdp_bazaar',
-        differs: { price: { min_usd: 0.005, max_usd: 0.005 }, operations_missing: 1 },
+        differs: {
+          price: { min_usd: 0.005, max_usd: 0.005 },
+          operations_missing: 1,
+          payees: [WALLET.toLowerCase()],
+        },
       },
       { source: 'x402-list', differs: { price: { min_usd: 0.02, max_usd: 0.02 } } },
     ])
     expect(toSourceLines({ sources }, table).map(({ differs }) => differs)).toEqual([
       '',
-      'There: $0.005 a call. It does not name 1 operation of these.',
+      `There: $0.005 a call. It does not name 1 operation of these. There, payments go to ${WALLET.toLowerCase()}.`,
       'There: $0.02 a call.',
     ])
   })
@@ -282,6 +294,32 @@ describe('three sources of one service', () => {
     expect(filesOf(content)).toEqual(before)
   })
 
+  test('a person’s listing is compared with what a source says of it, and no other is made', async () => {
+    const content = createContent()
+    const file = 'listings/x402/by-hand.md'
+    const pricing = 'model: per_call, min_usd: 0.001, max_usd: 0.001, rails: [x402], networks: []'
+    const facts = `name: By hand\nkind: http_api\nurl: ${HOST}\nsummary: Tides.\ncategories: [geo_weather]\npricing: { ${pricing} }`
+    const rows = `sources: [{ source: vendor_docs, ref: "${HOST}" }]\nadded: 2026-11-20`
+    content.write(file, `---\n${facts}\n${rows}\n---\n\nTides.\n`)
+    const told = [{ path: '/a', amount: 5000 }].map(resource)
+    const other = { ...resource({ path: '/b', amount: 1 }), resource: 'https://other.dev/b' }
+    const result = await content.seed({
+      importer: 'x402-bazaar',
+      from: content.save([...told, other]),
+      listed: true,
+    })
+    expect(result.refused).toMatchObject([{ reason: 'not_listed', name: 'https://other.dev' }])
+    expect(result.plan.writes.map((each) => each.file)).toEqual([file])
+    const { listings } = JSON.parse(content.read('seeds/x402-bazaar.json'))
+    expect(listings[HOST].told).toMatchObject({ http: [{ url: `${HOST}/a` }], payees: [WALLET] })
+    expect(content.read('seeds/x402-bazaar.json')).not.toContain('Tides of a harbour')
+    const { sources } = readViews(content.contentDir)
+    expect(sources[1]).toMatchObject({
+      source: 'cdp_bazaar',
+      differs: { price: { min_usd: 0.005, max_usd: 0.005 }, payees: [WALLET.toLowerCase()] },
+    })
+  })
+
   test('a run that is stopped at any moment leaves content that check accepts', async () => {
     const traction = {
       status: 'measured',
@@ -369,6 +407,12 @@ describe('an MCP server of a registry, two catalogues and its own manifests', ()
       { name: 'depth_now' },
       { name: 'tide_now', input_schema: { properties: { harbour: { type: 'string' } } } },
     ])
+    const { sources, table } = readViews(first.contentDir)
+    expect(sources[2]).toMatchObject({
+      source: 'toolhive_registry',
+      differs: { tools_missing: 1 },
+    })
+    expect(toSourceLines({ sources }, table)[2]?.differs).toBe('It does not name 1 tool of these.')
     const orders = fc.shuffledSubarray(tellers, { minLength: tellers.length })
     await fc.assert(
       fc.asyncProperty(orders, async (order) => {

@@ -69,6 +69,7 @@ async function seedFixture({
       from: join(FIXTURES, 'page-1.json'),
       limit: null,
       dryRun: false,
+      listed: false,
       since: null,
       force: false,
       now: `${today ?? '2026-11-20'}T00:00:00.000Z`,

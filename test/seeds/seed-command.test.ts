@@ -119,6 +119,7 @@ describe('options', () => {
         limit: null,
         since: null,
         dryRun: false,
+        listed: false,
         json: false,
         force: false,
         report: null,

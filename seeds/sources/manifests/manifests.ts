@@ -44,12 +44,14 @@ export const manifests: SeedSource = {
     const documents = values.filter(isReadDocument)
     // They come from `parse` above, not from outside.
     const rows = values.filter((value) => !isReadDocument(value)) as Row[]
-    const places = Map.groupBy(rows, ({ folder }, at) => folder ?? at)
-    const found = [
-      ...documents.map(({ document, beside }) => [document, ...beside]),
-      ...[...places.values()].map((each) => each.map(({ manifest }) => manifest)),
-    ]
-    return gatherSeeds(found.map((files) => mapFound(files, rules)))
+    const places = [...Map.groupBy(rows, ({ folder }, at) => folder ?? at).values()]
+    return gatherSeeds([
+      ...documents.map(({ document, beside }) => mapFound([document, ...beside], rules)),
+      ...places.map((files) => {
+        const manifests = files.map(({ manifest }) => manifest)
+        return withRows(mapFound(manifests, rules), files.length)
+      }),
+    ])
   },
 }
 
@@ -137,6 +139,13 @@ function mapFound(files: readonly unknown[], rules: MapRules): MappedSeed {
   }
   const told = { source: SOURCE, ref: refOf(found) }
   return mapTold({ server, told, tags: platformsOf(found.bundle) }, toolsOf(found.bundle), rules)
+}
+
+/** Each file of a folder is a row. */
+function withRows(mapped: MappedSeed, rows: number): MappedSeed {
+  return mapped.ok
+    ? { ...mapped, seed: { ...mapped.seed, rows } }
+    : { ...mapped, refusal: { ...mapped.refusal, rows } }
 }
 
 function isServer(file: unknown): boolean {

@@ -171,9 +171,12 @@ function toSetting(value: unknown, isSecret: boolean): object[] {
   return [{ name, isSecret: secret, isRequired: isSecret || value.required === true }]
 }
 
+/** ToolHive's word for tools that a server names only once it runs. */
+const NAMED_LATER = 'set_during_runtime'
+
 /** A name alone, or a name with its arguments: a catalogue's sentences stay where they are. */
 export function toTool(value: unknown): object[] {
-  if (typeof value === 'string') return [{ name: value }]
+  if (typeof value === 'string') return value === NAMED_LATER ? [] : [{ name: value }]
   if (!isJsonObject(value) || typeof value.name !== 'string') return []
   const { name, arguments: words } = value
   if (!Array.isArray(words)) return [{ name }]

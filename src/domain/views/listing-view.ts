@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { callableEntries, toCallableView } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
-import type { ListingFacts } from '../listing/listing-facts.ts'
 import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
@@ -37,6 +36,11 @@ export const ListingViewSchema = v.object({
           price: v.optional(v.object({ min_usd: v.number(), max_usd: v.number() })),
           /** How many of the operations here it does not name. */
           operations_missing: v.optional(v.number()),
+          /** How many of the tools here it does not name, and the first of those it names besides. */
+          tools_missing: v.optional(v.number()),
+          tools_more: v.optional(v.array(v.string())),
+          /** The first of the payees it names that are not named here. */
+          payees: v.optional(v.array(v.string())),
         }),
       ),
     }),
@@ -74,6 +78,8 @@ export interface Said {
   source: string
   pricing?: Pricing | undefined
   http?: readonly { url: string }[] | undefined
+  payees?: readonly string[] | undefined
+  tools?: readonly string[] | undefined
 }
 
 export function toListingView(
@@ -94,7 +100,7 @@ export function toListingView(
     sources: facts.sources.map((row) => ({
       ...row,
       ...toDifference(
-        facts,
+        listing,
         said.get(id)?.find(({ source }) => source === row.source),
       ),
     })),
@@ -144,20 +150,51 @@ export function toSignalsView(
   return Object.fromEntries(entries)
 }
 
+/** Of names that a catalogue has and a listing has not. */
+const MOST_NAMED = 5
+
 /** What a catalogue says differently of a listing; nothing where it says nothing, or the same. */
-function toDifference({ pricing, http }: ListingFacts, said: Said | undefined) {
-  const price = said?.pricing?.model === 'per_call' ? said.pricing : undefined
+function toDifference({ facts, surface, evidence }: DerivedListing, said: Said = { source: '' }) {
+  const { pricing, http } = facts
+  const price = said.pricing?.model === 'per_call' ? said.pricing : undefined
   const isSame =
     pricing.model === 'per_call' &&
     price?.min_usd === pricing.min_usd &&
     price.max_usd === pricing.max_usd
   // Its method is a guess of many a catalogue.
-  const named = new Set(said?.http?.map(({ url }) => url))
-  const missing = http.filter(({ url }) => !named.has(url)).length
+  const operations = compareNames(
+    http.map(({ url }) => url),
+    said.http?.map(({ url }) => url),
+  )
+  const tools = compareNames(
+    surface.tools.map(({ name }) => name),
+    said.tools,
+  )
+  const seen = evidence.interface?.payouts?.map(({ payout }) => payout) ?? []
+  // A catalogue names the address alone, a listing its chain too.
+  const here = [...facts.payout, ...seen].map((payout) => payout.split(':').at(-1) ?? '')
+  const payees = compareNames(here.map(toPlainCase), said.payees?.map(toPlainCase))
   const differs = {
     ...(price !== undefined &&
       !isSame && { price: { min_usd: price.min_usd, max_usd: price.max_usd } }),
-    ...(named.size > 0 && missing > 0 && { operations_missing: missing }),
+    ...(operations.missing > 0 && { operations_missing: operations.missing }),
+    ...(tools.missing > 0 && { tools_missing: tools.missing }),
+    ...(tools.more.length > 0 && { tools_more: tools.more }),
+    ...(payees.more.length > 0 && { payees: payees.more }),
   }
   return Object.keys(differs).length === 0 ? {} : { differs }
+}
+
+/** An EVM address without the case that is its checksum; Solana's are told apart by case. */
+function toPlainCase(address: string): string {
+  return address.startsWith('0x') ? address.toLowerCase() : address
+}
+
+/** A catalogue that names none says nothing of them. */
+function compareNames(here: readonly string[], there: readonly string[] = []) {
+  const [known, named] = [new Set(here), new Set(there)]
+  return {
+    missing: named.size === 0 ? 0 : here.filter((name) => !named.has(name)).length,
+    more: there.filter((name) => !known.has(name)).slice(0, MOST_NAMED),
+  }
 }

@@ -78,13 +78,21 @@ export function toSourceLines(
 /** @example toDifferenceText({ price: { min_usd: 0.01, max_usd: 0.02 } }) → 'There: $0.01 to $0.02 a call.' */
 function toDifferenceText({
   price,
-  operations_missing: missing = 0,
+  operations_missing: operations = 0,
+  tools_missing: tools = 0,
+  tools_more: more = [],
+  payees = [],
 }: NonNullable<ListingView['sources'][number]['differs']>): string {
   const range =
     price === undefined ? [] : [...new Set([toUsd(price.min_usd), toUsd(price.max_usd)])]
   return [
     ...(range.length > 0 ? [`There: ${range.join(' to ')} a call.`] : []),
-    ...(missing > 0 ? [`It does not name ${toCountText(missing, 'operation')} of these.`] : []),
+    ...(operations > 0
+      ? [`It does not name ${toCountText(operations, 'operation')} of these.`]
+      : []),
+    ...(tools > 0 ? [`It does not name ${toCountText(tools, 'tool')} of these.`] : []),
+    ...(more.length > 0 ? [`It names the tools ${more.join(', ')} besides.`] : []),
+    ...(payees.length > 0 ? [`There, payments go to ${payees.join(', ')}.`] : []),
   ].join(' ')
 }
 

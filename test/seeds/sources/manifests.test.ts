@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { countSeeding } from '../../../seeds/commands/seed-report.ts'
 import { parseListingFields } from '../../../seeds/content/listing-text.ts'
 import type { SellerReader } from '../../../seeds/facts/seed-source.ts'
 import { manifests } from '../../../seeds/sources/manifests/manifests.ts'
@@ -100,11 +101,12 @@ function seedFolder(files: Record<string, unknown>) {
 const LISTING = 'listings/mcp/npm.harbour.mcp.md'
 
 test('the three manifests of one package are one listing, with its keys and its tools', async () => {
-  await seedFolder({
+  const result = await seedFolder({
     'harbour/package.json': PACKAGE,
     'harbour/server.json': SERVER,
     'harbour/manifest.json': BUNDLE,
   })
+  expect(countSeeding(result)).toMatchObject({ read: 3, rows: { added: 1, merged: 2, refused: 0 } })
   const fields = parseListingFields(content.read(LISTING))
   expect(Object.fromEntries(fields ?? [])).toMatchObject({
     name: 'Harbour Desk',

@@ -22,7 +22,7 @@ const TOOLHIVE = {
   description: 'Ships and docks.',
   repository_url: 'https://github.com/harbour/mcp',
   transport: 'stdio',
-  tools: ['find_ship', 'dock_ship'],
+  tools: ['find_ship', 'dock_ship', 'set_during_runtime'],
 }
 const ROWS = { docker: DOCKER, toolhive: TOOLHIVE }
 
