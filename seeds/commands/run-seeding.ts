@@ -167,7 +167,6 @@ function judge(
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
   const memory = content.memories.get(source.id)
-  const listed = new Set(chosen.seeds.map(({ key }) => key))
   return {
     importer: source.id,
     from,
@@ -184,12 +183,21 @@ function judge(
           taken: chosen.seeds.length,
           takenBefore: isWhole ? (memory?.taken ?? null) : null,
         }),
-    refusedNow: chosen.refused.flatMap((refusal) => {
-      const file = memory?.listings.get(refusal.name)?.file
-      const isThere = file !== undefined && content.existing.has(file) && !listed.has(refusal.name)
-      return isThere && refusal.reason !== 'deleted' ? [{ refusal, file }] : []
-    }),
+    refusedNow: findRefusedNow(chosen, memory, content),
   }
+}
+
+function findRefusedNow(
+  { seeds, refused }: ChosenSeeds,
+  memory: SeedMemory | undefined,
+  { existing }: ContentState,
+): SeedingResult['refusedNow'] {
+  const listed = new Set(seeds.map(({ key }) => key))
+  return refused.flatMap((refusal) => {
+    const file = memory?.listings.get(refusal.name)?.file
+    const isThere = file !== undefined && existing.has(file) && !listed.has(refusal.name)
+    return isThere && refusal.reason !== 'deleted' ? [{ refusal, file }] : []
+  })
 }
 
 type MakeProgress = (label: string, total: number) => Progress

@@ -94,7 +94,7 @@ function toRows(kit: KitView): Row[] {
     })),
     ...kit.skills.map((skill) => ({
       name: skill.id,
-      toOperation: () => toFoundSkill(skill, kit.url),
+      toOperation: () => toFoundSkill(skill, kit.agent?.url ?? kit.url),
     })),
   ]
 }

@@ -61,7 +61,7 @@ export interface OperationEntry {
  * nothing is known to be asked is found as a whole, with where it is reached.
  */
 export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
-  const { id, facts, surface, trust, buy } = listing
+  const { id, facts, surface, trust, buy, evidence } = listing
   const shown = {
     ...{ id, name: facts.name, kind: facts.kind, trust: trustScoreOf(trust) },
     ...{ auth: facts.auth.type, page: pagePath(id) },
@@ -69,17 +69,19 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
   const relayUrl = buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
   const operations = toKitOperations(listing, relayUrl)
   const place = toPlace(facts.invoke)
+  // An agent is asked where its card says, which may not be its own page.
+  const asked = evidence.interface?.server?.url ?? facts.url
   const entries = [
     ...operations.map((operation) => toHttpEntry(shown, operation)),
     ...surface.tools.map((tool) => toToolEntry(shown, tool, place)),
     ...surface.skills.map((skill) => ({
-      found: { listing: shown, operation: toFoundSkill(skill, facts.url) },
+      found: { listing: shown, operation: toFoundSkill(skill, asked) },
       names: [skill.name],
       description: [skill.description, ...(skill.examples ?? [])].join(' '),
       minUsd: null,
     })),
   ]
-  const reached = facts.kind === 'a2a_agent' ? { url: facts.url } : place
+  const reached = facts.kind === 'a2a_agent' ? { url: asked } : place
   if (entries.length > 0 || Object.keys(reached).length === 0) return entries
   const operation = { ...reached, description: shorten(facts.summary) }
   const found = { listing: shown, operation }
