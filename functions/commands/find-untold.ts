@@ -7,12 +7,16 @@ const ADDRESSES = ['serviceUrl', 'resource', 'base_url', 'endpoint', 'url']
 /** Under which a page holds its rows. */
 const LISTS = ['services', 'resources', 'items', 'data']
 
-/** Hosts of a catalogue that have neither a listing nor a reason, with the rows read. */
+/**
+ * Hosts where a catalogue says something is sold, and that have neither a listing nor a reason.
+ *
+ * @returns them with the rows read, and the hosts that rows name as their maker's site alone
+ */
 export function findUntold(
   catalogue: string,
   listings: readonly { facts: Pick<ListingFacts, 'url' | 'http' | 'invoke'> }[],
   reasons: string,
-): { rows: number; untold: string[] } {
+): { rows: number; untold: string[]; makers: string[] } {
   const told = new Set([...reasons.matchAll(/^- `([^`]+)`$/gm)].map(([, name = '']) => name))
   const urls = listings.flatMap(({ facts }) => [
     facts.url,
@@ -21,11 +25,22 @@ export function findUntold(
   ])
   for (const name of urls.flatMap(namesOf)) told.add(name)
   const rows = readRows(readFileSync(catalogue, 'utf8')).flatMap((row) => {
-    const address = ADDRESSES.map((name) => row[name]).find((each) => typeof each === 'string')
-    return typeof address === 'string' ? [namesOf(address)] : []
+    const [first, ...others] = ADDRESSES.flatMap((name) => toAddress(row[name]))
+    return first === undefined ? [] : [{ sold: namesOf(first), others: others.map(namesOf) }]
   })
-  const untold = rows.filter((names) => !names.some((name) => told.has(name)))
-  return { rows: rows.length, untold: [...new Set(untold.map(([host = '']) => host))].sort() }
+  const isUntold = (names: readonly string[]) => !names.some((name) => told.has(name))
+  const untold = toHosts(rows.map(({ sold }) => sold).filter(isUntold))
+  const sites = toHosts(rows.flatMap(({ others }) => others).filter(isUntold))
+  const makers = sites.filter((host) => !untold.includes(host))
+  return { rows: rows.length, untold, makers }
+}
+
+function toAddress(value: unknown): string[] {
+  return typeof value === 'string' ? [value] : []
+}
+
+function toHosts(names: readonly (readonly string[])[]): string[] {
+  return [...new Set(names.map(([host = '']) => host))].sort()
 }
 
 /** @example namesOf('https://www.hub.example/tides/now') → ['hub.example', 'hub.example/tides'] */

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findUntold } from '../../functions/commands/find-untold.ts'
+
+const ROWS = [
+  { serviceUrl: 'https://tides.gateway.dev', url: 'https://tides.dev' },
+  { serviceUrl: 'https://ships.gateway.dev/v1', url: 'https://www.ships.dev' },
+  { url: 'https://alone.dev/a' },
+  { name: 'no address' },
+]
+
+test('a catalogue’s hosts are told by a listing or a reason; a maker’s site is no shop', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalogue-'))
+  try {
+    const file = join(folder, 'services.json')
+    writeFileSync(file, JSON.stringify({ services: ROWS }))
+    const facts = { url: 'https://tides.gateway.dev/', http: [], invoke: [] }
+    expect(findUntold(file, [{ facts }], '- `alone.dev`\n')).toEqual({
+      rows: 3,
+      untold: ['ships.gateway.dev'],
+      makers: ['ships.dev', 'tides.dev'],
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
