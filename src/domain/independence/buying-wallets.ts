@@ -25,8 +25,7 @@ export interface Purchase {
   paid: number
   /** When it first paid this operator, as far back as is known; milliseconds. */
   since: number
-  /** Millionths of a dollar by listing. */
-  listings: Map<number, number>
+  listings: { listing: number; paid: number }[]
 }
 
 /** The wallets of a market, by number: a month may hold a million payments, so none is an object here. */
@@ -70,7 +69,7 @@ export function readPurchases(market: Market): Purchases {
   const begin = (operator: number, since: number): Purchase => {
     const name = operators.names[operator] ?? ''
     const known = { isSeed: seeds.has(name), isCashLike: cashLike.has(name) }
-    return { operator, ...known, paid: 0, since, listings: new Map() }
+    return { operator, ...known, paid: 0, since, listings: [] }
   }
   return {
     wallets: wallets.names,
@@ -86,7 +85,7 @@ export function readPurchases(market: Market): Purchases {
         found.set(operator, own)
         own.since = Math.min(own.since, at)
         if (kind === 'new') own.paid += micros
-        if (kind !== 'earlier') add(own.listings, listing, micros)
+        if (kind !== 'earlier') addTo(own.listings, listing, micros)
       }
       // Who bought from one operator alone is vouched for by nobody, and vouches for nobody.
       if (found.size < 2) return []
@@ -97,8 +96,11 @@ export function readPurchases(market: Market): Purchases {
   }
 }
 
-function add(sums: Map<number, number>, key: number, more: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + more)
+/** Rows of one listing stand together. */
+function addTo(bought: Purchase['listings'], listing: number, paid: number): void {
+  const last = bought.at(-1)
+  if (last?.listing === listing) last.paid += paid
+  else bought.push({ listing, paid })
 }
 
 function createNames() {
@@ -178,15 +180,22 @@ function findRepeated(names: Iterable<string>): Set<string> {
  * gave most to sellers that seem real: else a rival would push a seller's buyers out with many wallets
  * that gave next to nothing. How much else they bought does not matter: a rival could give them that.
  */
-export function byGenerosity({ wallets, operators, of }: Purchases): number[] {
+export function byGenerosity({ wallets, operators, of }: Purchases): {
+  buying: number[]
+  /** Of them, by operator. */
+  buyers: Int32Array
+} {
   const backing = new Float64Array(operators)
-  const buying = [...wallets.keys()].filter((wallet) => of(wallet).length > 0)
-  for (const wallet of buying) {
+  const buyers = new Int32Array(operators)
+  const buying = [...wallets.keys()].filter((wallet) => {
     const bought = of(wallet)
     const toSeeds = sumOf(bought.filter(({ isSeed, isCashLike }) => isSeed && !isCashLike))
-    for (const { operator, paid } of bought)
+    for (const { operator, paid } of bought) {
       backing[operator] = (backing[operator] ?? 0) + Math.min(paid, toSeeds)
-  }
+      buyers[operator] = (buyers[operator] ?? 0) + 1
+    }
+    return bought.length > 0
+  })
   const worth = new Float64Array(wallets.length)
   for (const wallet of buying)
     worth[wallet] = sumOf(
@@ -195,7 +204,8 @@ export function byGenerosity({ wallets, operators, of }: Purchases): number[] {
         .map(({ operator, paid }) => ({ paid: Math.min(paid, backing[operator] ?? 0) })),
     )
   const [worthOf, nameOf] = [(n: number) => worth[n] ?? 0, (n: number) => wallets[n] ?? '']
-  return buying.sort((a, b) => worthOf(b) - worthOf(a) || (nameOf(a) < nameOf(b) ? -1 : 1))
+  buying.sort((a, b) => worthOf(b) - worthOf(a) || (nameOf(a) < nameOf(b) ? -1 : 1))
+  return { buying, buyers }
 }
 
 function sumOf(bought: readonly Pick<Purchase, 'paid'>[]): number {

@@ -27,13 +27,16 @@ export function createFlowNetwork(): FlowNetwork {
   const edges: Edges = { from: [], to: [], capacity: [] }
   let made: State | null = null
   const stateOf = () => {
-    made ??= toState(edges)
+    if (made === null) {
+      made = toState(edges)
+      // They lie in the state now, and there may be millions.
+      for (const list of Object.values(edges)) list.length = 0
+    }
     return made
   }
   const flowOf = (edge: number) => {
     const { place, total, room } = stateOf()
-    const there = at(place, edge)
-    return (total[there] ?? 0) - (room[there] ?? 0)
+    return (total[edge] ?? 0) - (room[at(place, edge)] ?? 0)
   }
   return {
     addEdge(from, to, capacity) {
@@ -42,11 +45,9 @@ export function createFlowNetwork(): FlowNetwork {
       return edges.from.push(from) - 1
     },
     limit(edge, capacity) {
-      const { place, twin, total, room } = stateOf()
-      const there = at(place, edge)
-      room[there] = capacity - flowOf(edge)
-      total[there] = capacity
-      total[at(twin, there)] = capacity
+      const state = stateOf()
+      setRoom(state, at(state.place, edge), capacity - flowOf(edge))
+      state.total[edge] = capacity
     },
     fill(source, sink, maxSteps) {
       const state = stateOf()
@@ -55,10 +56,11 @@ export function createFlowNetwork(): FlowNetwork {
       while (setLevels(state, source, sink, maxSteps)) pushShortest(state, source, sink)
     },
     empty() {
-      const { place, twin, total, room } = stateOf()
-      for (const there of place) {
-        room[there] = total[there] ?? 0
-        room[at(twin, there)] = 0
+      const state = stateOf()
+      for (let edge = 0; edge < state.place.length; edge++) {
+        const there = at(state.place, edge)
+        setRoom(state, there, state.total[edge] ?? 0)
+        setRoom(state, at(state.twin, there), 0)
       }
     },
     flowOf,
@@ -75,15 +77,18 @@ interface Edges {
 interface State {
   /** Places of a node: from `starts[node]` up to the next start. */
   starts: Int32Array
-  /** By place: the node at the other end, and the place of the way back. */
+  /**
+   * By place: the node at the other end, as its complement where nothing can come from there. A market
+   * fits no cache, so what a search reads stands in one list.
+   */
   ends: Int32Array
+  /** By place: that of the way back. */
   twin: Int32Array
-  /** By place: what its edge takes, which is what both places of it have room for together. */
-  total: Float64Array
   /** By place: what it still takes. */
   room: Float64Array
-  /** By edge. */
+  /** By edge: its place where it leaves, and what it takes. */
   place: Int32Array
+  total: Float64Array
   /** Steps to the sink; -1 where no path leads, or none as short as the shortest. */
   level: Int32Array
   /** The first place of a node that may still lead on. */
@@ -102,8 +107,9 @@ function toState({ from, to, capacity }: Edges): State {
   const next = starts.slice()
   const size = 2 * from.length
   const [ends, twin] = [new Int32Array(size), new Int32Array(size)]
-  const [total, room] = [new Float64Array(size), new Float64Array(size)]
+  const room = new Float64Array(size)
   const place = new Int32Array(from.length)
+  const total = Float64Array.from(capacity)
   for (let edge = 0; edge < from.length; edge++) {
     const [start, end] = [from[edge] ?? 0, to[edge] ?? 0]
     const there = at(next, start)
@@ -111,16 +117,28 @@ function toState({ from, to, capacity }: Edges): State {
     const back = at(next, end)
     next[end] = back + 1
     place[edge] = there
-    ends[there] = end
-    ends[back] = start
+    ends[there] = ~end
+    ends[back] = total[edge] === 0 ? ~start : start
     twin[there] = back
     twin[back] = there
-    room[there] = capacity[edge] ?? 0
-    total[there] = total[back] = capacity[edge] ?? 0
+    room[there] = total[edge] ?? 0
   }
   const level = new Int32Array(nodes)
   const [cursor, queue] = [level.slice(), level.slice()]
-  return { starts, ends, twin, total, room, place, level, cursor, queue }
+  return { starts, ends, twin, room, place, total, level, cursor, queue }
+}
+
+/** What a place still takes, and, at its way back, whether anything can come from it. */
+function setRoom({ ends, twin, room }: State, place: number, amount: number): void {
+  room[place] = amount
+  const back = at(twin, place)
+  const end = at(ends, back)
+  ends[back] = (amount === 0) === end < 0 ? end : ~end
+}
+
+function endOf({ ends }: State, place: number): number {
+  const end = at(ends, place)
+  return end < 0 ? ~end : end
 }
 
 function at(list: Int32Array, index: number): number {
@@ -129,7 +147,7 @@ function at(list: Int32Array, index: number): number {
 
 /** Steps to the sink, from there back. @returns whether a path short enough leads to it from the source */
 function setLevels(state: State, source: number, sink: number, maxSteps: number): boolean {
-  const { starts, ends, total, room, level, cursor, queue } = state
+  const { starts, ends, level, cursor, queue } = state
   level.fill(NONE)
   cursor.set(starts.subarray(0, cursor.length))
   level[sink] = 0
@@ -142,7 +160,7 @@ function setLevels(state: State, source: number, sink: number, maxSteps: number)
     const last = at(starts, node + 1)
     for (let place = at(starts, node); place < last; place++) {
       const end = at(ends, place)
-      if (level[end] !== NONE || room[place] === total[place]) continue
+      if (end < 0 || level[end] !== NONE) continue
       level[end] = depth
       queue[found++] = end
     }
@@ -152,32 +170,33 @@ function setLevels(state: State, source: number, sink: number, maxSteps: number)
 
 /** Everything that fits along the paths that are shortest now; a dead end is left once for all. */
 function pushShortest(state: State, source: number, sink: number): void {
-  const { ends, twin, cursor, level } = state
+  const { twin, cursor, level } = state
   const path = new Int32Array(at(level, source))
   let [steps, node] = [0, source]
   for (;;) {
     const place = node === sink ? NONE : findStep(state, node)
     if (place !== NONE) {
       path[steps++] = place
-      node = at(ends, place)
+      node = endOf(state, place)
     } else if (node === sink) {
       // On from where the path is full.
       steps = pushAlong(state, path)
-      node = at(ends, at(twin, at(path, steps)))
+      node = endOf(state, at(twin, at(path, steps)))
     } else if (steps === 0) return
     else {
-      node = at(ends, at(twin, at(path, --steps)))
+      node = endOf(state, at(twin, at(path, --steps)))
       cursor[node] = at(cursor, node) + 1
     }
   }
 }
 
 /** The next place of a node that has room and leads one step on. */
-function findStep({ starts, ends, room, level, cursor }: State, node: number): number {
+function findStep(state: State, node: number): number {
+  const { starts, room, level, cursor } = state
   const last = at(starts, node + 1)
   const depth = at(level, node) - 1
   for (let place = at(cursor, node); place < last; place++)
-    if (room[place] !== 0 && level[at(ends, place)] === depth) {
+    if (room[place] !== 0 && level[endOf(state, place)] === depth) {
       cursor[node] = place
       return place
     }
@@ -186,16 +205,17 @@ function findStep({ starts, ends, room, level, cursor }: State, node: number): n
 }
 
 /** @returns how many steps of the path come before the first that is full now. */
-function pushAlong({ room, twin }: State, path: Int32Array): number {
+function pushAlong(state: State, path: Int32Array): number {
+  const { room, twin } = state
   let amount = UNLIMITED
   for (const place of path) amount = Math.min(amount, room[place] ?? 0)
   let full = NONE
   for (let step = 0; step < path.length; step++) {
     const place = at(path, step)
     const left = (room[place] ?? 0) - amount
-    room[place] = left
+    setRoom(state, place, left)
     const back = at(twin, place)
-    room[back] = (room[back] ?? 0) + amount
+    setRoom(state, back, (room[back] ?? 0) + amount)
     if (left === 0 && full === NONE) full = step
   }
   return full

@@ -45,11 +45,11 @@ const STEPS = { direct: 4, aSeller: 3 } as const
 export function findVouched(market: Market): Map<string, Set<string>> {
   const purchases = readPurchases(market)
   const network = createFlowNetwork()
-  const [passing, operatorAt] = [2, 2 + purchases.wallets.length]
-  const nodes = createNodes(operatorAt + purchases.operators, { passing, operatorAt })
+  const { buying, buyers } = byGenerosity(purchases)
+  const nodes = createNodes(purchases.wallets.length, buyers)
   const flows: OwnFlow[] = []
   const seeds = new Set<number>()
-  for (const wallet of byGenerosity(purchases)) {
+  for (const wallet of buying) {
     const bought = purchases.of(wallet)
     for (const { isSeed, operator } of bought) if (isSeed) seeds.add(operator)
     const flow = addWallet(network, wallet, { bought, nodes })
@@ -106,15 +106,24 @@ interface OwnFlow {
 
 type Nodes = ReturnType<typeof createNodes>
 
-function createNodes(
-  first: number,
-  { passing, operatorAt }: { passing: number; operatorAt: number },
-) {
-  let next = first
+/** Payments to one operator are neighbours, as a search reads them together. */
+function createNodes(wallets: number, buyers: Int32Array) {
+  const operatorAt = 2 + 2 * wallets
+  let next = operatorAt + buyers.length
+  const payments = buyers.map((count) => {
+    next += count
+    return next - count
+  })
   return {
-    add: () => next++,
-    passing: (wallet: number) => passing + wallet,
+    own: (wallet: number) => 2 + wallet,
+    passing: (wallet: number) => 2 + wallets + wallet,
     of: (operator: number) => operatorAt + operator,
+    /** Another one at each call. */
+    payment(operator: number): number {
+      const node = payments[operator] ?? 0
+      payments[operator] = node + 1
+      return node
+    },
   }
 }
 
@@ -130,19 +139,19 @@ function addWallet(
   wallet: number,
   { bought, nodes }: { bought: readonly Purchase[]; nodes: Nodes },
 ): OwnFlow | null {
-  const listings = bought.reduce((sum, { listings: { size } }) => sum + size, 0)
+  const listings = bought.reduce((sum, { listings: { length } }) => sum + length, 0)
   const first = bought.filter(({ isSeed, paid }) => !isSeed && paid >= DUST).length
   const real = bought.filter(({ isCashLike }) => !isCashLike)
   const limitOf = ({ paid, listings: own }: Purchase) =>
-    Math.min(paid, SHARE * (listings - own.size))
+    Math.min(paid, SHARE * (listings - own.length))
   const isEnough = real.reduce((sum, one) => sum + limitOf(one), 0) >= SHARE
   const passing = nodes.passing(wallet)
-  const node = nodes.add()
+  const node = nodes.own(wallet)
   const all = isEnough ? network.addEdge(SOURCE, node, SHARE * first) : 0
   const to = real.map((purchase) => {
     const { operator, paid, isSeed } = purchase
     const target = nodes.of(operator)
-    const payment = nodes.add()
+    const payment = nodes.payment(operator)
     network.addEdge(payment, target, paid)
     network.addEdge(passing, payment, paid)
     const edge = isEnough ? network.addEdge(node, payment, limitOf(purchase)) : 0
@@ -168,10 +177,10 @@ function dealOut(
   const ranked = bought.flatMap(({ operator, listings, isSeed, paid }, place) => {
     const room = Math.floor((total - (toOperator.get(operator) ?? 0)) / SHARE)
     const lateOf = (rank: number) => (isSeed ? 3 : rank > 0 ? 2 : Number(paid < DUST))
-    return [...listings]
-      .sort(([a, paidA], [b, paidB]) => paidB - paidA || a - b)
+    return listings
+      .toSorted((a, b) => b.paid - a.paid || a.listing - b.listing)
       .slice(0, room)
-      .map(([listing], rank) => ({ listing, place, rank, late: lateOf(rank) }))
+      .map(({ listing }, rank) => ({ listing, place, rank, late: lateOf(rank) }))
   })
   return ranked
     .sort((a, b) => a.late - b.late || a.rank - b.rank || a.place - b.place)
