@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDoorPath } from '../../src/domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -94,7 +95,7 @@ function readToken(header: string): string {
 }
 
 function refuse(
-  { problem, release }: Parts,
+  { config, problem, release }: Parts,
   req: IncomingMessage,
   res: ServerResponse,
   path: string,
@@ -103,7 +104,10 @@ function refuse(
   const basic = `Basic ${realm}, charset="UTF-8"`
   // A browser reads the first challenge of a line alone, and asks a person for Basic's password.
   const isBrowser = req.headers.accept?.includes('text/html') === true
-  const headers = { 'WWW-Authenticate': isBrowser ? basic : `Bearer ${realm}, ${basic}` }
+  const headers = {
+    ...toTransportHeaders(config.BASE_URL),
+    'WWW-Authenticate': isBrowser ? basic : `Bearer ${realm}, ${basic}`,
+  }
   const detail =
     'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
   const isDoor = isDoorPath(path)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -62,6 +62,11 @@ const files = readFileSync(join(release, 'data/files.ndjson'), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
   .map((line) => toUrlPath(JSON.parse(line).file))
+/** Pages that are rendered when they are asked for: those of `src/pages` that are not made before. */
+const rendered = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.astro'))
+  .filter((name) => /prerender = false/.test(readFileSync(join('src/pages', name), 'utf8')))
+  .map((name) => `/${name.replace(/(?:\/index)?\.astro$/, '')}`)
 const filled = (path: string) =>
   path.replace(':listing_id', 'x402.weather').replace(/:\w+/g, 'something')
 const addresses = [
@@ -72,10 +77,7 @@ const addresses = [
   ...[
     '/readyz',
     '/metrics',
-    '/search',
-    '/propose',
-    '/dispute',
-    '/sellers/check',
+    ...rendered,
     '/og/x402.weather.png',
     '/nothing-here',
     '/compare?ids=x402.weather,mcp.harbour',
@@ -88,6 +90,7 @@ const addresses = [
 describe('a directory that is closed', () => {
   test('answers nothing without a token, whatever is asked for', async () => {
     expect(addresses.length).toBeGreaterThan(200)
+    expect(rendered).toEqual(expect.arrayContaining(['/search', '/watch', '/sellers/check']))
     const told: string[] = []
     for (const [method, path] of addresses) {
       const { status, headers, text } = await ask(path, { accept: 'text/html' }, method)
@@ -154,6 +157,57 @@ describe('a directory that is closed', () => {
     expect(page.status).toBe(200)
     const sheet = /href="(\/_astro\/[^"]+\.css)"/.exec(page.text)?.[1] ?? ''
     expect((await ask(sheet)).status).toBe(200)
+  })
+
+  test('knows no token of another directory, and none whose day is over', async () => {
+    const { db } = closed.service.parts.ledger.store
+    const elsewhere = mkdtempSync(join(tmpdir(), 'elsewhere-'))
+    const [here] = [stateDir]
+    stateDir = elsewhere
+    const foreign = access('add', 'build agents')
+    stateDir = here
+    rmSync(elsewhere, { recursive: true, force: true })
+    const ended = access('add', 'ended', '--days', '1')
+    await db
+      .updateTable('access_token')
+      .set({ expires_at: Date.now() - 1 })
+      .where('name', '=', 'ended')
+      .execute()
+    for (const secret of [foreign, ended])
+      for (const path of ['/', '/api/v1/search?q=weather', '/api/v1/call/x402.weather', '/mcp'])
+        expect((await ask(path, { authorization: `Bearer ${secret}` })).status, path).toBe(401)
+  })
+
+  test('shows the badges that were marked public, and nothing else of their listings', async () => {
+    const { site } = closed.service.parts.release()
+    site.public_badges = ['x402.weather']
+    try {
+      for (const path of ['/badge/x402.weather.svg', '/badge/x402.weather.json'])
+        expect((await ask(path)).status, path).toBe(200)
+      for (const path of [
+        '/badge/mcp.harbour.svg',
+        '/badge/x402.weather.svg/../../api/v1/stats',
+        '/badge/x402.weather',
+        '/listing/x402.weather',
+        '/api/v1/listings/x402.weather',
+        '/og/x402.weather.png',
+        '/go/x402.weather',
+      ])
+        expect((await ask(path)).status, path).toBe(401)
+    } finally {
+      site.public_badges = []
+    }
+  })
+
+  test('answers no question of a cache, and says that it speaks over TLS alone', async () => {
+    const { headers } = await ask('/listing/x402.weather', { authorization: `Bearer ${token}` })
+    const kept = { 'if-none-match': String(headers.etag) }
+    const again = await ask('/listing/x402.weather', kept)
+    expect(again).toMatchObject({ status: 401, headers: { 'cache-control': CLOSED } })
+    expect(again.headers.etag).toBeUndefined()
+    expect(again.headers['strict-transport-security']).toMatch(/^max-age=/)
+    const same = await ask('/listing/x402.weather', { ...kept, authorization: `Bearer ${token}` })
+    expect(same).toMatchObject({ status: 304, headers: { 'cache-control': CLOSED } })
   })
 
   test('forgets a token that has ended or was taken away', async () => {

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readClaimHost } from '../../functions/sellers/proofs/claim-rules.ts'
+import { createProver } from '../../functions/sellers/proofs/prover.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { liveListing } from '../support/live-listing.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+
+/** One machine inside, known by two names; the directory was told of one of them. */
+const NAMED = 'api.corp.example'
+const STRANGER = 'api.stranger.example'
+const TOKEN = 'x'.repeat(43)
+let dns: DnsServer
+let inside: SellerSite
+let acme: RunningService
+/** What the machine inside was asked: host name and path. */
+let heard: string[]
+beforeAll(async () => {
+  dns = await startDnsServer()
+  inside = await startSellerSite()
+  acme = await startService({ PRIVATE_HOSTS: '*.corp.example', DNS_SERVERS: dns.address })
+  const { listings } = acme.service.parts.release()
+  if (!(listings instanceof Map)) throw new Error('expected a map')
+  for (const [id, host] of [
+    ['api.named', NAMED],
+    ['api.stranger', STRANGER],
+  ] as const)
+    listings.set(id, { ...liveListing(id, urlOf(host)), buy: 'relay_x402' })
+})
+afterAll(async () => {
+  await acme?.close()
+  await inside?.close()
+  dns?.close()
+})
+beforeEach(() => {
+  heard = []
+  dns.a.clear()
+  for (const host of [NAMED, STRANGER]) dns.a.set(host, ['127.0.0.1'])
+  inside.answer = (req, res) => {
+    heard.push(`${req.headers.host?.split(':')[0]}${req.url}`)
+    res.writeHead(200, { 'content-type': 'text/plain' }).end(`${TOKEN}\n`)
+  }
+})
+
+const urlOf = (host: string) => `http://${host}:${inside.port}/`
+
+const call = async (id: string) => {
+  const response = await fetch(`${acme.url}/api/v1/call/${id}`)
+  return { status: response.status, text: await response.text() }
+}
+const probe = async (host: string) => {
+  const response = await fetch(
+    `${acme.url}/api/v1/lint?as=http&url=${encodeURIComponent(urlOf(host))}`,
+  )
+  return response.text()
+}
+const prove = (host: string) => {
+  const { parts } = acme.service
+  const rules = { sharedHosts: parts.release().sharedHosts, issuer: 'https://issuer.example' }
+  const request = { method: 'well_known', token: TOKEN, email: 'a@b.example' } as const
+  return createProver(parts)({
+    host: readClaimHost(urlOf(host), 'well_known', rules),
+    ...request,
+  })
+}
+
+test('a call, a probe and a claim reach a host inside that was named', async () => {
+  expect(await call('api.named')).toEqual({ status: 200, text: `${TOKEN}\n` })
+  await probe(NAMED)
+  expect(await prove(NAMED)).toMatchObject({ verified: true })
+  expect(heard).toEqual([
+    `${NAMED}/`,
+    expect.stringMatching(`^${NAMED}/`),
+    `${NAMED}/.well-known/listing-claim.txt`,
+  ])
+})
+
+test('none of them reaches it by a name that was not', async () => {
+  const { status, text } = await call('api.stranger')
+  expect([status, JSON.parse(text).code]).toEqual([502, 'seller-refused'])
+  expect(await probe(STRANGER)).toMatch(/https|public/)
+  expect(await prove(STRANGER)).toMatchObject({ verified: false, reason: 'address_refused' })
+  expect(heard).toEqual([])
+})
+
+describe('a host that was named leads nowhere else', () => {
+  test('by a redirect', async () => {
+    inside.answer = (req, res) => {
+      heard.push(`${req.headers.host?.split(':')[0]}`)
+      res.writeHead(302, { location: urlOf(STRANGER) }).end()
+    }
+    expect(JSON.parse((await call('api.named')).text).code).toBe('seller-redirected')
+    expect(await probe(NAMED)).toMatch(/redirect|302/)
+    expect(await prove(NAMED)).toMatchObject({ verified: false, reason: 'redirected_elsewhere' })
+    expect(new Set(heard)).toEqual(new Set([NAMED]))
+  })
+
+  test.each([
+    ['cloud metadata', ['169.254.169.254']],
+    ['one address of several', ['127.0.0.1', '168.63.129.16']],
+  ])('by a name that turns to %s', async (_, addresses) => {
+    expect((await call('api.named')).status).toBe(200)
+    heard = []
+    dns.a.set(NAMED, addresses)
+    expect(JSON.parse((await call('api.named')).text).code).toBe('seller-refused')
+    expect(await probe(NAMED)).toMatch(/refused|public/)
+    expect(await prove(NAMED)).toMatchObject({ verified: false, reason: 'address_refused' })
+    expect(heard).toEqual([])
+  })
+})
