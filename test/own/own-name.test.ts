@@ -1,8 +1,10 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { dirname, join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningService } from '../support/running-service.ts'
+import { startSellerSite } from '../support/seller-site.ts'
 import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
 const SOFTWARE = /waypost/i
@@ -13,6 +15,7 @@ beforeAll(async () => {
     'colours: { light: "#1d4ed8", dark: "#93b4ff" }\nmark: mark.svg\ncontact: platform@acme.example\nlegal: [{ title: Imprint, text: Acme Inc. }]\n',
   )
   cpSync('src/site/frame/favicon.svg', join(own.content, 'tables/mark.svg'))
+  addListings(own.content)
   own.build()
   acme = await own.start()
 })
@@ -34,6 +37,22 @@ test('no byte of a release names the software, and none of our rows are in it', 
 
 test.each([
   ['GET', '/', 'Acme Services: Services our agents can call'],
+  ['GET', '/robots.txt', 'Agentmap'],
+  ['GET', '/feed.atom', 'Acme Services'],
+  ['GET', '/search.atom?q=status', 'Acme Services'],
+  ['GET', '/listing/mcp.tool-3.json', 'Example notes'],
+  ['GET', '/watch?listing=mcp.tool-3', 'Acme Services'],
+  ['GET', '/policies/approved', 'Approved MCP servers'],
+  ['GET', '/policies/approved/v0.1/servers?limit=50&version=latest', 'example-notes'],
+  ['GET', '/compare/tools', 'Tools of ours'],
+  ['GET', '/category/internal_tools.md', 'Example lookup'],
+  ['GET', '/listing/api.retired', 'retired'],
+  ['GET', '/api/v1/listings/x402.tool-3/kit.json', 'lookup'],
+  ['GET', '/api/v1/call/x402.tool-3?relay_info', 'x402.tool-3'],
+  ['GET', '/api/v1/changes', 'mcp.tool-3'],
+  ['GET', '/llms-full.txt', 'tool-3'],
+  ['GET', '/openapi.json', 'Acme Services'],
+  ['GET', '/sitemap.xml', 'sitemap'],
   ['GET', '/search?q=status', 'Acme Services'],
   ['GET', '/sellers/check', 'Acme Services'],
   ['GET', '/propose', 'Acme Services'],
@@ -53,6 +72,8 @@ test.each([
   ['GET', '/.well-known/agent-card.json', 'Acme Services'],
   ['GET', '/.well-known/security.txt', 'Contact'],
   ['POST', '/ard/search', 'urn:air', { query: { text: 'notes' } }],
+  ['POST', '/ard/explore', '"mcp_server"', { resultType: { facets: [{ field: 'kind' }] } }],
+  ['POST', '/api/v1/watches', 'waiting', toWatch()],
   ['POST', '/a2a', 'result', toA2aMessage()],
   [
     'POST',
@@ -81,7 +102,7 @@ test.each([
   expect(withoutAddress(answer)).not.toMatch(SOFTWARE)
 })
 
-test('a mail comes from it', async () => {
+test('its mails come from it', async () => {
   const sent = await fetch(`${acme.url}/api/v1/sellers/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -91,15 +112,44 @@ test('a mail comes from it', async () => {
   const outbox = join(own.stateDir, 'outbox')
   const mails = () => {
     try {
-      return readdirSync(outbox).filter((name) => name.endsWith('.eml'))
+      const names = readdirSync(outbox).filter((name) => name.endsWith('.eml'))
+      return names.map((name) => readFileSync(join(outbox, name), 'utf8')).join('\n')
     } catch {
-      return []
+      return ''
     }
   }
-  await expect.poll(mails).toHaveLength(1)
-  const mail = readFileSync(join(outbox, mails()[0] ?? ''), 'utf8')
-  expect(mail).toContain('Your Acme Services sign-in link')
-  expect(withoutAddress(mail)).not.toMatch(SOFTWARE)
+  await expect.poll(mails).toContain('Your Acme Services sign-in link')
+  // Asked for above.
+  await expect.poll(mails).toContain('Confirm that Acme Services may write to you')
+  expect(withoutAddress(mails())).not.toMatch(SOFTWARE)
+})
+
+test('a registry that it asks sees its name', async () => {
+  const heard: IncomingMessage[] = []
+  const peer = await startSellerSite()
+  peer.answer = (req, res) => {
+    heard.push(req)
+    res.writeHead(200).end('{"results":[]}')
+  }
+  const trusting = await own.start({
+    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+    STATE_DIR: `${own.stateDir}-beside`,
+  })
+  try {
+    trusting.service.parts.release().peers = [
+      { identifier: 'urn:air:peer.example:registry:main', name: 'Peer', url: peer.url },
+    ]
+    await fetch(`${trusting.url}/ard/search`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":{"text":"notes"}}',
+    })
+    expect(heard.map(({ method }) => method)).toEqual(['POST'])
+    expect(withoutAddress(JSON.stringify(heard[0]?.rawHeaders))).not.toMatch(SOFTWARE)
+  } finally {
+    await trusting.close()
+    await peer.close()
+  }
 })
 
 /**
@@ -134,4 +184,41 @@ function toA2aMessage(): object {
     parts: [{ kind: 'text', text: 'notes' }],
   }
   return { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }
+}
+
+function toWatch(): object {
+  return {
+    target: { listing: 'mcp.tool-3' },
+    events: ['changed'],
+    deliver: { email: 'watcher@acme.example' },
+  }
+}
+
+/** Twenty more, four of each kind there is, with what stands around listings: evidence, a page, one that left. */
+function addListings(content: string): void {
+  const folder = join(content, 'listings')
+  const examples = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  for (const example of examples.filter((name) => name.endsWith('.md'))) {
+    const text = readFileSync(join(folder, example), 'utf8')
+    const [prefix = ''] = example.split('/')
+    for (const number of [1, 2, 3, 4]) {
+      const changed = text
+        .replace(/^name: (.*)$/m, `name: $1 ${number}`)
+        .replaceAll(/https:\/\/(\w+)\.acme\.example/g, `https://$1-${number}.acme.example`)
+        .replaceAll('{base_url}/docs', `{base_url}/docs?${number}`)
+      writeFileSync(join(folder, prefix, `tool-${number}.md`), changed)
+    }
+  }
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(content, file)), { recursive: true })
+    writeFileSync(join(content, file), text)
+  }
+  write(
+    'compare/tools.yaml',
+    'title: Tools of ours\nupdated: 2026-11-20\nsections:\n  - { id: tools, title: Tools, note: Ours., rows: [{ id: mcp.tool-1, focus: broad }, { id: mcp.tool-2, focus: broad }] }\n',
+  )
+  write(
+    'tombstones/api/retired.json',
+    '{"id":"api.retired","at":"2026-11-20T00:00:00Z","reason":"dead","by":"editor"}\n',
+  )
 }
