@@ -3,6 +3,7 @@ import { isDoorPath } from '../../src/domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { publicJson } from '../http/problem.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -110,14 +111,13 @@ function refuse(
   }
   const detail =
     'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
-  const isDoor = isDoorPath(path)
-  return sendResponse(
-    req,
-    res,
-    isDoor
-      ? Response.json({ error: detail }, { status: 401, headers })
-      : problem('token-required', { detail, headers }),
-  )
+  // Each door says it in its own form.
+  const isArd = path.startsWith('/ard/')
+  const said = isArd ? { errorCode: 'UNAUTHENTICATED', message: detail } : { error: detail }
+  const refusal = isDoorPath(path)
+    ? publicJson(said, headers, 401)
+    : problem('token-required', { detail, headers })
+  return sendResponse(req, res, refusal)
 }
 
 const CACHE_FIELDS = /^(?:cache-control|cdn-cache-control|surrogate-control|expires)$/i

@@ -6,54 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { copyRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { readAsEditor, ServerList, ServerResponse } from './registry-shape.ts'
 
 let running: RunningService
 beforeAll(async () => {
   running = await startService()
 })
 afterAll(() => running.close())
-
-/** The registry's published shape (2025-12-01), as strict as a client generated from it. */
-const Input = v.looseObject({
-  name: v.string(),
-  isRequired: v.optional(v.boolean()),
-  isSecret: v.optional(v.boolean()),
-})
-const Transport = v.looseObject({ type: v.picklist(['stdio', 'streamable-http', 'sse']) })
-const Server = v.looseObject({
-  name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/), v.maxLength(200)),
-  description: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
-  title: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(100))),
-  version: v.pipe(v.string(), v.maxLength(255), v.regex(/^(?!latest$)[^\s^~*<>=]+$/)),
-  websiteUrl: v.optional(v.pipe(v.string(), v.url())),
-  remotes: v.optional(
-    v.array(
-      v.looseObject({
-        type: v.picklist(['streamable-http', 'sse']),
-        url: v.pipe(v.string(), v.url()),
-        headers: v.optional(v.array(Input)),
-      }),
-    ),
-  ),
-  packages: v.optional(
-    v.array(
-      v.looseObject({
-        registryType: v.string(),
-        identifier: v.string(),
-        transport: Transport,
-        environmentVariables: v.optional(v.array(Input)),
-      }),
-    ),
-  ),
-})
-const ServerResponse = v.strictObject({
-  server: Server,
-  _meta: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9.-]+\/[a-z]+$/)), v.looseObject({})),
-})
-const ServerList = v.strictObject({
-  servers: v.array(ServerResponse),
-  metadata: v.strictObject({ count: v.number(), nextCursor: v.optional(v.string()) }),
-})
 
 async function read(path: string) {
   const response = await fetch(`${running.url}${path}`)
@@ -74,6 +33,13 @@ describe('the MCP registry’s read API', () => {
     const search = await read('/api/v1/search?kind=mcp_server')
     expect(names).toEqual(all.servers.map(({ server }) => server.name))
     expect(new Set(names).size).toBe(search.json.total)
+  })
+
+  test('an editor reads all of it, page by page', async () => {
+    const all = v.parse(ServerList, (await read('/v0.1/servers')).json)
+    const { found } = await readAsEditor(running.url, { pageSize: 1 })
+    expect(found).toEqual(all.servers)
+    expect(found.length).toBeGreaterThan(1)
   })
 
   test('trust stands under our own key, which no registry uses', async () => {

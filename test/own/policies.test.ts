@@ -1,10 +1,12 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hashSecret } from '../../functions/sellers/sessions/login-token.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { judgePolicy, type Policy } from '../../src/domain/derived/policy.ts'
 import { toListing } from '../domain/listing-samples.ts'
+import { readAsEditor } from '../doors/registry-shape.ts'
 import type { RunningService } from '../support/running-service.ts'
 import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
@@ -40,6 +42,38 @@ test('each policy is a registry that holds what fits it', async () => {
   expect(JSON.parse(latest.text)).toEqual(servers[0])
   expect(JSON.parse((await read('/policies/proved/v0.1/servers')).text).servers).toEqual([])
   expect((await read(`/policies/proved/v0.1/servers/${name}/versions/latest`)).status).toBe(404)
+})
+
+test('an editor reads it as the registry it was given', async () => {
+  const approved = `${acme.url}/policies/approved`
+  const { found, asked } = await readAsEditor(`${approved}/`)
+  expect(found.map(({ server }) => server.title)).toEqual(['Example notes'])
+  expect(asked.map((address) => address.replace(approved, ''))).toEqual([
+    '/v0.1/servers?limit=1',
+    '/v0.1/servers?limit=50&version=latest',
+    `/v0.1/servers/${encodeURIComponent(found[0]?.server.name ?? '')}/versions/latest`,
+  ])
+  expect((await readAsEditor(approved, { text: 'Team' })).found).toEqual(found)
+  expect((await readAsEditor(approved, { text: 'a/b?&' })).found).toEqual([])
+  expect((await readAsEditor(`${acme.url}/policies/proved`)).found).toEqual([])
+  await expect(readAsEditor(`${acme.url}/policies/nobody`)).rejects.toThrow('Server returned 404')
+})
+
+test('a closed one is read by who sends a token', async () => {
+  const [state, token] = [`${own.stateDir}-closed`, 'x'.repeat(43)]
+  const closed = await own.start({ READ_ACCESS: 'token', STATE_DIR: state })
+  try {
+    const row = { name: 'editors', token_hash: hashSecret(token), created_at: 0, expires_at: null }
+    await closed.service.parts.ledger.store.db.insertInto('access_token').values(row).execute()
+    const headers = { authorization: `Bearer ${token}` }
+    const { found } = await readAsEditor(`${closed.url}/policies/approved`, { headers })
+    expect(found).toHaveLength(1)
+    const refused = readAsEditor(`${closed.url}/policies/approved`)
+    await expect(refused).rejects.toThrow('Server returned 401')
+  } finally {
+    await closed.close()
+    rmSync(state, { recursive: true, force: true })
+  }
 })
 
 test('its page names what is in, and why others are out', async () => {

@@ -128,6 +128,10 @@ describe('a directory that is closed', () => {
     expect(browser.headers['www-authenticate']).toMatch(/^Basic realm=/)
     expect(JSON.parse(text)).toMatchObject({ code: 'token-required', status: 401 })
     expect(JSON.parse((await ask('/v0.1/servers')).text)).toEqual({ error: expect.any(String) })
+    expect(JSON.parse((await ask('/ard/search', {}, 'POST')).text)).toEqual({
+      errorCode: 'UNAUTHENTICATED',
+      message: expect.any(String),
+    })
   })
 
   test('opens to its token in three places, and no cache may hold what it gives', async () => {
