@@ -65,7 +65,7 @@ const TOOLS = {
 function digestOf(front: object): string {
   const facts = v.parse(createListingFactsSchema(RULES), front)
   const surface = toSurface(facts, undefined, RULES)
-  return toDigest({ facts, surface, payees: payeesOf(facts, surface, undefined, false) })
+  return toDigest({ ...facts, ...surface, payees: payeesOf(facts, surface, undefined, false) })
 }
 
 /** A copy in which the value at a path is another. */

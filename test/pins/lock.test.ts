@@ -63,7 +63,7 @@ test('from an empty folder: pin, call, and after the payee was swapped a refusal
     hosts: [new URL(world.origin).host],
     payees: { [NETWORK]: [PAYEE] },
     max_usd: 0.01,
-    calls: [`GET ${world.origin}/tides`],
+    calls: { [`GET ${world.origin}/tides`]: expect.stringMatching(/^[\w-]{43}$/) },
   })
   expect(await waypost('call', ID, ...PAYING)).toMatchObject({ code: 0, stdout: '{"tide":"high"}' })
   expect(world.paid.length).toBe(1)
@@ -99,6 +99,52 @@ test('check says what changed, pin holds it back, and --update takes it', async 
     1,
     ['not in the directory any more: It was withdrawn.'],
   ])
+})
+
+describe('what the caller does not use', () => {
+  const withNeighbour = (usd: number) => {
+    const price = { min_usd: usd, max_usd: usd, per: 'call' }
+    const { http, pricing } = frontOf(world.origin)
+    world.front = {
+      ...frontOf(world.origin),
+      pricing: { ...Object(pricing), max_usd: usd },
+      http: [...Object(http), { method: 'GET', url: `${world.origin}/storms`, price }],
+    }
+  }
+
+  test('may come, change and go: the call is paid as it was pinned', async () => {
+    await waypost('pin', ID)
+    const paying = ['call', ID, '--endpoint', '/tides?port=Brest', ...PAYING]
+    withNeighbour(0.02)
+    expect(await waypost(...paying)).toMatchObject({ code: 0, stdout: '{"tide":"high"}' })
+    await waypost('pin', '--update')
+    withNeighbour(0.03)
+    expect(await waypost(...paying)).toMatchObject({ code: 0 })
+    expect((await waypost('check')).stdout).toContain('price: at most $0.02, now $0.03')
+    const storms = await waypost('call', ID, '--endpoint', '/storms', ...PAYING)
+    expect([storms.code, world.paid.length]).toEqual([1, 2])
+  })
+
+  test('need not be pinned: check and call look at what is', async () => {
+    withNeighbour(0.02)
+    const tides = `GET ${world.origin}/tides`
+    expect(await waypost('pin', ID, '--only', tides)).toMatchObject({ code: 0 })
+    const entry = JSON.parse(lockText()).listings[ID]
+    expect([entry.digest, Object.keys(entry.calls), entry.max_usd]).toEqual([null, [tides], 0.01])
+    withNeighbour(0.03)
+    expect(await waypost('check')).toMatchObject({ code: 0 })
+    const paying = ['call', ID, '--endpoint', '/tides?port=Brest', ...PAYING]
+    expect(await waypost(...paying)).toMatchObject({ code: 0, stdout: '{"tide":"high"}' })
+    world.front = { ...world.front, http: [] }
+    expect((await waypost('check')).stdout).toContain(`call changed: ${tides}`)
+    expect(await waypost(...paying)).toMatchObject({ code: 1, stdout: '' })
+    expect(world.paid.length).toBe(1)
+  })
+
+  test('cannot be pinned where there is none of that name', async () => {
+    const refused = await waypost('pin', ID, '--only', 'GET /nowhere')
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('GET /nowhere')])
+  })
 })
 
 test('where the directory knows no payee, pin asks the seller once and pays nothing', async () => {

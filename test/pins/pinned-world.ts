@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import { deriveListing } from '../../src/domain/derived/derived-listing.ts'
+import { toCompactKit } from '../../src/domain/kit/compact-kit.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
@@ -61,7 +62,7 @@ export async function startPinnedWorld(): Promise<PinnedWorld> {
   })
   let relay: RelayWorld | undefined
   const server = createServer(async (req, res) => {
-    if (!req.url?.startsWith('/api/v1/call/')) return serveKit(res)
+    if (!req.url?.startsWith('/api/v1/call/')) return serveKit(res, req.url ?? '')
     await relay?.close()
     relay = await startRelay({
       listings: world.isListed
@@ -77,11 +78,12 @@ export async function startPinnedWorld(): Promise<PinnedWorld> {
     res.writeHead(answer.status, Object.fromEntries(answer.headers))
     res.end(Buffer.from(await answer.arrayBuffer()))
   })
-  function serveKit(res: ServerResponse) {
-    const body = world.isListed
-      ? world.kit()
-      : { code: 'listing-gone', detail: 'It was withdrawn.' }
-    res.writeHead(world.isListed ? 200 : 410, { 'content-type': 'application/json' })
+  function serveKit(res: ServerResponse, url: string) {
+    const operation = new URL(url, 'http://x').searchParams.get('operation')
+    const kit = operation === null ? world.kit() : toCompactKit(world.kit(), { operation })
+    const status = world.isListed ? (kit === null ? 400 : 200) : 410
+    const body = status === 200 ? kit : { code: 'listing-gone', detail: 'It was withdrawn.' }
+    res.writeHead(status, { 'content-type': 'application/json' })
     res.end(JSON.stringify(body))
   }
   const port = await listen(server)

@@ -119,7 +119,13 @@ const IN_THE_LISTING: [string, () => void][] = [
   ['an operation gets another method', lists('http.0.method', 'DELETE')],
   ['an operation goes', lists('http', [])],
   ['a price is raised', lists('http.0.price.max_usd', 0.02)],
-  ['the price of the listing is raised', lists('pricing.max_usd', 0.02)],
+  [
+    'the price of the listing is raised, and the operation names none of its own',
+    () => {
+      lists('pricing.max_usd', 0.02)()
+      lists('http.0.price', undefined)()
+    },
+  ],
   ['a price is asked by the token', lists('http.0.price.per', 'token')],
   ['the payee is another', lists('payout', [`${NETWORK}:${THIEF}`])],
   ['a second payee appears', lists('payout.1', `${NETWORK}:${THIEF}`)],

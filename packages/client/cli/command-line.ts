@@ -11,6 +11,7 @@ export const HELP = `Usage: waypost <command> [options]
                     --info asks only whether it can be called;
                     --wallet FILE --max-usd N pays where the seller asks for it
   pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
+                    --only CALL pins some calls of one listing;
                     --update takes what changed and shows it
   check             what changed since it was pinned; exit 1 where anything did
                     call, pin and check take --lock FILE instead of waypost.lock

@@ -5,6 +5,7 @@ import {
   LOCK_FILE,
   type Lock,
   type LockEntry,
+  onlyOf,
   parseLock,
   toLockEntry,
   toLockText,
@@ -16,7 +17,11 @@ import { WaypostError } from '../src/waypost-error.ts'
 import { EXIT, type Run, readArguments, UsageFault } from './command-line.ts'
 import { printJson, toLine } from './printable.ts'
 
-const OPTIONS = { lock: { type: 'string' }, update: { type: 'boolean' } } as const
+const OPTIONS = {
+  lock: { type: 'string' },
+  update: { type: 'boolean' },
+  only: { type: 'string', multiple: true },
+} as const
 
 /** `waypost pin <ids…>`: writes down what a caller relies on; what is pinned changes by `--update` alone. */
 export const runPin: Run = async (args, connect) => {
@@ -29,17 +34,26 @@ export const runPin: Run = async (args, connect) => {
   const ids = positionals.length > 0 ? positionals : pinned
   if (ids.length === 0)
     throw new UsageFault('expected ids to pin, or --update for all that are pinned')
+  if (values.only !== undefined && ids.length > 1)
+    throw new UsageFault('--only names calls of one listing')
   let held = 0
-  for (const id of ids) if (!(await pinOne(waypost, lock, id, values.update === true))) held += 1
+  for (const id of ids) if (!(await pinOne(waypost, lock, id, values))) held += 1
   await writeLock(file, lock)
   if (held > 0) console.error(`${held} changed and stay as they were pinned; --update takes them.`)
   return held > 0 ? EXIT.refused : EXIT.ok
 }
 
 /** @returns false where it changed and stays as it was pinned */
-async function pinOne(waypost: Waypost, lock: Lock, id: string, isUpdate: boolean) {
-  const was = lock.listings[id]
-  const is = await look(waypost, id)
+async function pinOne(
+  waypost: Waypost,
+  lock: Lock,
+  id: string,
+  { update: isUpdate = false, only }: { update?: boolean; only?: string[] },
+) {
+  const was = only === undefined ? lock.listings[id] : undefined
+  const is = await look(waypost, id, only ?? (was && onlyOf(was)))
+  const none = only?.find((call) => is.calls[call] === undefined)
+  if (none !== undefined) throw new UsageFault(`${id} has no call ${none}; its kit names them`)
   const drift = was === undefined ? ['pinned'] : describeDrift(was, is)
   console.log(toText(id, drift))
   if (drift.length === 0) return true
@@ -97,7 +111,7 @@ async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
       .flatMap(({ seen }) => seen?.at ?? [])
       .sort()
       .reverse()
-    return { drift: describeDrift(was, toLockEntry(kit)), probedAt }
+    return { drift: describeDrift(was, toLockEntry(kit, onlyOf(was))), probedAt }
   } catch (error) {
     if (!(error instanceof WaypostError) || ![404, 410].includes(error.status)) throw error
     return { drift: [`not in the directory any more: ${error.message}`], probedAt: '' }
@@ -105,9 +119,9 @@ async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
 }
 
 /** Where the directory knows no payee of a paid listing, the seller is asked once, without payment. */
-async function look(waypost: Waypost, id: string): Promise<LockEntry> {
+async function look(waypost: Waypost, id: string, only?: readonly string[]): Promise<LockEntry> {
   const kit = await waypost.kit(id)
-  const entry = toLockEntry(kit)
+  const entry = toLockEntry(kit, only)
   const isAsked = kit.payees.length === 0 && kit.payment.relay !== null
   return isAsked ? askSeller(waypost, kit, entry) : entry
 }

@@ -1,3 +1,4 @@
+import { isAtAddress } from '../../../src/domain/operation/is-at-address.ts'
 import {
   type Difference,
   judgeOffer,
@@ -8,14 +9,15 @@ import { WaypostError } from './waypost-error.ts'
 
 /** What a caller relies on of one listing, as `waypost pin` writes it. */
 export interface LockEntry {
-  digest: string
+  /** Of all of it; null where only some calls are pinned. */
+  digest: string | null
   hosts: string[]
   /** The most a call may cost, in US dollars; null where no price is known. */
   max_usd: number | null
   /** Addresses by network (CAIP-2). */
   payees: Record<string, string[]>
-  /** Operations, tools and skills. */
-  calls: string[]
+  /** Operations, tools and skills, each with the digest of what its caller relies on. */
+  calls: Record<string, string>
 }
 
 /** `waypost.lock`, parsed. */
@@ -34,14 +36,31 @@ export function pinnedIn(lock: Lock, id: string): LockEntry {
   return entry
 }
 
-/** What the relay is told to hold the call to. */
-export function toExpected(entry: LockEntry): string {
+/** What the relay is told to hold the call to. @param digest of the listing as it may be */
+export function toExpected(entry: LockEntry, digest: string): string {
   const payee = toAccounts(entry)
   return toExpectText({
-    digest: entry.digest,
+    digest,
     ...(payee.length > 0 && { payee }),
     ...(entry.max_usd !== null && { max_usd: entry.max_usd }),
   })
+}
+
+/**
+ * The pinned call that goes to an endpoint.
+ *
+ * @param endpoint the listing's own URL without it
+ * @example findCall(entry, 'POST', '/search') → 'POST https://api.exa.ai/search'
+ */
+export function findCall(
+  { calls }: LockEntry,
+  method: string,
+  endpoint?: string,
+): string | undefined {
+  const own = Object.keys(calls).filter((name) => name.startsWith(`${method} `))
+  if (endpoint !== undefined)
+    return own.find((name) => isAtAddress(name.slice(method.length + 1), endpoint))
+  return own.length === 1 ? own[0] : undefined
 }
 
 /**

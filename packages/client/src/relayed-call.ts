@@ -1,7 +1,8 @@
 import { EXPECT_HEADER } from '../../../src/domain/pins/offer.ts'
-import { callPath } from '../../../src/domain/wire/links.ts'
-import { type AskOptions, toFailure } from './ask.ts'
-import { type Lock, pinnedIn, toExpected } from './lock.ts'
+import { callPath, kitPath } from '../../../src/domain/wire/links.ts'
+import { type AskOptions, askJson, toFailure } from './ask.ts'
+import type { CompactKit } from './generated/answers.ts'
+import { findCall, type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
 import { type PaymentTerms, type PayWith, readTerms, receiptOf, signPayment } from './payment.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -49,11 +50,12 @@ export async function callThroughRelay(
   request: CallRequest,
   options: AskOptions,
 ): Promise<CallReply> {
-  const { endpoint, pay, timeoutMs } = request
+  const { endpoint, pay, timeoutMs, lock } = request
   const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
   let url = `${baseUrl}${callPath(encodeURIComponent(id))}${query}`
-  const entry = request.lock && pinnedIn(request.lock, id)
-  const expected = entry && { [EXPECT_HEADER]: toExpected(entry) }
+  const entry = lock && pinnedIn(lock, id)
+  const pinned = { baseUrl, id, request, options }
+  let expected = entry && (await toHeader(pinned, entry, entry.digest))
   const unpaid = { ...options, timeoutMs: timeoutMs ?? options.timeoutMs }
   let first = await send(url, request, { ...expected }, unpaid)
   const moved = first.status === 308 ? first.headers.get('location') : null
@@ -62,7 +64,14 @@ export async function callThroughRelay(
     url = baseUrl + moved
     first = await send(url, request, { ...expected }, unpaid)
   }
-  if (entry !== undefined) await refuseChanged(first)
+  const refusal = entry && (await readRefusal(first))
+  if (entry !== undefined && refusal) {
+    // Another of its calls may have changed, and this one not.
+    expected = await toHeader(pinned, entry, null, refusal)
+    first = await send(url, request, { ...expected }, unpaid)
+    const again = await readRefusal(first)
+    if (again) throw again
+  }
   const terms = first.status === 402 ? await readTerms(first) : null
   if (pay === undefined || terms === null)
     return { response: first, paid: false, ...(terms !== null && { terms }) }
@@ -71,15 +80,62 @@ export async function callThroughRelay(
   const paidOptions = { ...options, timeoutMs: timeoutMs ?? PAID_TIMEOUT }
   const sent = { ...expected, [header.name]: header.value }
   const response = await sendPaid(url, request, sent, paidOptions)
-  if (entry !== undefined) await refuseChanged(response)
+  const late = entry && (await readRefusal(response))
+  if (late) throw late
   return { response, terms, paid: true, receipt: receiptOf(response) }
 }
 
+interface PinnedCall {
+  baseUrl: string
+  id: string
+  request: CallRequest
+  options: AskOptions
+}
+
+/**
+ * What the relay is told to hold the call to: the listing as it was pinned, or, without a digest, as
+ * it is now where the call itself is as pinned.
+ *
+ * @throws WaypostError `changed` where it is not
+ */
+async function toHeader(
+  pinned: PinnedCall,
+  entry: LockEntry,
+  digest: string | null,
+  refusal?: WaypostError,
+): Promise<Record<string, string>> {
+  if (digest !== null) return { [EXPECT_HEADER]: toExpected(entry, digest) }
+  const { endpoint, body, method = body === undefined ? 'GET' : 'POST' } = pinned.request
+  const call = findCall(entry, method, endpoint)
+  const kit = call && (await readKit(pinned, call))
+  const isMoot = refusal !== undefined && kit && kit.digest === entry.digest
+  if (!kit || isMoot || kit.operation.digest !== entry.calls[call]) {
+    const detail = `${method} ${endpoint ?? pinned.id} is not as pinned. Nothing was sent.`
+    throw refusal ?? new WaypostError('changed', detail)
+  }
+  return { [EXPECT_HEADER]: toExpected(entry, kit.digest) }
+}
+
+/** @returns nothing where there is no such listing or call any more */
+async function readKit(
+  { baseUrl, id, request, options }: PinnedCall,
+  call: string,
+): Promise<CompactKit | undefined> {
+  const query = `?view=compact&operation=${encodeURIComponent(call)}`
+  const url = baseUrl + kitPath(encodeURIComponent(id)) + query
+  try {
+    return await askJson({ url, signal: request.signal, mayRepeat: true }, options)
+  } catch (error) {
+    if (error instanceof WaypostError && [400, 404, 410].includes(error.status)) return undefined
+    throw error
+  }
+}
+
 /** The relay's own word that something is not as pinned; a seller's 409 is its answer. */
-async function refuseChanged(response: Response): Promise<void> {
-  if (response.status !== 409 || !response.headers.has('proxy-status')) return
-  const { detail = '' }: { detail?: string } = await response.clone().json()
-  throw new WaypostError('changed', detail, { status: 409 })
+async function readRefusal(response: Response): Promise<WaypostError | undefined> {
+  if (response.status !== 409 || !response.headers.has('proxy-status')) return undefined
+  const { detail = '' }: { detail?: string } = await response.json()
+  return new WaypostError('changed', detail, { status: 409 })
 }
 
 async function sendPaid(

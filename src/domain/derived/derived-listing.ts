@@ -113,7 +113,7 @@ export function deriveListing(
     evidence: input.evidence,
     payouts: input.payouts,
     payees,
-    digest: toDigest({ facts, surface, payees }),
+    digest: toDigest({ ...facts, ...surface, payees }),
     ...chooseSignals(input.evidence),
   }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { callsOf, toDigest, toFactsOfCall } from '../pins/caller-facts.ts'
 import { AUTH_TYPES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'
 import {
@@ -22,6 +23,8 @@ export const CompactKitSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   operation: v.object({
     ...FoundOperationSchema.entries.operation.entries,
+    /** Of what its caller relies on, as a lock names it; where it was asked for by name. */
+    digest: v.optional(v.string()),
     /** A request that may be sent once its `<PLACEHOLDER>`s are filled in. */
     example: v.optional(
       v.object({
@@ -42,7 +45,7 @@ export const CompactKitSchema = v.object({
 export type CompactKit = v.InferOutput<typeof CompactKitSchema>
 
 export interface CompactChoice {
-  /** The name of an operation as `others` has it, or its place in kit.json. */
+  /** The name of an operation as `others` or a lock has it, or its place in kit.json. */
   operation?: string | undefined
   rail?: Rail | undefined
 }
@@ -56,10 +59,14 @@ export function toCompactKit(kit: KitView, choice: CompactChoice): CompactKit | 
   if (row === undefined && (rows.length > 0 || choice.operation !== undefined)) return null
   const others = names.filter((_, at) => at !== wanted)
   const operation = row?.toOperation() ?? toPlace(kit.invoke)
+  const isNamed = row !== undefined && callsOf(kit).includes(choice.operation ?? '')
   return {
     ...{ id: kit.id, kind: kit.kind, digest: kit.digest, auth: kit.auth.type },
     rails: kit.payment.rails,
-    operation,
+    operation: {
+      ...operation,
+      ...(isNamed && { digest: toDigest(toFactsOfCall(kit, choice.operation ?? '')) }),
+    },
     bring: toBring(kit, operation),
     others: others.slice(0, MOST_NAMED),
     ...(others.length > MOST_NAMED && { more: others.length - MOST_NAMED }),
@@ -105,6 +112,8 @@ function findWanted(
   names: readonly string[],
   { operation, rail }: CompactChoice,
 ): number {
+  const pinned = operations.findIndex(({ method, url }) => `${method} ${url}` === operation)
+  if (pinned >= 0) return pinned
   if (operation !== undefined)
     return /^\d{1,4}$/.test(operation) ? Number(operation) : names.indexOf(operation)
   const chosen = chooseOperation(operations, rail)

@@ -1,4 +1,5 @@
 import { encodeBody } from '../operation/example-request.ts'
+import { isAtAddress } from '../operation/is-at-address.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import { chooseOperation, type OperationOffers } from './choose-operation.ts'
 
@@ -69,17 +70,7 @@ function findCalled(
       operation.relay_url !== undefined && (method === undefined || operation.method === method),
   )
   if (endpoint === undefined) return chooseOperation(relayed, rail)
-  return relayed.find(({ url }) => isAt(url, endpoint))
-}
-
-/** Whether an endpoint lies at an operation's address, whose path may hold `{placeholders}`. */
-function isAt(template: string, endpoint: string): boolean {
-  const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
-  const [own, asked] = [path(template).split('/'), path(endpoint).split('/')]
-  return (
-    own.length === asked.length &&
-    own.every((part, at) => part === asked[at] || /^\{[^{}]+\}$/.test(part))
-  )
+  return relayed.find(({ url }) => isAtAddress(url, endpoint))
 }
 
 /** The example's fields that the caller does not say, but for those only the caller can fill. */

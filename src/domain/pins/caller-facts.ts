@@ -3,41 +3,97 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { normalizePayout } from '../listing/caip-account.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
-import type { Surface, SurfaceOperation } from '../operation/surface.ts'
+import type { Skill } from '../listing/tools-and-skills.ts'
+import type { Surface } from '../operation/surface.ts'
 import type { Interface } from '../trust/interface.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 
-/** What a caller relies on, wherever it was learned. */
-export interface Relied {
-  facts: ListingFacts
-  surface: Surface
+/** What a caller relies on, wherever it was learned; a kit is one of these. */
+export interface CallerFacts {
+  kind: ListingFacts['kind']
+  url: string
+  pricing: object
   /** CAIP-10. */
   payees: readonly string[]
+  invoke: readonly Called[]
+  operations: readonly CalledOperation[]
+  tools: readonly { name: string; input_schema: unknown }[]
+  skills: readonly Skill[]
 }
+
+/** Of an operation, what its caller relies on. */
+interface CalledOperation {
+  method: string
+  url: string
+  price?: { max_usd: number; per: string } | undefined
+  offers?: readonly { max_usd: number }[] | undefined
+  params?:
+    | readonly { name: string; in: string; required?: boolean | undefined; schema?: unknown }[]
+    | undefined
+  body?: Payload | undefined
+  response?: Payload | undefined
+}
+
+interface Payload {
+  content_type?: string | undefined
+  schema?: unknown
+}
+
+type Called = { kind: 'http' } | Pick<Remote, 'kind' | 'url' | 'transport'> | Omit<Package, 'env'>
+type Remote = Extract<InvokeEntry, { kind: 'mcp' }>
+type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 
 /**
  * Names what a caller relies on: the SHA-256 of its canonical JSON in base64url. The order
  * of operations, tools, offers and payees is no fact, and neither is prose about the listing, an
- * example, or what a probe saw.
+ * example, the version of a package, or what a probe saw.
  */
-export function toDigest({ facts, surface, payees }: Relied): string {
+export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({
-    kind: facts.kind,
-    url: facts.url,
-    pricing: toUnordered(facts.pricing),
-    payees: [...payees].sort(),
-    invoke: toSet(facts.invoke.map(toCalled)),
-    operations: toSet(surface.operations.map(toTold)),
+    ...{ kind, url, pricing: toUnordered(pricing), payees: [...payees].sort() },
+    invoke: toSet(facts.invoke.flatMap(toCalled)),
+    operations: toSet(facts.operations.map(toTold)),
     tools: toSet(
-      surface.tools.map(({ input_schema, ...tool }) => ({
+      facts.tools.map(({ input_schema, ...tool }) => ({
         ...tool,
         input_schema: toUnordered(input_schema),
       })),
     ),
-    skills: toSet(surface.skills.map(({ id, name, description }) => ({ id, name, description }))),
+    skills: toSet(facts.skills.map(({ id, name, description }) => ({ id, name, description }))),
   })
   const binary = Array.from(sha256(utf8ToBytes(text)), (byte) => String.fromCharCode(byte)).join('')
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace('=', '')
+}
+
+/** Names of what can be called: operations, tools, skills. */
+export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
+  const names = [
+    ...operations.map(nameOf),
+    ...tools.map(({ name }) => name),
+    ...skills.map(({ id }) => id),
+  ]
+  return [...new Set(names)].sort()
+}
+
+/**
+ * What the caller of one thing relies on: a neighbour that comes, goes or gets dearer is nothing to it.
+ */
+export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
+  const operations = facts.operations.filter((each) => nameOf(each) === call)
+  const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
+  const shared = Object.entries(facts.pricing).filter(([name]) => !/^(?:min|max)_usd$/.test(name))
+  return {
+    ...facts,
+    // The listing's range of prices spans those of all operations.
+    pricing: isPriced ? Object.fromEntries(shared) : facts.pricing,
+    operations,
+    tools: facts.tools.filter(({ name }) => name === call),
+    skills: facts.skills.filter(({ id }) => id === call),
+  }
+}
+
+function nameOf({ method, url }: CalledOperation): string {
+  return `${method} ${url}`
 }
 
 /**
@@ -62,21 +118,16 @@ export function payeesOf(
   return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
 }
 
-function toCalled(entry: InvokeEntry): object {
-  if (entry.kind === 'mcp') return { url: entry.url, transport: entry.transport }
+function toCalled(entry: Called): object[] {
+  if (entry.kind === 'http') return []
+  if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
   const { registry, identifier, transport, args = [] } = entry
-  return { registry, identifier, transport, args }
+  // An image's tag is a version: whoever runs another one has it in a file of their own.
+  const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
+  return [{ registry, identifier: name, transport, args }]
 }
 
-function toTold({
-  method,
-  url,
-  price,
-  offers = [],
-  params = [],
-  body,
-  response,
-}: SurfaceOperation) {
+function toTold({ method, url, price, offers = [], params = [], body, response }: CalledOperation) {
   return {
     ...{ method, url, price, offers: toSet(offers) },
     params: toSet(
@@ -89,7 +140,7 @@ function toTold({
   }
 }
 
-function toPayload(payload: SurfaceOperation['body']): unknown {
+function toPayload(payload: Payload | undefined): unknown {
   return payload && { type: payload.content_type, schema: toUnordered(payload.schema) }
 }
 

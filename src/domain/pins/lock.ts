@@ -1,23 +1,26 @@
 import * as v from 'valibot'
 import { ID_PATTERN } from '../listing/listing-id.ts'
-import type { OperationPriceSchema } from '../listing/operation.ts'
 import { NetworkSchema, type Pricing } from '../listing/pricing.ts'
 import { parseJson } from '../wire/parse-json.ts'
+import { type CallerFacts, callsOf, toDigest, toFactsOfCall } from './caller-facts.ts'
 import { readOffer } from './offer.ts'
 
 export const LOCK_FILE = 'waypost.lock'
 
 const names = v.array(v.string())
+const digest = v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters'))
 
 /** What a caller relies on of one listing, as people review it. */
 const LockEntrySchema = v.strictObject({
-  digest: v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters')),
+  /** Of all of it; null where only some calls are pinned. */
+  digest: v.nullable(digest),
   hosts: names,
   /** The most a call may cost, in US dollars; null where no price is known. */
   max_usd: v.nullable(v.pipe(v.number(), v.minValue(0, 'expected a price of 0 or more'))),
   /** Addresses by network. */
   payees: v.record(NetworkSchema, names),
-  calls: names,
+  /** Operations, tools and skills, each with the digest of what its caller relies on. */
+  calls: v.record(v.string(), digest),
 })
 export type LockEntry = v.InferOutput<typeof LockEntrySchema>
 
@@ -44,43 +47,36 @@ export function toLockText({ version, directory, listings }: Lock): string {
 }
 
 /** Of a kit, what a lock is made of. */
-interface Pinned {
+interface Pinned extends CallerFacts {
   digest: string
-  url: string
-  invoke: readonly object[]
-  operations: readonly {
-    method: string
-    url: string
-    price?: v.InferOutput<typeof OperationPriceSchema> | undefined
-    offers?: readonly { max_usd: number }[] | undefined
-  }[]
-  tools: readonly { name: string }[]
-  skills: readonly { id: string }[]
   pricing: Pricing
-  payees: readonly string[]
 }
 
-export function toLockEntry(kit: Pinned): LockEntry {
-  const { digest, url, invoke, operations, tools, skills, pricing } = kit
+/** @param only the calls that are pinned; all of them without it */
+export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
+  const { url, invoke, pricing } = kit
+  const calls = callsOf(kit).filter((call) => only === undefined || only.includes(call))
+  const operations = kit.operations.filter(({ method, url }) => calls.includes(`${method} ${url}`))
   const urls = [url, ...invoke.flatMap((entry) => ('url' in entry ? String(entry.url) : []))]
   const prices = [
-    ...(pricing.model === 'per_call' ? [pricing.max_usd] : []),
+    ...(pricing.model === 'per_call' && only === undefined ? [pricing.max_usd] : []),
     ...operations.flatMap(({ price, offers = [] }) => [
       ...(price?.per === 'call' ? [price.max_usd] : []),
       ...offers.map(({ max_usd }) => max_usd),
     ]),
   ]
   return {
-    digest,
+    digest: only === undefined ? kit.digest : null,
     hosts: toSorted(urls.map((each) => new URL(each.replace(/[<{][^>}]*[>}]/g, 'x')).host)),
     max_usd: prices.length === 0 ? null : prices.reduce((most, each) => Math.max(most, each)),
     payees: byNetwork(kit.payees),
-    calls: toSorted([
-      ...operations.map((each) => `${each.method} ${each.url}`),
-      ...tools.map(({ name }) => name),
-      ...skills.map(({ id }) => id),
-    ]),
+    calls: Object.fromEntries(calls.map((call) => [call, toDigest(toFactsOfCall(kit, call))])),
   }
+}
+
+/** The calls that a lock names alone; undefined where it pins all there are. */
+export function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
+  return digest === null ? Object.keys(calls) : undefined
 }
 
 /** The entry with payees and price of the seller's own terms, where the directory knows no payee. */
@@ -104,7 +100,7 @@ export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   // Payees that only the seller's terms named are judged when it is called.
   const knownNow = Object.keys(is.payees).length > 0 ? is.payees : was.payees
   const networks = toSorted([...Object.keys(was.payees), ...Object.keys(knownNow)])
-  const lines = [
+  const shared = [
     ...toSetLines('host', was.hosts, is.hosts),
     ...networks.flatMap((network) =>
       toSetLines(`payee on ${network}`, was.payees[network] ?? [], knownNow[network] ?? []),
@@ -112,11 +108,19 @@ export function describeDrift(was: LockEntry, is: LockEntry): string[] {
     ...(is.max_usd === was.max_usd || is.max_usd === null
       ? []
       : [`price: at most ${toPrice(was.max_usd)}, now ${toPrice(is.max_usd)}`]),
-    ...toSetLines('call', was.calls, is.calls),
   ]
-  return lines.length > 0 || was.digest === is.digest
+  const names = Object.keys(was.calls)
+  const changed = names.filter((call) => ![undefined, was.calls[call]].includes(is.calls[call]))
+  const isOfEach = changed.length === names.length && changed.length > 1
+  const lines = [
+    ...shared,
+    ...toSetLines('call', names, Object.keys(is.calls)),
+    // What all calls share has lines of its own, or is none of their own facts.
+    ...(shared.length > 0 || isOfEach ? [] : changed.map((call) => `call changed: ${call}`)),
+  ]
+  return lines.length > 0 || (was.digest === is.digest && changed.length === 0)
     ? lines
-    : ['a description, a parameter, a schema or a single price changed']
+    : ['what the listing says of all its calls changed, such as rails, networks or arguments']
 }
 
 function toSetLines(what: string, was: readonly string[], is: readonly string[]): string[] {

@@ -91,7 +91,7 @@ export interface CompactKit {
   digest: string
   auth: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown"
   rails: ("x402" | "mpp")[]
-  operation: { name?: string; method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url?: string; package?: string; description?: string; price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }; offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd?: number; max_usd?: number })[]; input?: { [name: string]: string }; example?: { url?: string; headers?: { [name: string]: string }; body?: unknown }; relay_url?: string }
+  operation: { name?: string; method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url?: string; package?: string; description?: string; price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }; offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd?: number; max_usd?: number })[]; input?: { [name: string]: string }; example?: { url?: string; headers?: { [name: string]: string }; body?: unknown }; relay_url?: string; digest?: string }
   bring: string[]
   others: string[]
   more?: number
