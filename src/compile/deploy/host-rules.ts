@@ -19,12 +19,14 @@ type Block = [path: string, headers: string]
  * for each other file. No address has two blocks with different values: hosts would join them.
  */
 export function toHeaderRules(baseUrl: string, files: readonly StaticFile[]): string {
-  const transport = toTransportHeaders(baseUrl)
-  const blocks = files.map((file): Block => {
-    const headers = Object.entries({ ...fileHeaders(file), ...transport })
+  const toLines = (headers: Record<string, string>) =>
+    Object.entries(headers)
       .filter(([header, value]) => !LEFT_TO_HOST.has(header) && !value.includes(TWIN_LINK))
       .map(([header, value]) => `  ${header}: ${value}`)
-    return [toUrlPath(file.file).slice(1), headers.join('\n')]
+  const transport = toLines(toTransportHeaders(baseUrl))
+  const blocks = files.map((file): Block => {
+    const lines = [...toLines(fileHeaders(file)), ...transport]
+    return [toUrlPath(file.file).slice(1), lines.join('\n')]
   })
   return `${joinEqual('', [...new Map(blocks)])
     .map(([path, headers]) => `${path}\n${headers}`)

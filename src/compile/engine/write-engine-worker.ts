@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openMemory } from '../files/memory.ts'
-import { type IndexWork, recallSearchIndex } from './write-engine.ts'
+import { type IndexWork, recallSearchIndex, type SearchIndexes } from './write-engine.ts'
 
-// What a thread is given is typed `any`; `makeSearchIndex` gives it this.
-const { input, path, version }: IndexWork = workerData
-parentPort?.postMessage(recallSearchIndex(input, openMemory(path, version)))
+// What a thread is given is typed `any`; `makeSearchIndexes` gives it this.
+const work: IndexWork = workerData
+const made: SearchIndexes = {
+  listings: recallSearchIndex('listings', work),
+  operations: recallSearchIndex('operations', work),
+}
+parentPort?.postMessage(made)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
   type DerivedListing,
@@ -23,7 +24,7 @@ import { buildSearchIndex } from '../../search/index/build-search-index.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { inThread } from '../files/in-thread.ts'
-import { forgetful, type Memory, remember } from '../files/memory.ts'
+import { forgetful, openMemory, remember } from '../files/memory.ts'
 
 const encoder = new TextEncoder()
 
@@ -86,30 +87,42 @@ export function toSearchIndex({ documents, tables }: IndexInput, memory = forget
   return buildSearchIndex(documents, { ...tables, deflate })
 }
 
-/** The same, from memory where nothing of it changed. */
-export function recallSearchIndex(input: IndexInput, memory: Memory): Uint8Array {
-  const texts = input.documents.map(({ body: _, ...document }) => document)
-  const digest = createHash('sha256').update(JSON.stringify([texts, input.tables]))
-  for (const { body } of input.documents) digest.update(body)
+/** The index of the listings, and that of what may be asked of them, as their files. */
+export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
+
+/** What the thread of the indexes is given. */
+export interface IndexWork {
+  inputs: Record<keyof SearchIndexes, IndexInput>
+  /** Folder of what builds leave to later ones. */
+  cacheDir: string
+  /** Of the code, see `openMemory`. */
+  code: string
+}
+
+/** One of them, from memory where nothing of it changed. @throws as `toSearchIndex` */
+export function recallSearchIndex(
+  name: keyof SearchIndexes,
+  { inputs, cacheDir, code }: IndexWork,
+): Uint8Array {
+  const memory = openMemory(join(cacheDir, `${name}.index`), code)
+  const { documents, tables } = inputs[name]
+  const texts = documents.map(({ body: _, ...document }) => document)
+  const digest = createHash('sha256').update(JSON.stringify([texts, tables]))
+  for (const { body } of documents) digest.update(body)
   const key = digest.digest('hex')
   const known = memory.recall(key)
   if (known !== null) return known
-  const index = toSearchIndex(input, memory)
+  const index = toSearchIndex(inputs[name], memory)
   memory.keep(key, index)
   memory.save()
   return index
 }
 
-/** What the thread of an index is given. */
-export interface IndexWork {
-  input: IndexInput
-  /** Where what it made is kept for later builds, see `openMemory`. */
-  path: string
-  version: string
-}
-
-/** The same in a thread of its own, while other parts of a release are made. @throws the same */
-export function makeSearchIndex(work: IndexWork): Promise<Uint8Array> {
+/**
+ * Both in a thread, while other parts of a release are made. One behind the other: at once they would
+ * take twice the memory, and the other core has work. @throws as `toSearchIndex`
+ */
+export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   const program = new URL('./write-engine-worker.ts', import.meta.url)
   return inThread(program, work, 'the thread of the search index ended before its work')
 }

@@ -7,7 +7,7 @@ import type { Content } from '../content/read-content.ts'
 import { toHeaderRules, toRedirectRules } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
-import { makeSearchIndex, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
+import { makeSearchIndexes, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
 import { openMemory } from '../files/memory.ts'
 import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
@@ -64,7 +64,7 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const written = await writePublic(work, { begun, ...views, timed })
     const manifest = written.files.map(({ entry }) => entry)
     timed('deploy', () => writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest))
-    const [index, operations] = await indexed
+    const { listings: index, operations } = await indexed
     data.write('search.index', index)
     data.write('operations.index', operations)
     const search = await timed('search function', () => writeSearchFunction(work, catalogue, begun))
@@ -87,21 +87,16 @@ function makeViews(catalogue: Catalogue, { hashRows, cacheDir, code }: BegunRele
   const listings = timed('listing views', () => toCompiledListings(catalogue, memory))
   const dump = timed('dump', () => createDump(listings, memory))
   const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
-  const { rows: hashes, same } = timed('content hashes', () =>
-    toContentHashes(listings, dump.lines, hashRows),
-  )
+  const hashes = timed('content hashes', () => toContentHashes(listings, dump.lines, hashRows))
   memory.save()
-  return { listings, dump, site, hashes, same }
+  return { listings, dump, site, hashes }
 }
 
 /** Made beside the main thread; what fails is thrown where it is waited for. */
 function beginIndexes(catalogue: Catalogue, { cacheDir, code }: BegunRelease, timed: Timed) {
-  const indexed = timed('search index', () => {
-    const inputs = toIndexInputs(catalogue)
-    const make = (name: keyof typeof inputs) =>
-      makeSearchIndex({ input: inputs[name], path: join(cacheDir, `${name}.index`), version: code })
-    return Promise.all([make('listings'), make('operations')])
-  })
+  const indexed = timed('search index', () =>
+    makeSearchIndexes({ inputs: toIndexInputs(catalogue), cacheDir, code }),
+  )
   indexed.catch(() => undefined)
   return indexed
 }
@@ -128,7 +123,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const operations = toSearchIndex(inputs.operations)
   data.write('search.index', index)
   data.write('operations.index', operations)
-  const { rows: hashes } = toContentHashes(listings, dump.lines, new Map())
+  const hashes = toContentHashes(listings, dump.lines, new Map())
   writeManifest(data, {
     name,
     catalogue,

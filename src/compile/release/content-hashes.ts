@@ -11,14 +11,9 @@ export const CONTENT_HASHES = 'data/content-hashes.ndjson'
 
 const ROW_START = '{"id":"'
 
-export interface ContentHashes {
-  /** What each listing's JSON hashes to, as it is served: a line of JSON each, see `ContentHash`. */
-  rows: string[]
-  /** Ids of listings whose JSON is as it was in the release before. */
-  same: ReadonlySet<string>
-}
-
 /**
+ * What each listing's JSON hashes to, as it is served: a line of JSON each, see `ContentHash`.
+ *
  * @param lines the JSON of each listing, in the order of `listings`
  * @param earlier rows of the release before, by id: one of the same JSON is taken as it is
  */
@@ -26,21 +21,16 @@ export function toContentHashes(
   listings: readonly CompiledListing[],
   lines: readonly string[],
   earlier: ReadonlyMap<string, string>,
-): ContentHashes {
-  const same = new Set<string>()
-  const rows = listings.map((listing, place) => {
+): string[] {
+  return listings.map((listing, place) => {
     const { view } = listing
     const facts = toFacts(listing)
     const hash = digestOf(`${lines[place]?.trimEnd() ?? ''}${JSON.stringify(facts)}`, WHOLE)
     const known = earlier.get(view.id)
-    if (known?.startsWith(`${ROW_START}${view.id}","hash":"${hash}"`)) {
-      same.add(view.id)
-      return known
-    }
+    if (known?.startsWith(`${ROW_START}${view.id}","hash":"${hash}"`)) return known
     const row: ContentHash = { id: view.id, hash, fields: hashMembers(view), facts }
     return JSON.stringify(row)
   })
-  return { rows, same }
 }
 
 /** What the log of changes tells in words. */

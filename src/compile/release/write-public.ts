@@ -30,8 +30,6 @@ export interface PublicInput {
   site: CompiledSite
   listings: CompiledListing[]
   dump: Dump
-  /** Ids of listings whose JSON is as it was in the release before. */
-  same: ReadonlySet<string>
   timed: Timed
 }
 
@@ -47,7 +45,7 @@ export interface WrittenPublic {
  * release before has is left as it was carried over, by what it is made from or by its bytes.
  */
 export async function writePublic(work: string, input: PublicInput): Promise<WrittenPublic> {
-  const { begun, site, listings, dump, same, timed } = input
+  const { begun, site, listings, dump, timed } = input
   const { code, before } = begun
   const root = join(work, 'public')
   // Begins where the thread that carries over is waited for, or once the pages are bundled.
@@ -69,8 +67,10 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
     }),
   )
   void timed('page search', () => indexes.indexed).catch(() => undefined)
+  // Without a release before, files are written while Astro still bundles.
+  const same = before === null ? new Set() : findSamePages(await listed, before)
   timed('json and badges', () => {
-    const keeps = (id: string, file: string) => same.has(id) && files.keep(file)
+    const keeps = (page: string, file: string) => same.has(page) && files.keep(file)
     writeStatic(files, site, listings, { lines: dump.lines, keeps })
     writeDump(files, dump)
   })
@@ -89,6 +89,12 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
     madeFrom: { code, pages: keys, search },
     pageCode,
   }
+}
+
+/** Those that are made from what they were made from in the release before. */
+function findSamePages(pages: readonly Page[], before: MadeFrom): Set<string> {
+  const same = pages.filter(({ file, key }) => key !== null && before.pages[file] === key)
+  return new Set(same.map(({ file }) => file))
 }
 
 /** Writes pages that are not as they were, and returns the keys of those that have one. */

@@ -9,7 +9,13 @@ import {
   toLlmsText,
 } from '../../domain/doors/catalog-documents.ts'
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
-import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
+import {
+  badgeDataPath,
+  badgePath,
+  kitPath,
+  listingPath,
+  pagePath,
+} from '../../domain/wire/links.ts'
 import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
@@ -19,8 +25,11 @@ const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 export interface WrittenBefore {
   /** The JSON of each listing, in their order. */
   lines: readonly string[]
-  /** Leaves a file that is made of a listing's JSON as the release before has it; false where it can't. */
-  keeps?: (id: string, file: string) => boolean
+  /**
+   * Leaves a listing's file as the release before has it, where its page there is made from the same
+   * listing; false where it can't.
+   */
+  keeps?: (page: string, file: string) => boolean
 }
 
 /**
@@ -36,15 +45,16 @@ export function writeStatic(
   const endpoint = (path: string, value: unknown) =>
     writer.writeJson(`${path.slice(1)}/index.json`, value)
   for (const [place, { view, kit }] of listings.entries()) {
-    writer.writeJson(kitPath(view.id).slice(1), kit)
-    const ofView = {
+    const page = `${pagePath(view.id).slice(1)}/index.html`
+    const made = {
+      [kitPath(view.id).slice(1)]: () => `${JSON.stringify(kit)}\n`,
       [`${listingPath(view.id).slice(1)}/index.json`]: () => lines[place] ?? '',
       [badgePath(view.id).slice(1)]: () => renderBadgeSvg(toBadgeView(view, site.texts.short_name)),
       [badgeDataPath(view.id).slice(1)]: () =>
         `${JSON.stringify(toBadgeEndpoint(toBadgeView(view, site.texts.short_name)))}\n`,
     }
-    for (const [file, render] of Object.entries(ofView))
-      if (!keeps(view.id, file)) writer.write(file, render())
+    for (const [file, render] of Object.entries(made))
+      if (!keeps(page, file)) writer.write(file, render())
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)

@@ -29,9 +29,8 @@ export function toHomeLists(listings: readonly Added[], length: number): HomeLis
       .sort(compareListingRows)
       .slice(0, length),
     newest: outside
-      .toSorted(
-        (a, b) => compareText(b.added, a.added) || digestOf(a.view.id) - digestOf(b.view.id),
-      )
+      .map((listing) => ({ ...listing, shuffled: digestOf(listing.view.id) }))
+      .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
     answered: outside
