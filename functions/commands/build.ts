@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 
 /**
  * `npm run build`, see `build-and-publish.ts`. The threads of a build load the same code over and
@@ -7,6 +8,13 @@ import { join } from 'node:path'
  */
 const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 
+/**
+ * How much the heap may grow before what is garbage leaves it (percent). Left to itself it more than
+ * doubles: with 15,000 listings that is half a gigabyte, and saves no time.
+ */
+const GROWTH = 30
+
+setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
 process.env.NODE_COMPILE_CACHE ??= CODE_CACHE
 enableCompileCache(process.env.NODE_COMPILE_CACHE)
 await import('./build-and-publish.ts')

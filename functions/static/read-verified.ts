@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -16,6 +17,12 @@ export class DamagedFileError extends Error {
 }
 
 /**
+ * A file up to this long (bytes) is read at once: it takes some microseconds where the system has it
+ * in memory, and handing it to the thread pool and back takes a tenth of a millisecond each time.
+ */
+const SHORT_BYTES = 64 * 1024
+
+/**
  * Reads a file and proves that it is the one that was published. A compressed one is decoded for
  * it: what counts is what the client will see.
  *
@@ -26,7 +33,8 @@ export async function readVerified(
   file: StaticFile,
   { name, size, coding }: Variant,
 ): Promise<Buffer> {
-  const bytes = await readFile(join(dir, name))
+  const path = join(dir, name)
+  const bytes = size <= SHORT_BYTES ? readFileSync(path) : await readFile(path)
   if (bytes.length !== size)
     throw new DamagedFileError(
       `${name} has ${bytes.length} bytes, but ${size} were published: build again`,
@@ -38,7 +46,7 @@ export async function readVerified(
 
 /** @param digest hex SHA-256 or its beginning */
 export function hasDigest(bytes: Uint8Array | null, digest: string): boolean {
-  return bytes !== null && createHash('sha256').update(bytes).digest('hex').startsWith(digest)
+  return bytes !== null && hash('sha256', bytes, 'hex').startsWith(digest)
 }
 
 /** Null when it cannot be decoded into that many bytes. */

@@ -121,21 +121,16 @@ async function send(
   { file, status, read, report, isDownload = false }: Sending,
 ): Promise<void> {
   const variant = chooseVariant(file, isDownload ? 'gzip' : req.headers['accept-encoding'])
-  const headers = {
-    ...headersOf(file, variant, status),
-    ...(isDownload && { 'content-type': 'application/gzip' }),
-  }
+  const { bare, full } = headersOf(file, variant, isDownload)
   if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
-    res.writeHead(304, headers).end()
+    res.writeHead(304, bare).end()
     return
   }
   try {
     const bytes = await read({ file, variant })
-    const isPlain = variant.coding === null || isDownload
-    const coding = isPlain ? {} : { 'content-encoding': variant.coding ?? 'identity' }
-    res
-      .writeHead(status, { ...headers, ...coding, 'content-length': bytes.length })
-      .end(req.method === 'HEAD' ? undefined : bytes)
+    // What is wrong now may be right in a moment.
+    const headers = status === 200 ? full : { ...full, 'cache-control': 'no-store' }
+    res.writeHead(status, headers).end(req.method === 'HEAD' ? undefined : bytes)
   } catch (error) {
     await sendResponse(req, res, report('file.damaged', error, { file: variant.name }))
   }
@@ -146,8 +141,14 @@ interface Prepared {
   plain: Variant
   br: Variant | null
   gz: Variant | null
-  /** Of a plain 200, by the name of the variant. */
-  headers: Map<string, Record<string, string>>
+  /** By the variant's name, and how it is sent. */
+  headers: Map<string, Sent>
+}
+
+/** The headers of an answer: without a body, and with the variant as its body. */
+interface Sent {
+  bare: Record<string, string>
+  full: Record<string, string>
 }
 
 const prepared = new WeakMap<StaticFile, Prepared>()
@@ -166,21 +167,29 @@ function prepare(file: StaticFile): Prepared {
   return made
 }
 
-function headersOf(file: StaticFile, variant: Variant, status: number): Record<string, string> {
+function headersOf(file: StaticFile, variant: Variant, isDownload: boolean): Sent {
   const { headers } = prepare(file)
-  const known = headers.get(variant.name) ?? toHeaders(file, variant)
-  headers.set(variant.name, known)
-  // What is wrong now may be right in a moment.
-  return status === 200 ? known : { ...known, 'cache-control': 'no-store' }
+  const name = isDownload ? 'download' : variant.name
+  const known = headers.get(name) ?? toHeaders(file, variant, isDownload)
+  headers.set(name, known)
+  return known
 }
 
-function toHeaders(file: StaticFile, { etag }: Variant): Record<string, string> {
+function toHeaders(file: StaticFile, variant: Variant, isDownload: boolean): Sent {
+  const { etag, size, coding } = variant
   const fixed = fileHeaders(file)
   const isCompressed = file.br > 0 || file.gz > 0
   const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
     (name) => name !== undefined,
   )
-  return { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
+  const bare = {
+    ...fixed,
+    etag,
+    ...(vary.length > 0 && { vary: vary.join(', ') }),
+    ...(isDownload && { 'content-type': 'application/gzip' }),
+  }
+  const encoding = coding === null || isDownload ? {} : { 'content-encoding': coding }
+  return { bare, full: { ...bare, ...encoding, 'content-length': String(size) } }
 }
 
 function chooseVariant(file: StaticFile, accepted: string | undefined): Variant {
