@@ -1,8 +1,8 @@
-import { proveDeposits } from '../../src/domain/settlement/schemes/batch-settlement.ts'
 import {
   type ChannelEvent,
   type ChannelRule,
   CLAIMING,
+  proveDeposits,
 } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
@@ -99,24 +99,13 @@ async function readEvents(
       if (payers.has(event.channel)) read.push({ log, event })
     }
   }
-  return rule.areDepositsOpen
-    ? await withProvedDeposits({ work, ranges }, read, payers, range)
-    : read
-}
-
-async function withProvedDeposits(
-  { work, ranges }: Pick<Reading, 'work' | 'ranges'>,
-  read: readonly Read[],
-  payers: ReadonlyMap<string, string>,
-  range: Range,
-): Promise<Read[]> {
-  const deposits = read
-    .filter(({ event }) => event.kind === 'deposit')
-    .map(({ log, event }) => ({ log, payer: payers.get(event.channel) ?? '' }))
-  const wallets = [...new Set(deposits.map(({ payer }) => payer))]
+  const deposits = read.flatMap(({ log, event: { kind, channel, amount } }) =>
+    kind === 'deposit' ? [{ log, payer: payers.get(channel) ?? '', amount }] : [],
+  )
+  const from = [...new Set(deposits.map(({ payer }) => payer))]
   const places = DEPOSIT_PLACES.map(toTopic)
-  const money = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, places])
-  const proved = proveDeposits(deposits, money, work.asset.address)
+  const money = await ranges.logsOf(from, range, (some) => [TRANSFER_TOPIC, some, places])
+  const proved = proveDeposits(deposits, money, asset.address)
   return read.filter(({ log, event }) => event.kind !== 'deposit' || proved.has(log))
 }
 

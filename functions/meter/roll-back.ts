@@ -40,6 +40,12 @@ export async function rollBack(
   return ancestor
 }
 
+const READ_BY_BLOCK = [
+  ['wallet_transfer', 'block_number'],
+  ['meter_payer', 'first_block'],
+  ['meter_block', 'number'],
+] as const
+
 /** Forgets everything after a block, so that it is read again. */
 async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
   const { network } = work
@@ -50,27 +56,18 @@ async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
       .where('seen_by', '!=', 'relay')
       .where('block_number', '>', ancestor)
       .execute()
-    await trx
-      .deleteFrom('wallet_transfer')
-      .where('network', '=', network)
-      .where('block_number', '>', ancestor)
-      .execute()
     await takeBackChannels(trx, work, ancestor)
-    await trx
-      .deleteFrom('meter_payer')
-      .where('network', '=', network)
-      .where('first_block', '>', ancestor)
-      .execute()
+    for (const [table, column] of READ_BY_BLOCK)
+      await trx
+        .deleteFrom(table)
+        .where('network', '=', network)
+        .where(column, '>', ancestor)
+        .execute()
     await trx
       .updateTable('meter_payer')
       .set({ paid_others_block: null })
       .where('network', '=', network)
       .where('paid_others_block', '>', ancestor)
-      .execute()
-    await trx
-      .deleteFrom('meter_block')
-      .where('network', '=', network)
-      .where('number', '>', ancestor)
       .execute()
     await trx
       .updateTable('meter_cursor')

@@ -10,14 +10,13 @@ import {
   readSolanaReturns,
 } from '../../src/domain/settlement/solana-payments.ts'
 import { decodeBase58, encodeBase58 } from '../settlements/base58.ts'
+import { assertCluster } from '../settlements/chain-reader.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import { insertCursors, insertPayers, insertPayments, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 
-/** A CAIP-2 reference is the first 32 characters of the genesis hash. */
-const REFERENCE_LENGTH = 32
 /** Signatures a node lists at once. */
 const PAGE = 1_000
 /** Transactions read before they are written down. */
@@ -42,9 +41,7 @@ type Signature = v.InferOutput<typeof SignaturesSchema>[number]
  */
 export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   const { rpc, network, asset, store, payouts, clock } = work
-  const genesis = await rpc.call('getGenesisHash', [], v.string())
-  if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== network)
-    throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
+  await assertCluster(rpc, network)
   const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
   const rows = payouts.map(({ payout }) => ({ ...row, payout }))
   await work.write((trx) => insertCursors(trx, rows))

@@ -1,11 +1,7 @@
-import type {
-  Settlement,
-  SettlementVerdict,
-  Transfer,
-} from '../../src/domain/settlement/settlement.ts'
+import * as v from 'valibot'
 import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
-import type { JsonRpc } from './json-rpc.ts'
+import { type JsonRpc, RpcError } from './json-rpc.ts'
 
 /** What is to be looked up, and by which rules. */
 export interface LookUp<Claim extends SettlementClaim = SettlementClaim> {
@@ -17,15 +13,14 @@ export interface LookUp<Claim extends SettlementClaim = SettlementClaim> {
   confirmations: number
 }
 
-/** One family of chains. Rejects with `RpcError` when the node cannot say. */
-export interface ChainReader<Claim extends SettlementClaim> {
-  readSettlement(rpc: JsonRpc, lookUp: LookUp<Claim>): Promise<SettlementVerdict>
-  /** What payout wallets sent to the payer, as far back as the node tells; for the wash rules. */
-  readReturns(
-    rpc: JsonRpc,
-    settled: Omit<Settlement, 'listing_id'>,
-    lookUp: Omit<LookUp, 'claim'>,
-  ): Promise<Transfer[]>
+/** A CAIP-2 reference of Solana is the first 32 characters of the genesis hash. */
+const REFERENCE_LENGTH = 32
+
+/** @throws RpcError when the node is of another cluster, or cannot say */
+export async function assertCluster(rpc: JsonRpc, network: string): Promise<void> {
+  const genesis = await rpc.call('getGenesisHash', [], v.string())
+  if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== network)
+    throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
 }
 
 /** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */

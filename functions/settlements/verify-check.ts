@@ -17,39 +17,33 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
-import { type ChainReader, confirmationsOf, type LookUp } from './chain-reader.ts'
+import { assertCluster, confirmationsOf, type LookUp } from './chain-reader.ts'
 import { hasEarlierClaim, insertSettlement, updateCheck } from './check-store.ts'
-import { evmReader } from './evm-reader.ts'
+import { readEvmReturns, readEvmSettlement } from './evm-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 import { insertTransfers } from './settlement-rows.ts'
 
-/** A CAIP-2 reference is the first 32 characters of the genesis hash. */
-const REFERENCE_LENGTH = 32
-
 /**
- * Solana. Only finalised transactions are seen, so there are no confirmations to count.
+ * A settlement on Solana. Only finalised transactions are seen, so there are no confirmations to count.
  *
  * Known limit: money that comes back to a payer is not traced here; `round_trip` and
  * `funded_by_payout` know EVM transfers only.
+ *
+ * @throws RpcError when the node cannot say
  */
-export const solanaReader: ChainReader<Extract<SettlementClaim, { family: 'solana' }>> = {
-  async readSettlement(rpc, { claim, payouts, asset }) {
-    const genesis = await rpc.call('getGenesisHash', [], v.string())
-    if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== claim.network)
-      throw new RpcError(`RPC_URLS: the node under ${claim.network} is of another cluster`)
-    const found = await rpc.call(
-      'getTransaction',
-      [
-        claim.transaction,
-        { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 },
-      ],
-      v.nullable(SolanaTransactionSchema),
-    )
-    if (found === null) return { outcome: 'wait', reason: 'not_mined' }
-    return judgeSolanaSettlement(claim, found, { payouts, asset })
-  },
-
-  readReturns: async () => [],
+export async function readSolanaSettlement(
+  rpc: JsonRpc,
+  { claim, payouts, asset }: LookUp<Extract<SettlementClaim, { family: 'solana' }>>,
+): Promise<SettlementVerdict> {
+  await assertCluster(rpc, claim.network)
+  const options = { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 }
+  const found = await rpc.call(
+    'getTransaction',
+    [claim.transaction, options],
+    v.nullable(SolanaTransactionSchema),
+  )
+  if (found === null) return { outcome: 'wait', reason: 'not_mined' }
+  return judgeSolanaSettlement(claim, found, { payouts, asset })
 }
 
 export interface VerifyParts {
@@ -111,8 +105,8 @@ async function lookAt(node: JsonRpc | null, lookUp: LookUp, log: Log): Promise<S
   const { claim } = lookUp
   try {
     return claim.family === 'evm'
-      ? await evmReader.readSettlement(node, { ...lookUp, claim })
-      : await solanaReader.readSettlement(node, { ...lookUp, claim })
+      ? await readEvmSettlement(node, { ...lookUp, claim })
+      : await readSolanaSettlement(node, { ...lookUp, claim })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     log.error('settlement.rpc', { network: claim.network, reason: error.message })
@@ -127,10 +121,9 @@ async function noteReturns(
   settlement: Settlement,
   lookUp: LookUp,
 ): Promise<void> {
-  if (node === null) return
-  const reader = lookUp.claim.family === 'evm' ? evmReader : solanaReader
+  if (node === null || lookUp.claim.family !== 'evm') return
   try {
-    await insertTransfers(store.db, await reader.readReturns(node, settlement, lookUp))
+    await insertTransfers(store.db, await readEvmReturns(node, settlement, lookUp))
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     log.error('settlement.returns', { network: settlement.network, reason: error.message })

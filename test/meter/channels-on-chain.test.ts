@@ -207,7 +207,10 @@ describe('a session on Tempo', () => {
         transfer(payer, reserve, deposit, coin),
         say(TOPICS.opened, wallet(0), coin, wallet(0), 0, 0, deposit),
       ],
-      topUp: (amount: number) => [say(TOPICS.toppedUp, amount, 0)],
+      topUp: (amount: number) => [
+        transfer(payer, reserve, amount, coin),
+        say(TOPICS.toppedUp, amount, 0),
+      ],
       settle: (total: number, delta: number) => [
         pay(delta),
         say(TOPICS.settled, total, delta, total),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
-import { solanaReader } from '../../functions/settlements/verify-check.ts'
+import { readSolanaSettlement } from '../../functions/settlements/verify-check.ts'
 
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
@@ -53,7 +53,7 @@ function aNode(transaction: unknown, genesis = GENESIS) {
 
 test('a finalised transaction of the caller’s own message counts', async () => {
   const node = aNode(FOUND)
-  const verdict = await solanaReader.readSettlement(node.rpc, lookUp)
+  const verdict = await readSolanaSettlement(node.rpc, lookUp)
   expect(verdict).toMatchObject({ outcome: 'counted', settlement: { payer: 'buyer', usd: 0.001 } })
   expect(node.asked[1]).toEqual([
     'getTransaction',
@@ -63,11 +63,11 @@ test('a finalised transaction of the caller’s own message counts', async () =>
 })
 
 test('one that is not finalised yet waits', async () => {
-  const verdict = await solanaReader.readSettlement(aNode(null).rpc, lookUp)
+  const verdict = await readSolanaSettlement(aNode(null).rpc, lookUp)
   expect(verdict).toEqual({ outcome: 'wait', reason: 'not_mined' })
 })
 
 test('a node of another cluster is not believed', async () => {
   const other = aNode(FOUND, 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')
-  await expect(solanaReader.readSettlement(other.rpc, lookUp)).rejects.toThrow('another cluster')
+  await expect(readSolanaSettlement(other.rpc, lookUp)).rejects.toThrow('another cluster')
 })

@@ -40,7 +40,6 @@ export const authCapture: ChannelRule = {
   isOn: (network) => !isTempo(network),
   contracts: ESCROWS.map(({ contract }) => contract),
   topics: [...KINDS.keys()],
-  areDepositsOpen: false,
   payingTopics: [FIRST_CHARGED, CHARGED, FIRST_CAPTURED, CAPTURED],
   isPaidBy: (transfer, paying) =>
     paying.some((log) => log.logIndex < transfer.logIndex && paidBy(log) === amountOf(transfer)),

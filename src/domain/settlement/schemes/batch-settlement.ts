@@ -1,14 +1,6 @@
 import type { ChannelEventKind, ChannelRule } from './channel-rule.ts'
 import { CHANNELS } from './contracts.ts'
-import {
-  addressAt,
-  amountOf,
-  type EvmLog,
-  isTransferOf,
-  toAddress,
-  toTopic,
-  wordAt,
-} from './evm-log.ts'
+import { addressAt, toAddress, wordAt } from './evm-log.ts'
 import { isTempo } from './tempo-charge.ts'
 
 /**
@@ -33,7 +25,6 @@ export const batchSettlement: ChannelRule = {
   isOn: (network) => !isTempo(network),
   contracts: CHANNELS.map(({ contract }) => contract),
   topics: Object.values(CHANNEL_TOPICS),
-  areDepositsOpen: true,
   payingTopics: [],
   isPaidBy: ({ topics }) => CHANNELS.some(({ contract }) => contract === toAddress(topics[1])),
   read({ topics, data }, coin) {
@@ -55,29 +46,3 @@ const KINDS = new Map<string, ChannelEventKind>([
   [CHANNEL_TOPICS.refund, 'refund'],
   [CHANNEL_TOPICS.withdrawal, 'refund'],
 ])
-
-/**
- * The deposits that a transfer of the same amount stands before, in their transaction, from the channel's
- * payer to the contract or its collector. Each transfer proves one.
- */
-export function proveDeposits<Log extends EvmLog>(
-  deposits: readonly { log: Log; payer: string }[],
-  transfers: readonly EvmLog[],
-  coin: string,
-): Set<Log> {
-  const open = new Set(transfers.filter((transfer) => isTransferOf(transfer, coin)))
-  const proved = new Set<Log>()
-  for (const { log, payer } of deposits) {
-    const money = [...open].find(
-      (transfer) =>
-        transfer.transactionHash === log.transactionHash &&
-        transfer.logIndex < log.logIndex &&
-        transfer.topics[1] === toTopic(payer) &&
-        amountOf(transfer) === wordAt(log.data, 0),
-    )
-    if (money === undefined) continue
-    open.delete(money)
-    proved.add(log)
-  }
-  return proved
-}

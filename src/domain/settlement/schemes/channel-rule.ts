@@ -1,19 +1,17 @@
-import type { EvmLog } from './evm-log.ts'
+import { amountOf, type EvmLog, isTransferOf, toTopic } from './evm-log.ts'
 
 /**
- * Schemes whose money waits in a contract before it is the seller's. Here each such place is a channel:
- * what one payer put in for one seller, whatever the scheme calls it.
+ * What happens to money that waits in a contract before it is the seller's. Here each such place is a
+ * channel: what one payer put in for one seller, whatever a scheme calls it.
  */
-export const CHANNEL_EVENTS = [
-  'opened',
-  'deposit',
-  'charge',
-  'claim',
-  'close',
-  'refund',
-  'returned',
-] as const
-export type ChannelEventKind = (typeof CHANNEL_EVENTS)[number]
+export type ChannelEventKind =
+  | 'opened'
+  | 'deposit'
+  | 'charge'
+  | 'claim'
+  | 'close'
+  | 'refund'
+  | 'returned'
 
 /** One thing that happened to a channel, in the order of its chain. */
 export interface ChannelEvent {
@@ -40,12 +38,36 @@ export interface ChannelRule {
   topics: readonly string[]
   /** What a log says; null for other events, for other coins, and where the payer is not proved. */
   read(log: EvmLog, coin: string): ChannelEvent | null
-  /** Deposits prove nothing alone: the payer's transfer must stand before them. */
-  areDepositsOpen: boolean
   /** Events that a contract writes where it pays a seller; none where the transfer itself says so. */
   payingTopics: readonly string[]
   /** Whether a transfer to a seller is a contract's doing. @param paying those events beside it */
   isPaidBy(transfer: EvmLog, paying: readonly EvmLog[]): boolean
+}
+
+/**
+ * The deposits that a transfer of the same amount stands before, in their transaction, from the channel's
+ * payer to a place of `DEPOSIT_PLACES`. Each transfer proves one: anybody may deposit in another's name.
+ */
+export function proveDeposits<Log extends EvmLog>(
+  deposits: readonly { log: Log; payer: string; amount: bigint }[],
+  transfers: readonly EvmLog[],
+  coin: string,
+): Set<Log> {
+  const open = new Set(transfers.filter((transfer) => isTransferOf(transfer, coin)))
+  const proved = new Set<Log>()
+  for (const { log, payer, amount } of deposits) {
+    const money = [...open].find(
+      (transfer) =>
+        transfer.transactionHash === log.transactionHash &&
+        transfer.logIndex < log.logIndex &&
+        transfer.topics[1] === toTopic(payer) &&
+        amountOf(transfer) === amount,
+    )
+    if (money === undefined) continue
+    open.delete(money)
+    proved.add(log)
+  }
+  return proved
 }
 
 /** What moves money to the seller. */

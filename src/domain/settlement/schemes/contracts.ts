@@ -32,7 +32,11 @@ export const ESCROWS = [
   },
 ] as const
 
+/** Of sessions on Tempo: a part of the chain. */
+export const RESERVE = '0x4d50500000000000000000000000000000000000'
+
 /** Where a payer's money waits before it is anybody's. */
-export const DEPOSIT_PLACES: readonly string[] = [...CHANNELS, ...ESCROWS].flatMap(
-  ({ contract, collectors }) => [contract, ...collectors],
-)
+export const DEPOSIT_PLACES: readonly string[] = [
+  ...[...CHANNELS, ...ESCROWS].flatMap(({ contract, collectors }) => [contract, ...collectors]),
+  RESERVE,
+]

@@ -1,4 +1,5 @@
 import type { ChannelRule } from './channel-rule.ts'
+import { RESERVE } from './contracts.ts'
 import { addressAt, toAddress, wordAt } from './evm-log.ts'
 import { isTempo } from './tempo-charge.ts'
 
@@ -11,7 +12,6 @@ import { isTempo } from './tempo-charge.ts'
  * A forger could write the same events, but not at the reserve's address: it is part of the chain. A
  * deposit alone is no payment, and what is not used goes back.
  */
-const RESERVE = '0x4d50500000000000000000000000000000000000'
 const TOPICS = {
   opened: '0xdebaba36f0e9c7978f536fed432d9360b1f9646d7ca88531c34c3eae43f154a7',
   toppedUp: '0x2a96f534665f3150977dd4c35d91373c74030288edbb3cf83c527dd25012364f',
@@ -24,7 +24,6 @@ export const tempoSession: ChannelRule = {
   isOn: isTempo,
   contracts: [RESERVE],
   topics: Object.values(TOPICS),
-  areDepositsOpen: false,
   payingTopics: [],
   isPaidBy: () => false,
   read({ topics, data }, coin) {
