@@ -22,6 +22,7 @@ import {
   markOfRealm,
   readMemo,
 } from '../../src/domain/settlement/schemes/tempo-charge.ts'
+import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { EvmChain, TimedLog } from '../settlements/evm-chain.ts'
 import type { LogRanges, Range } from './log-ranges.ts'
 import type { ChainWork } from './meter-world.ts'
@@ -98,8 +99,9 @@ async function findSettled(
   transfers: readonly TimedLog[],
 ): Promise<Map<ChannelRule, TimedLog[]>> {
   const settled = new Map<ChannelRule, TimedLog[]>()
-  const [from, to] = [transfers.at(0)?.blockNumber, transfers.at(-1)?.blockNumber]
-  if (from === undefined || to === undefined) return settled
+  if (transfers.length === 0) return settled
+  const blocks = transfers.map(({ blockNumber }) => blockNumber)
+  const [from, to] = [smallestOf(blocks), largestOf(blocks)]
   for (const rule of CHANNEL_RULES) {
     const { contracts, payingTopics, isPaidBy: isPaid } = rule
     const paying: TimedLog[] = []

@@ -88,9 +88,16 @@ export const SCHEMES = [
   },
   {
     id: 'tempo_first_session',
-    name: 'MPP session on Tempo, by the contract before the reserve',
+    name: 'MPP session on Tempo, by its first contract',
     counted: false,
     reason: 'We have not seen that contract’s code, so we could not play its forgeries.',
+  },
+  {
+    id: 'unproved_channels',
+    name: 'Channels and escrows of sellers who proved no payout',
+    counted: false,
+    reason:
+      'A call that is paid from one shows no payment of its own on the chain, or one that may be refunded later. We read them only where the seller proved its payout.',
   },
   {
     id: 'tempo_machine_token',
