@@ -56,7 +56,7 @@ function findSubject(
   const query = search.slice(1)
   const parsed = parseSearchParameters(query, release().search.filters)
   if ('problems' in parsed) return refuseParameters(problem, parsed.problems)
-  return { ids: findWatched(parts, query), page: `/search?${query}` }
+  return { ids: findWatched(release().search, query), page: `/search?${query}` }
 }
 
 function toFeed(

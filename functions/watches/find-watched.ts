@@ -1,16 +1,29 @@
+import { join } from 'node:path'
+import type { LogHead } from '../../src/domain/changes/change-log.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import type { Parts } from '../parts/parts.ts'
+import { openSearchIndex } from '../release/open-index.ts'
 
 /** A search is watched as far as people read it. */
 const WATCHED_RESULTS = 50
 
 /** Ids that people find first with a search; none for a query that fits this release no more. */
-export function findWatched({ release }: Pick<Parts, 'release'>, query: string): string[] {
-  const index = release().search
+export function findWatched(index: SearchIndex, query: string): string[] {
   const parsed = parseSearchParameters(query, index.filters)
   if ('problems' in parsed) return []
   const asked = { ...parsed.query, offset: 0, limit: WATCHED_RESULTS }
   return searchIndex(index, asked).organic.rows.map((row) => readId(index, 'organic', row.row))
+}
+
+/** The index of the release before: it alone knows which searches found a listing that has left. */
+export function openEarlier(outDir: string, { before }: LogHead): SearchIndex | null {
+  if (before === null) return null
+  try {
+    return openSearchIndex(join(outDir, 'releases', before.release, 'data/search.index'))
+  } catch {
+    // It may have been cleaned away, or be of another version: then nobody can say any more.
+    return null
+  }
 }

@@ -4,12 +4,13 @@ import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import { eventsOf } from '../../src/domain/watches/watch.ts'
 import { kitPath } from '../../src/domain/wire/links.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { type ChangeLog, createChangeLog } from '../changes/changes.ts'
 import type { Addressed } from '../deliveries/delivery-task.ts'
 import type { Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
-import { findWatched } from './find-watched.ts'
+import { findWatched, openEarlier } from './find-watched.ts'
 
 /** How often the log of changes is looked at (milliseconds). */
 const LOOK_EVERY_MS = 2_000
@@ -18,7 +19,7 @@ const IDS_AT_ONCE = 500
 /** Changes that one delivery names. */
 const MAX_NAMED = 10
 
-type TellParts = Pick<Parts, 'release' | 'ledger' | 'clock' | 'log'>
+type TellParts = Pick<Parts, 'release' | 'ledger' | 'clock' | 'log' | 'config'>
 
 /** Tells watchers of every release this server serves, once over all servers of a ledger. */
 export function startTelling(parts: Parts): { look(): Promise<void>; close(): Promise<void> } {
@@ -67,7 +68,10 @@ async function tellWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Pr
   const { store, deliveries } = parts.ledger
   const after = await findStart(store.db, head)
   if (after === null) return 0
-  const news = await matchWatches(parts, await readNotable(log, head, after))
+  const notable = await readNotable(log, head, after)
+  const hasLeft = [...notable.values()].some(({ change }) => change.change === 'removed')
+  const earlier = hasLeft ? openEarlier(parts.config.OUT_DIR, head) : null
+  const news = await matchWatches(parts, notable, earlier)
   const jobs = [...news].map(([watch, changes]) => toJob(watch, changes))
   const isMine = await store.db.transaction().execute(async (trx) => {
     if (!(await takeTurn(trx, head, parts.clock.now()))) return false
@@ -153,7 +157,11 @@ function join(
 
 type News = Map<WatchTable, Change[]>
 
-async function matchWatches(parts: TellParts, notable: Notable): Promise<News> {
+async function matchWatches(
+  parts: TellParts,
+  notable: Notable,
+  earlier: SearchIndex | null,
+): Promise<News> {
   const news: News = new Map()
   const tell = (watches: readonly WatchTable[], ids: Iterable<string>) => {
     const found = [...ids].flatMap((id) => notable.get(id) ?? [])
@@ -167,6 +175,7 @@ async function matchWatches(parts: TellParts, notable: Notable): Promise<News> {
         )
     }
   }
+  const hasLeft = (id: string) => notable.get(id)?.change.change === 'removed'
   const { db } = parts.ledger.store
   const live = () =>
     db
@@ -186,7 +195,8 @@ async function matchWatches(parts: TellParts, notable: Notable): Promise<News> {
   for (const watch of payees) tell([watch], paid.get(watch.target) ?? [])
   const queries = await live().where('kind', '=', 'query').execute()
   for (const [query, watches] of Map.groupBy(queries, ({ target }) => target)) {
-    tell(watches, findWatched(parts, query))
+    const left = earlier === null ? [] : findWatched(earlier, query).filter(hasLeft)
+    tell(watches, new Set([...findWatched(parts.release().search, query), ...left]))
     // Ten thousand searches are seconds: requests come in between.
     await new Promise((resolve) => setImmediate(resolve))
   }

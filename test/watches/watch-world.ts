@@ -9,6 +9,9 @@ import type { Release } from '../../functions/release/release.ts'
 import { startTelling } from '../../functions/watches/tell-watchers.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { kitPath } from '../../src/domain/wire/links.ts'
+import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { sampleDocument } from '../search/search-samples.ts'
 import { liveListing } from '../support/live-listing.ts'
 import type { StorePlace } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World, type WorldOptions } from '../support/world.ts'
@@ -44,12 +47,16 @@ export async function openWatchWorld(
 export function createTeller(world: World, outDir: string) {
   let name = ''
   let payees: Record<string, string> = {}
+  let search: Release['search'] | undefined
   const read = async (path: string) => {
     const [id = ''] = Object.keys(payees).filter((each) => path === kitPath(each))
     return Buffer.from(JSON.stringify({ payees: payees[id]?.split(' ') ?? [] }))
   }
   const release = () => {
-    const rest: Partial<Release> = { name, files: { read } as Release['files'] }
+    const rest: Partial<Release> = {
+      ...{ name, files: { read } as Release['files'] },
+      ...(search !== undefined && { search }),
+    }
     return { ...world.parts.release(), ...rest } as Release
   }
   const parts: Parts = {
@@ -71,6 +78,11 @@ export function createTeller(world: World, outDir: string) {
         rows.map((row) => `${row}\n`).join(''),
       )
       writeFileSync(join(outDir, 'releases', folder, 'data/gone.ndjson'), '')
+      const index = buildSearchIndex(
+        Object.keys(facts).map((id) => sampleDocument({ id, name: id })),
+      )
+      writeFileSync(join(outDir, 'releases', folder, 'data/search.index'), index)
+      search = loadSearchIndex(index)
       recordChanges(outDir, folder, new Date(world.clock.now()))
       payees = Object.fromEntries(Object.entries(facts).map(([id, own]) => [id, own.payees ?? '']))
       name = folder

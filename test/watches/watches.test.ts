@@ -134,6 +134,36 @@ describeStores('watches', ({ newPlace }) => {
     expect(await told('e', {})).toEqual(['removed'])
   })
 
+  test('a search hears of what joins it, changes in it and leaves it, and of nothing else', async () => {
+    const other = { 'x402.other': { price: '$1' } }
+    await at.publish('a', { ...CHEAP, ...other })
+    const id = await liveMail('search@mail.example')
+    const { db } = world.parts.ledger.store
+    const target = { kind: 'query' as const, target: 'q=shop' }
+    await db.updateTable('watch').set(target).where('id', '=', id).execute()
+    const told = async (folder: string, facts: Parameters<typeof at.publish>[1]) => {
+      world.mails.splice(0)
+      await at.publish(folder, facts)
+      return world.mails.map(({ subject }) => subject)
+    }
+    expect(await told('b', CHEAP)).toEqual([])
+    expect(await told('c', other)).toEqual([`${ID} removed`])
+    expect(await told('d', { ...DEAR, ...other })).toEqual([`${ID} added`])
+    expect(await told('e', CHEAP)).toEqual([`${ID} changed`])
+  })
+
+  test('a webhook of nobody’s mailbox that is paused says so to who has its token', async () => {
+    hook.answers((_req, res) => res.writeHead(410).end())
+    await at.publish('a', CHEAP)
+    const { id, token } = await watch({ webhook: hook.url })
+    const says = async () => {
+      const { watches } = await (await fetch(`${world.url}/api/v1/watches/${token}`)).json()
+      return watches.map((each: { state: string; reason?: string }) => [each.state, each.reason])
+    }
+    const reason = 'the webhook answered 410 Gone'
+    expect([(await row(id))?.state, await says()]).toEqual(['paused', [['paused', reason]]])
+  })
+
   test('owners of a claim are told of what they must know, without asking', async () => {
     const { store } = world.parts.ledger
     const now = world.clock.now()

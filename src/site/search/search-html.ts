@@ -12,7 +12,7 @@ import type { SearchOption, SearchView } from './search-view.ts'
  * server prints it, and so does the browser while somebody types.
  */
 export function toSearchParts({ rows, own, notes }: SearchResults, view: SearchView) {
-  const { status, nothing, chips, sorts, facets, previous, next } = view
+  const { status, nothing, chips, sorts, facets, previous, next, watch } = view
   return {
     status: html`${status}`,
     'filter-count': html`${chips.length > 0 && `(${chips.length})`}`,
@@ -33,7 +33,8 @@ export function toSearchParts({ rows, own, notes }: SearchResults, view: SearchV
     empty: html`${nothing !== '' && html`<p class="notice">${nothing}</p>`}`,
     pager: html`
       ${previous !== null && html`<a class="button" rel="prev" href="${previous}">Previous</a>`}
-      ${next !== null && html`<a class="button" rel="next" href="${next}">Next</a>`}`,
+      ${next !== null && html`<a class="button" rel="next" href="${next}">Next</a>`}
+      ${watch !== null && html`<a class="small" rel="nofollow" href="${watch}">Tell me when these change</a>`}`,
     own: html`${own.length > 0 && toOwn(own)}`,
   } as const
 }

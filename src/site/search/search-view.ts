@@ -18,6 +18,8 @@ export interface SearchView {
   facets: SearchFacetView[]
   previous: string | null
   next: string | null
+  /** Where somebody asks to be told when the results change. */
+  watch: string | null
 }
 
 export interface SearchFacetView {
@@ -53,7 +55,14 @@ export function toSearchView(form: SearchForm, answer: SearchResults, names: Nam
     facets: toFacetViews(form, answer.facets, names),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
+    watch: toWatchPath(toSearchPath(withField(form, 'offset', null))),
   }
+}
+
+/** All listings are no search to watch: the log of changes has them. */
+function toWatchPath(path: string): string | null {
+  const [, query] = path.split('?')
+  return query === undefined ? null : `/watch?${new URLSearchParams({ query })}`
 }
 
 const SORTS = [
