@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readCommandLine, runMain, wrongCommand } from '../../functions/operations/run-main.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
@@ -10,10 +10,7 @@ import { evidenceFileOf, membersOf, renderJson, tombstoneFileOf } from '../conte
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
 
-await move().catch((error: unknown) => {
-  console.error(error instanceof OperatorError ? error.message : error)
-  process.exitCode = 1
-})
+await runMain(move)
 
 /**
  * `npm run move`: gives a listing another id. Its file and evidence go there, and a tombstone leads
@@ -47,19 +44,11 @@ async function move(): Promise<void> {
 
 function readArguments() {
   const options = { by: { type: 'string' }, 'said-at': { type: 'string' } } as const
-  const { values, positionals } = parse()
-  const [from = '', to = ''] = positionals
-  if (positionals.length !== 2 || from === to || !isListingId(from) || !isListingId(to))
-    throw new OperatorError(`expected two ids of listings: ${USAGE}`)
+  const { values, words } = readCommandLine(USAGE, options, 2)
+  const [from = '', to = ''] = words
+  if (from === to || !isListingId(from) || !isListingId(to))
+    throw wrongCommand(USAGE, 'expected two ids of listings')
   return { from, to, by: values.by ?? 'an editor', saidAt: values['said-at'] }
-
-  function parse() {
-    try {
-      return parseArgs({ options, allowPositionals: true })
-    } catch (error) {
-      throw new OperatorError(`${error instanceof Error ? error.message : error}: ${USAGE}`)
-    }
-  }
 }
 
 function fileOf(id: string): string {

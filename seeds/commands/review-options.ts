@@ -1,4 +1,4 @@
-import { type CommandLine, parseCommandLine } from './command-line.ts'
+import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
 
 const ACTIONS = ['list', 'show', 'accept', 'edit', 'refuse'] as const
 type Action = (typeof ACTIONS)[number]
@@ -18,7 +18,7 @@ export interface ReviewOptions {
   contentDir: string | null
 }
 
-export const REVIEW_HELP = `Usage: npm run review [-- <command>] [options]
+const HELP = `Usage: npm run review [-- <command>] [options]
 
 What waits for a person: rows of importers, proposals, disputes. Nothing of it is live.
 
@@ -42,62 +42,48 @@ ID may be the beginning of one, if it is the only such.
 Exit codes: 0 done; 1 it could not be done, and waits on; 2 the command was wrong.
 `
 
-/** @param args without the program's own name */
-export function parseReviewOptions(args: readonly string[]): CommandLine<ReviewOptions> {
-  const parsed = parseArguments(args)
-  if (typeof parsed === 'string') return { ok: false, message: parsed }
-  const { values, positionals } = parsed
-  if (values.help === true) return { ok: true, help: true }
-  const [named, id, ...rest] = positionals
+const OPTIONS = {
+  file: { type: 'string' },
+  path: { type: 'string' },
+  reason: { type: 'string' },
+  from: { type: 'string' },
+  content: { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+
+/**
+ * @param args without the program's own name
+ * @throws UsageError that says what would be right
+ */
+export function readReviewOptions(args: readonly string[]): ReviewOptions {
+  const { values, words } = readCommandLine(HELP, OPTIONS, 2, args)
+  const [named, id] = words
   const action = ACTIONS.find((each) => each === named) ?? null
-  const fault = findFault({ named, action, id, rest, values })
-  if (fault !== null) return { ok: false, message: fault }
-  return {
-    ok: true,
-    options: {
-      action,
-      id: id ?? '',
-      file: values.file ?? null,
-      path: values.path ?? null,
-      reason: values.reason ?? null,
-      from: values.from ?? null,
-      json: values.json === true,
-      contentDir: values.content ?? null,
-    },
+  const options = {
+    action,
+    id: id ?? '',
+    file: values.file ?? null,
+    path: values.path ?? null,
+    reason: values.reason ?? null,
+    from: values.from ?? null,
+    json: values.json === true,
+    contentDir: values.content ?? null,
   }
+  const isUnknown = named !== undefined && action === null
+  const fault = isUnknown
+    ? `expected one of ${ACTIONS.join(', ')}, got ${JSON.stringify(named)}`
+    : findFault(options)
+  if (fault !== null) throw wrongCommand(HELP, fault)
+  return options
 }
 
-type Values = Exclude<ReturnType<typeof parseArguments>, string>['values']
-
-interface Given {
-  named: string | undefined
-  action: Action | null
-  id: string | undefined
-  rest: readonly string[]
-  values: Values
-}
-
-function findFault({ named, action, id, rest, values }: Given): string | null {
-  if (named !== undefined && action === null)
-    return `expected one of ${ACTIONS.join(', ')}, got ${JSON.stringify(named)}`
+function findFault({ action, id, file, path, reason }: ReviewOptions): string | null {
   const takesId = action !== null && action !== 'list'
-  if (takesId && id === undefined) return `${action}: expected the id of what waits`
-  if (rest.length > 0 || (!takesId && id !== undefined))
-    return `expected nothing more, got ${JSON.stringify(rest[0] ?? id)}`
+  if (takesId && id === '') return `${action}: expected the id of what waits`
+  if (!takesId && id !== '') return `expected no ${JSON.stringify(id)}`
   const takesFile = action === 'accept' || action === 'edit'
-  if (!takesFile && (values.file !== undefined || values.path !== undefined))
+  if (!takesFile && (file !== null || path !== null))
     return '--file and --path: expected with accept or edit'
-  if (action === 'refuse' && (values.reason ?? '').trim() === '')
-    return 'refuse: expected --reason TEXT'
+  if (action === 'refuse' && (reason ?? '').trim() === '') return 'refuse: expected --reason TEXT'
   return null
 }
-
-const parseArguments = (args: readonly string[]) =>
-  parseCommandLine(args, {
-    file: { type: 'string' },
-    path: { type: 'string' },
-    reason: { type: 'string' },
-    from: { type: 'string' },
-    content: { type: 'string' },
-    json: { type: 'boolean' },
-  })

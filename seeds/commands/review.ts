@@ -3,48 +3,37 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { runMain } from '../../functions/operations/run-main.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { Decision, ReviewFile } from '../content/review-item.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
 import { toPrintable } from '../text/plain-text.ts'
-import { parseReviewOptions, REVIEW_HELP, type ReviewOptions } from './review-options.ts'
+import { type ReviewOptions, readReviewOptions } from './review-options.ts'
 import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
 import { toListLine, toShowLines } from './review-text.ts'
 
-const DONE = 0
-const NOT_DONE = 1
-const WRONG_COMMAND = 2
 /** Of one printed fault, which may list many. */
 const MAX_FAULT = 20_000
 
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2))
+if (import.meta.main) await runMain(() => review(readReviewOptions(process.argv.slice(2))))
 
 /** `npm run review`: shows what waits for a person, and settles it. */
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseReviewOptions(args)
-  if (!parsed.ok) {
-    console.error(`${toPrintable(parsed.message)}\n\n${REVIEW_HELP}`)
-    return WRONG_COMMAND
-  }
-  if ('help' in parsed) {
-    console.log(REVIEW_HELP)
-    return DONE
-  }
+async function review(options: ReviewOptions): Promise<void> {
   let queue: ReviewQueue | undefined
   try {
     const config = parseConfig(process.env)
     const place: ReviewPlace = {
-      contentDir: parsed.options.contentDir ?? config.CONTENT_DIR,
+      contentDir: options.contentDir ?? config.CONTENT_DIR,
       allowPrivate: config.PRIVATE_TARGETS,
     }
-    queue = await openQueue(place, config, parsed.options.from, () => new Date().toISOString())
+    queue = await openQueue(place, config, options.from, () => new Date().toISOString())
     for (const fault of queue.faults) printFault(fault)
-    await act(queue, parsed.options, place)
-    return queue.faults.length > 0 ? NOT_DONE : DONE
+    if (queue.faults.length > 0) process.exitCode = 1
+    await act(queue, options, place)
   } catch (error) {
     printFault(error instanceof OperatorError || !(error instanceof Error) ? error : error.stack)
-    return NOT_DONE
+    process.exitCode = 1
   } finally {
     await queue?.close()
   }

@@ -1,4 +1,4 @@
-import { type CommandLine, parseCommandLine } from './command-line.ts'
+import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
 import { SOURCE_IDS, SOURCES } from './sources.ts'
 
 export interface SeedOptions {
@@ -21,7 +21,7 @@ export interface SeedOptions {
   now: string
 }
 
-export const HELP = `Usage: npm run seed -- <importer>|all [options]
+const HELP = `Usage: npm run seed -- <importer>|all [options]
 
 Importers
 ${SOURCES.map(({ id, title }) => `  ${id.padEnd(17)} ${title}`).join('\n')}
@@ -46,32 +46,42 @@ suspicious. Only 0 writes anything. What people edited is kept, what they delete
 and a second run changes nothing: see seeds/README.md.
 `
 
+const OPTIONS = {
+  from: { type: 'string' },
+  limit: { type: 'string' },
+  since: { type: 'string' },
+  content: { type: 'string' },
+  date: { type: 'string' },
+  report: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  listed: { type: 'boolean' },
+  force: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const
+
 /**
  * @param args without the program's own name
  * @param now the machine's clock
+ * @throws UsageError that says what would be right
  */
-export function parseSeedOptions(
+export function readSeedOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   now: Date,
-): CommandLine<SeedOptions> {
-  const parsed = parseArguments(args)
-  if (typeof parsed === 'string') return { ok: false, message: parsed }
-  const { values, positionals } = parsed
-  if (values.help === true) return { ok: true, help: true }
-  const importers = positionals[0] === 'all' ? SOURCE_IDS : [positionals[0] ?? '']
-  if (positionals.length !== 1 || !importers.every((id) => SOURCE_IDS.includes(id)))
-    return refuse(
-      `expected one importer (${[...SOURCE_IDS, 'all'].join(', ')}), got ${JSON.stringify(positionals.join(' '))}`,
+): SeedOptions {
+  const { values, words } = readCommandLine(HELP, OPTIONS, 1, args)
+  const [word = ''] = words
+  const importers = word === 'all' ? SOURCE_IDS : [word]
+  if (!importers.every((id) => SOURCE_IDS.includes(id)))
+    throw refuse(
+      `expected one importer (${[...SOURCE_IDS, 'all'].join(', ')}), got ${JSON.stringify(word)}`,
     )
   const limit = values.limit === undefined ? null : Number(values.limit)
   if (limit !== null && !(Number.isInteger(limit) && limit > 0))
-    return refuse(`--limit: expected a whole number above 0, got ${JSON.stringify(values.limit)}`)
+    throw refuse(`--limit: expected a whole number above 0, got ${JSON.stringify(values.limit)}`)
   if (importers.length > 1 && values.from !== undefined)
-    return refuse('--from: expected one importer with it, got all')
-  const instants = parseInstants(values, now)
-  if (typeof instants === 'string') return refuse(instants)
-  const options: SeedOptions = {
+    throw refuse('--from: expected one importer with it, got all')
+  return {
     importers,
     from: values.from ?? null,
     contentDir: values.content ?? (env.CONTENT_DIR || 'content'),
@@ -81,21 +91,21 @@ export function parseSeedOptions(
     json: values.json === true,
     force: values.force === true,
     report: values.report ?? null,
-    ...instants,
+    ...readInstants(values, now),
   }
-  return { ok: true, options }
 }
 
-type Values = Exclude<ReturnType<typeof parseArguments>, string>['values']
-
-function parseInstants(values: Values, now: Date): { now: string; since: string | null } | string {
-  const day = values.date
+function readInstants(
+  { date: day, since }: { date?: string; since?: string },
+  now: Date,
+): { now: string; since: string | null } {
   if (day !== undefined && !isDay(day))
-    return `--date: expected a day such as 2026-11-20, got ${JSON.stringify(day)}`
-  const { since } = values
+    throw refuse(`--date: expected a day such as 2026-11-20, got ${JSON.stringify(day)}`)
   const isInstant = since === undefined || isDay(since) || /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(since)
   if (!isInstant || (since !== undefined && Number.isNaN(Date.parse(since))))
-    return `--since: expected a day or a UTC time such as 2026-11-20T00:00:00Z, got ${JSON.stringify(since)}`
+    throw refuse(
+      `--since: expected a day or a UTC time such as 2026-11-20T00:00:00Z, got ${JSON.stringify(since)}`,
+    )
   return {
     now: (day === undefined ? now : new Date(day)).toISOString(),
     since: since === undefined ? null : new Date(since).toISOString(),
@@ -110,20 +120,6 @@ function isDay(text: string): boolean {
   )
 }
 
-function refuse(message: string): CommandLine<SeedOptions> {
-  return { ok: false, message }
+function refuse(fault: string) {
+  return wrongCommand(HELP, fault)
 }
-
-const parseArguments = (args: readonly string[]) =>
-  parseCommandLine(args, {
-    from: { type: 'string' },
-    limit: { type: 'string' },
-    since: { type: 'string' },
-    content: { type: 'string' },
-    date: { type: 'string' },
-    report: { type: 'string' },
-    'dry-run': { type: 'boolean' },
-    listed: { type: 'boolean' },
-    force: { type: 'boolean' },
-    json: { type: 'boolean' },
-  })

@@ -1,38 +1,26 @@
 import { writeFile } from 'node:fs/promises'
+import { runMain } from '../../functions/operations/run-main.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import { runSeeding, type SeedingResult } from './run-seeding.ts'
-import { HELP, parseSeedOptions, type SeedOptions } from './seed-options.ts'
+import { readSeedOptions, type SeedOptions } from './seed-options.ts'
 import { countSeeding, formatSeedReport } from './seed-report.ts'
 
 const RETRY_MS = 1000
 
 const DONE = 0
 const FAILED = 1
-const WRONG_COMMAND = 2
 const SUSPICIOUS = 3
 
-process.exitCode = await main(process.argv.slice(2))
-
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseSeedOptions(args, process.env, new Date())
-  if (!parsed.ok) {
-    console.error(`${toPrintable(parsed.message)}\n\n${HELP}`)
-    return WRONG_COMMAND
-  }
-  if ('help' in parsed) {
-    console.log(HELP)
-    return DONE
-  }
+await runMain(async () => {
+  const options = readSeedOptions(process.argv.slice(2), process.env, new Date())
   const codes: number[] = []
   const reported: SeedingResult[] = []
   // One after the other: each importer sees what the one before it listed.
-  for (const importer of parsed.options.importers)
-    codes.push(await seedOne(importer, parsed.options, reported))
-  const { report } = parsed.options
-  if (report !== null) codes.push(await writeReport(report, reported))
-  return largestOf(codes)
-}
+  for (const importer of options.importers) codes.push(await seedOne(importer, options, reported))
+  if (options.report !== null) codes.push(await writeReport(options.report, reported))
+  process.exitCode = largestOf(codes)
+})
 
 async function seedOne(
   importer: string,

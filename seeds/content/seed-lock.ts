@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { ExistingListing } from './existing-listing.ts'
 
 /**
@@ -78,22 +80,7 @@ export function renderLock({ taken, listings }: SeedMemory): string {
 
 /** Hash of a field's value; the order of keys and the style of YAML don't count. */
 export function hashValue(value: unknown): string {
-  return hash('sha256', toCanonical(value), 'hex').slice(0, 16)
-}
-
-function toCanonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(toCanonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined'
-  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${pairs.map(([key, item]) => `${JSON.stringify(key)}:${toCanonical(item)}`).join(',')}}`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  return hash('sha256', toCanonicalJson(value), 'hex').slice(0, 16)
 }
 
 /**

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parseSeedOptions } from '../../seeds/commands/seed-options.ts'
+import { readSeedOptions } from '../../seeds/commands/seed-options.ts'
 import { createProgress } from '../../seeds/fetch/progress.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
@@ -105,26 +105,23 @@ describe('npm run seed', () => {
 
 describe('options', () => {
   test('have defaults that the environment may change', () => {
-    const parsed = parseSeedOptions(
+    const options = readSeedOptions(
       ['mcp-registry'],
       { CONTENT_DIR: '/c' },
       new Date('2026-11-20T23:59:59Z'),
     )
-    expect(parsed).toEqual({
-      ok: true,
-      options: {
-        importers: ['mcp-registry'],
-        from: null,
-        contentDir: '/c',
-        limit: null,
-        since: null,
-        dryRun: false,
-        listed: false,
-        json: false,
-        force: false,
-        report: null,
-        now: '2026-11-20T23:59:59.000Z',
-      },
+    expect(options).toEqual({
+      importers: ['mcp-registry'],
+      from: null,
+      contentDir: '/c',
+      limit: null,
+      since: null,
+      dryRun: false,
+      listed: false,
+      json: false,
+      force: false,
+      report: null,
+      now: '2026-11-20T23:59:59.000Z',
     })
   })
 })

@@ -171,7 +171,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*', 'valibot', 'yaml'],
   },
   'seeds/commands': {
-    ours: ['src/domain', 'functions/ports', 'seeds'],
+    ours: ['src/domain', 'functions/operations', 'functions/ports', 'seeds'],
     packages: ['node:*', 'tldts'],
   },
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },
