@@ -1,5 +1,5 @@
 import { getDomain } from 'tldts'
-import { REFUSAL_REASONS, type Refusal, type RefusalReason } from '../facts/refusal.ts'
+import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import type { KeptListing, SeedOutcome } from '../plan/seeding-plan.ts'
 import { toPrintable } from '../text/plain-text.ts'
@@ -95,13 +95,7 @@ function some(count: number, text: string): string[] {
 }
 
 function formatByReason(refusals: readonly Refusal[]): string[] {
-  const byReason = new Map<RefusalReason, Refusal[]>()
-  for (const refusal of refusals) {
-    const list = byReason.get(refusal.reason)
-    if (list === undefined) byReason.set(refusal.reason, [refusal])
-    else list.push(refusal)
-  }
-  return [...byReason]
+  return [...Map.groupBy(refusals, ({ reason }) => reason)]
     .sort(([a, listA], [b, listB]) => listB.length - listA.length || (a < b ? -1 : 1))
     .flatMap(([reason, list]) => [
       `  ${String(list.length).padStart(7)}  ${reason}: ${REFUSAL_REASONS[reason]}`,

@@ -74,6 +74,21 @@ export function finishSeed(seed: Seed, dropped: Refusal[] = []): MappedSeed {
   return { ...refuse(key, { reason: 'instruction_like_text', detail, rows }), held: seed }
 }
 
+/** From rows of one shape to listings, each judged by itself. @param key the member that names a row */
+export function chooseRows<Schema extends v.GenericSchema>(
+  schema: Schema,
+  key: string,
+  map: (row: v.InferOutput<Schema>, rules: MapRules) => MappedSeed,
+) {
+  return (values: readonly unknown[], rules: MapRules): ChosenSeeds =>
+    gatherSeeds(
+      values.map((value) => {
+        const parsed = parseRow(schema, value, key)
+        return 'row' in parsed ? map(parsed.row, rules) : parsed
+      }),
+    )
+}
+
 /** How a source tells that two of its seeds are the same service. */
 interface Sameness {
   /** Of two that are the first by this one stays, whatever order the source had. */

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { toNetworkName } from '../../src/domain/listing/caip-account.ts'
 import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts'
 import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import type { Rail } from '../../src/domain/wire/vocabulary.ts'
+import { RAILS, type Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { RefusalReason } from './refusal.ts'
 
 /** One way to pay, as x402 writes it: `amount` in v2, `maxAmountRequired` in v1. */
@@ -96,13 +97,9 @@ export function pricingOf(offers: readonly Offer[]): Pricing {
     model: 'per_call',
     min_usd: smallestOf(offers.map(({ min_usd }) => min_usd)),
     max_usd: largestOf(offers.map(({ max_usd }) => max_usd)),
-    rails: [...new Set(offers.map(({ rail }) => rail))].sort(compareRails),
+    rails: RAILS.filter((known) => offers.some(({ rail }) => rail === known)),
     networks: [...new Set(offers.flatMap(({ network }) => network ?? []))].sort(),
   }
-}
-
-function compareRails(a: Rail, b: Rail): number {
-  return a === b ? 0 : a === 'x402' ? -1 : 1
 }
 
 function shown(text: string): string {
@@ -142,19 +139,8 @@ const DECIMALS: Readonly<Record<string, number>> = {
   'eip155:4217:0x20c0000000000000000000000000000000000000': 6,
 }
 
-const TEST_NETWORKS: ReadonlySet<string> = new Set([
-  'eip155:84532',
-  'eip155:11155111',
-  'eip155:80002',
-  'eip155:421614',
-  'eip155:43113',
-  'eip155:42431',
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
-  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSGkY3z',
-])
-
 export function isTestNetwork(network: string): boolean {
-  return TEST_NETWORKS.has(network) || /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i.test(network)
+  return /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i.test(toNetworkName(network))
 }
 
 /** @returns null for a coin that is not known to be worth a dollar. */

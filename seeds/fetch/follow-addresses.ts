@@ -1,15 +1,21 @@
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { SellerReader } from '../facts/seed-source.ts'
 
 /** UTF-16 units of all documents of a run together: a list may name as many as it likes. */
 const MAX_LENGTH = 32 * 1024 * 1024
 
-/** A document that was read at its own address, and those beside it that are there. */
-export interface ReadDocument {
-  address: string
-  document: unknown
-  beside: unknown[]
+/**
+ * A document, and where it was read; documents of one place belong together. A class, since a row of
+ * the same members is a stranger's word.
+ */
+export class ReadDocument {
+  readonly place: string | null
+  readonly document: unknown
+  constructor(place: string | null, document: unknown) {
+    this.place = place
+    this.document = document
+  }
 }
 
 /**
@@ -24,23 +30,21 @@ export async function followAddresses(
 ): Promise<{ values: unknown[]; refused: Refusal[] }> {
   const refused: Refusal[] = []
   let length = 0
-  const followed = await reader.each(values, async (value) => {
-    if (typeof value !== 'string') return value
+  const followed = await reader.each(values, async (value): Promise<unknown[]> => {
+    if (typeof value !== 'string') return [value]
     const answer = await read(value)
     if (!answer.ok) {
       refused.push({ reason: 'unreadable_seller', name: value, detail: answer.detail })
-      return null
+      return []
     }
-    const document = parseJson(answer.text)
-    const beside: unknown[] = []
-    for (const address of neighboursOf(document)) {
+    const documents = [parseJson(answer.text)]
+    for (const address of neighboursOf(documents[0])) {
       const other = await read(address)
-      if (other.ok) beside.push(parseJson(other.text))
+      if (other.ok) documents.push(parseJson(other.text))
     }
-    const found: ReadDocument = { address: value, document, beside }
-    return found
+    return documents.map((document) => new ReadDocument(value, document))
   })
-  return { values: followed.filter((value) => value !== null), refused }
+  return { values: followed.flat(), refused }
 
   async function read(address: string) {
     if (length > MAX_LENGTH) return { ok: false, detail: 'expected fewer documents' } as const
@@ -48,10 +52,6 @@ export async function followAddresses(
     if (answer.ok) length += answer.text.length
     return answer
   }
-}
-
-export function isReadDocument(value: unknown): value is ReadDocument {
-  return isJsonObject(value) && Array.isArray(value.beside) && typeof value.address === 'string'
 }
 
 /** Addresses, one a line; null for a text that is something else. */

@@ -39,13 +39,13 @@ test('npm run move gives a listing another id, and leaves content that is sound'
 })
 
 test.each([
-  [['x402.foo'], 'expected two ids of listings'],
-  [['x402.bar', 'x402.bar'], 'expected two ids of listings'],
-  [['../../x', 'x402.new'], 'expected two ids of listings'],
-  [['x402.nobody', 'x402.new'], 'listings/x402/nobody.md: expected a listing that exists'],
-  [['x402.bar', 'x402.new', '--nope'], 'npm run move -- <former id> <new id>'],
-])('npm run move %j is refused', (args, message) => {
+  [['x402.foo'], 2, 'expected two ids of listings'],
+  [['x402.bar', 'x402.bar'], 2, 'expected two ids of listings'],
+  [['../../x', 'x402.new'], 2, 'expected two ids of listings'],
+  [['x402.nobody', 'x402.new'], 1, 'listings/x402/nobody.md: expected a listing that exists'],
+  [['x402.bar', 'x402.new', '--nope'], 2, 'npm run move -- <former id> <new id>'],
+])('npm run move %j ends with %i', (args, code, message) => {
   const { status, stderr } = move(...args)
-  expect(status).toBe(1)
+  expect(status).toBe(code)
   expect(stderr).toContain(message)
 })

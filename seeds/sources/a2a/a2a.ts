@@ -1,6 +1,6 @@
 import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
 import type { SeedSource } from '../../facts/seed-source.ts'
-import { followAddresses, isReadDocument, parseAddresses } from '../../fetch/follow-addresses.ts'
+import { followAddresses, parseAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
 import { nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
 import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './agent-card.ts'
 
@@ -26,14 +26,14 @@ export const a2a: SeedSource = {
   follow: (values, reader) => followAddresses(values, reader),
   choose(values, rules) {
     const mapped = values.map((value) => {
-      const fetched = isReadDocument(value) ? value : null
+      const fetched = value instanceof ReadDocument ? value : null
       const parsed = parseAgentCard(fetched === null ? value : fetched.document)
       if (!('card' in parsed))
-        return fetched === null ? parsed : refuse(fetched.address, parsed.refusal)
+        return fetched === null ? parsed : refuse(fetched.place ?? '', parsed.refusal)
       const { card } = parsed
       return fetched === null
         ? mapCard(card, rules, false)
-        : mapCard({ ...card, cardUrl: fetched.address }, rules, true)
+        : mapCard({ ...card, cardUrl: fetched.place }, rules, true)
     })
     return gatherSeeds(mapped)
   },

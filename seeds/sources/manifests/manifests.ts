@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { followAddresses, isReadDocument, parseAddresses } from '../../fetch/follow-addresses.ts'
+import { followAddresses, parseAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
 import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
 import { mapTold, toTool } from '../mcp-catalogs/mcp-catalogs.ts'
 import { tidyUrl } from '../mcp-registry/map-server.ts'
@@ -32,32 +32,25 @@ export const manifests: SeedSource = {
   liveUrl: '',
   promisesAll: false,
   sourceIds: [SOURCE],
-  parse(text, _address, folder) {
+  parse(text, _address, place) {
     const addresses = parseAddresses(text)
     if (addresses !== null) return { values: addresses, refused: [], next: null }
     const { values, refused } = parseRows(text, SHAPE)
-    return { values: values.map((manifest) => ({ folder, manifest })), refused, next: null }
+    return {
+      values: values.map((document) => new ReadDocument(place ?? null, document)),
+      refused,
+      next: null,
+    }
   },
   fromContent: toPackageAddresses,
   follow: (values, reader) => followAddresses(values, reader, neighboursOf),
   choose(values, rules) {
-    const documents = values.filter(isReadDocument)
-    // They come from `parse` above, not from outside.
-    const rows = values.filter((value) => !isReadDocument(value)) as Row[]
-    const places = [...Map.groupBy(rows, ({ folder }, at) => folder ?? at).values()]
-    return gatherSeeds([
-      ...documents.map(({ document, beside }) => mapFound([document, ...beside], rules)),
-      ...places.map((files) => {
-        const manifests = files.map(({ manifest }) => manifest)
-        return withRows(mapFound(manifests, rules), files.length)
-      }),
-    ])
+    const places = Map.groupBy(
+      values.filter((each) => each instanceof ReadDocument),
+      ({ place }, at) => place ?? at,
+    )
+    return gatherSeeds([...places.values()].map((files) => mapFound(files, rules)))
   },
-}
-
-interface Row {
-  folder: string | undefined
-  manifest: unknown
 }
 
 /** Where the package registry shows the manifests of the packages that are listed. */
@@ -121,28 +114,26 @@ interface Found {
   bundle?: Bundle
 }
 
-function mapFound(files: readonly unknown[], rules: MapRules): MappedSeed {
+function mapFound(files: readonly ReadDocument[], rules: MapRules): MappedSeed {
   const found: Found = {}
-  for (const file of files) {
-    if (v.is(BundleSchema, file)) found.bundle ??= v.parse(BundleSchema, file)
-    else if (isServer(file)) {
-      const parsed = parseRegistryRow(file)
+  for (const { document } of files) {
+    if (v.is(BundleSchema, document)) found.bundle ??= v.parse(BundleSchema, document)
+    else if (isServer(document)) {
+      const parsed = parseRegistryRow(document)
       if (parsed.ok) found.server ??= parsed.row.server
       else if (files.length === 1) return parsed
-    } else if (v.is(PackageSchema, file)) found.own ??= v.parse(PackageSchema, file)
+    } else if (v.is(PackageSchema, document)) found.own ??= v.parse(PackageSchema, document)
   }
   const server = toServer(found)
+  const rows = files.length
   if (server === null) {
     const name = found.bundle?.name ?? '(no name)'
     const detail = 'expected a package.json or a server.json beside a manifest.json'
-    return refuse(name.slice(0, 250), { reason: 'no_invoke', detail })
+    return refuse(name.slice(0, 250), { reason: 'no_invoke', detail, rows })
   }
   const told = { source: SOURCE, ref: refOf(found) }
-  return mapTold({ server, told, tags: platformsOf(found.bundle) }, toolsOf(found.bundle), rules)
-}
-
-/** Each file of a folder is a row. */
-function withRows(mapped: MappedSeed, rows: number): MappedSeed {
+  const tags = platformsOf(found.bundle)
+  const mapped = mapTold({ server, told, tags }, toolsOf(found.bundle), rules)
   return mapped.ok
     ? { ...mapped, seed: { ...mapped.seed, rows } }
     : { ...mapped, refusal: { ...mapped.refusal, rows } }

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { toToolFacts } from '../../../src/domain/probe/keep/tool-facts.ts'
 import { readTools } from '../../../src/domain/probe/read/mcp-tools.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
-import { gatherSeeds, type MappedSeed, parseRow } from '../../facts/map-rows.ts'
+import { chooseRows, type MappedSeed } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { mapServer } from '../mcp-registry/map-server.ts'
@@ -50,12 +50,7 @@ function createCatalogSource(catalog: Catalog): SeedSource {
     sourceIds: [source],
     parse: (text) => ({ values: toRows(text), refused: [], next: null }),
     choose: (values, rules) =>
-      gatherSeeds(
-        values.map((value) => {
-          const parsed = parseRow(RowSchema, value, 'name')
-          return 'row' in parsed ? mapRow(parsed.row, catalog, rules) : parsed
-        }),
-      ),
+      chooseRows(RowSchema, 'name', (row) => mapRow(row, catalog, rules))(values, rules),
   }
 }
 

@@ -3,11 +3,10 @@ import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import {
+  chooseRows,
   finishSeed,
-  gatherSeeds,
   type MappedSeed,
   PAID_API,
-  parseRow,
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
@@ -51,13 +50,7 @@ export const mpp: SeedSource = {
     }),
     next: null,
   }),
-  choose: (values, rules) =>
-    gatherSeeds(
-      values.map((value) => {
-        const parsed = parseRow(ServiceSchema, value, 'id')
-        return 'row' in parsed ? mapService(parsed.row, rules) : parsed
-      }),
-    ),
+  choose: (values, rules) => chooseRows(ServiceSchema, 'id', mapService)(values, rules),
 }
 
 const amount = member.optional(v.union([v.string(), v.number()]))

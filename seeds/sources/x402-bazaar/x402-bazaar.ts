@@ -22,9 +22,9 @@ import {
 import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
+import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'
 import { nextByCursor, nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
-import { type BazaarRow, parseBazaarRow, shapeOf } from './bazaar-row.ts'
+import { type BazaarRow, parseBazaarRow } from './bazaar-row.ts'
 
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
 const SOURCE = 'cdp_bazaar'
@@ -106,7 +106,9 @@ function mapEndpoint(
   const faults = offers.length > 0 ? [] : priced.filter((price) => 'reason' in price)
   const method = toMethod(row.input.method)
   const description = toSeedLine(row.description, 300)
-  const { body, params = [] } = shapeOf(row.input)
+  const { method: _, ...input } = row.input
+  const [plain] = withPlainWords([{ method: 'GET', url: address.url, ...input }])
+  const { body, params = [] } = plain ?? {}
   const operation: Operation = {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     url: address.url,

@@ -4,11 +4,10 @@ import { MeasuredSchema, SignalsSchema } from '../../../src/domain/trust/evidenc
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import { originOf } from '../../facts/listing-marks.ts'
 import {
+  chooseRows,
   finishSeed,
-  gatherSeeds,
   type MappedSeed,
   PAID_API,
-  parseRow,
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
@@ -81,13 +80,7 @@ export const x402List: SeedSource = {
     const { values, refused, page } = parseRows(body, SHAPE)
     return { values, refused, next: nextByNumber(address, page, values.length) }
   },
-  choose: (values, rules) =>
-    gatherSeeds(
-      values.map((value) => {
-        const parsed = parseRow(ServiceSchema, value, 'slug')
-        return 'row' in parsed ? mapService(parsed.row, rules) : parsed
-      }),
-    ),
+  choose: (values, rules) => chooseRows(ServiceSchema, 'slug', mapService)(values, rules),
 }
 
 function mapService(service: Service, rules: MapRules): MappedSeed {

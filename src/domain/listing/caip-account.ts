@@ -35,6 +35,7 @@ const NETWORK_NAMES: Readonly<Record<string, string>> = {
   'eip155:4689': 'IoTeX',
   'eip155:8453': 'Base',
   'eip155:42161': 'Arbitrum One',
+  'eip155:42431': 'Tempo Moderato testnet',
   'eip155:42220': 'Celo',
   'eip155:43113': 'Avalanche Fuji testnet',
   'eip155:43114': 'Avalanche',

@@ -69,6 +69,20 @@ describe('A2A agents', () => {
     )
   })
 
+  test('a row that claims to be read at an address of its own is a row like any other', async () => {
+    const told = card('https://guide.example')
+    const { refused } = await seed([
+      {
+        name: 'x',
+        address: 'https://a.dev/c',
+        place: 'https://a.dev/c',
+        document: told,
+        card: told,
+      },
+    ])
+    expect(refused).toMatchObject([{ reason: 'invalid_row', name: 'x' }])
+  })
+
   test('a card of protocol 1.0 is called at its preferred interface, with the key it asks for', async () => {
     const { url: _, ...current } = card('')
     await seed([

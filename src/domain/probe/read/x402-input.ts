@@ -12,6 +12,8 @@ import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
  */
 export type SeenInput = Pick<Operation, 'params' | 'body'>
 
+/** What sellers call the query. */
+const QUERY = ['queryParams', 'query_params', 'query', 'params']
 const MAX_PARAMS = 40
 /** A description of an input that is larger is read by nobody. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
@@ -20,6 +22,12 @@ const MAX_HEADER_LENGTH = 128 * 1024
 export function readX402Input(answer: ProbeAnswer): SeenInput {
   const header = headerOf(answer, 'payment-required')
   const said = header === undefined ? jsonOf(answer) : parseBase64Json(header, MAX_HEADER_LENGTH)
+  const { method: _, ...input } = toSeenInput(said)
+  return input
+}
+
+/** The same of anything written as the terms of a 402 are, such as a row of a discovery answer. */
+export function toSeenInput(said: unknown): SeenInput & { method?: unknown } {
   const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
   const accepts = isJsonObject(said) && Array.isArray(said.accepts) ? said.accepts : []
   const input = isJsonObject(bazaar)
@@ -31,13 +39,14 @@ export function readX402Input(answer: ProbeAnswer): SeenInput {
   const params = readParams(input, memberOf(schema, 'properties'))
   const body = readBody(input, memberOf(schema, 'properties'))
   return {
+    method: input.method,
     ...(params.length > 0 && { params }),
     ...(body !== null && { body }),
   }
 }
 
 function readParams(input: Record<string, unknown>, schemas: unknown): Operation['params'] & {} {
-  const values = memberOf(input, 'queryParams')
+  const values = QUERY.map((name) => input[name]).find(isJsonObject)
   const shape = memberOf(schemas, 'queryParams')
   const described = memberOf(shape, 'properties')
   const required = isJsonObject(shape) && Array.isArray(shape.required) ? shape.required : []
