@@ -20,6 +20,8 @@ import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
+/** Of the directory's own ARD entries, which take five queries at most. */
+const MOST_TOPICS = 4
 const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 
 export interface WrittenBefore {
@@ -88,8 +90,10 @@ function writeDoors(
   listings: readonly CompiledListing[],
 ): void {
   writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl, names))
-  writer.writeJson('.well-known/ard.json', toAiCatalog(baseUrl, names))
-  writer.writeJson('.well-known/ai-catalog.json', toAiCatalog(baseUrl, names))
+  const byListings = [...categories.categories].sort((a, b) => b.listings - a.listings)
+  const topics = byListings.slice(0, MOST_TOPICS).map(({ name }) => name)
+  for (const name of ['ard', 'ai-catalog'])
+    writer.writeJson(`.well-known/${name}.json`, toAiCatalog(baseUrl, names, topics))
   writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
   writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl, names))
   const { total } = stats.listings

@@ -35,9 +35,19 @@ export const REGISTRY_TYPE = 'application/ai-registry+json'
 /** kit.json, which no standard names. */
 export const KIT_TYPE = 'application/vnd.agent-kit+json'
 
-/** Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing. */
-export function toOwnEntries(baseUrl: string, site: SiteNames): CatalogEntry[] {
-  const queries = ['find an API that does a task', 'which web search costs under a cent']
+/**
+ * Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing.
+ * @param topics what most of our listings are about, at most four
+ */
+export function toOwnEntries(
+  baseUrl: string,
+  site: SiteNames,
+  topics: readonly string[],
+): CatalogEntry[] {
+  const queries = [
+    'find an API that does a task',
+    ...topics.map((topic) => `services for ${topic.toLowerCase()}`),
+  ]
   const entry = (name: string, displayName: string, type: string, path: string) => ({
     identifier: `${toUrnPrefix(baseUrl)}:service:${name}`,
     displayName,

@@ -4,11 +4,11 @@ import { kitPath } from '../wire/links.ts'
 import { toOwnEntries } from './ard-entry.ts'
 
 /** Also `ard.json`: ARD reads the entries alone, and tools of its 0.9 want the rest. */
-export function toAiCatalog(baseUrl: string, site: SiteNames) {
+export function toAiCatalog(baseUrl: string, site: SiteNames, topics: readonly string[]) {
   return {
     specVersion: '1.0',
     host: { displayName: site.name, documentationUrl: `${baseUrl}/docs` },
-    entries: toOwnEntries(baseUrl, site),
+    entries: toOwnEntries(baseUrl, site, topics),
   }
 }
 

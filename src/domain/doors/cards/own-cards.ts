@@ -41,7 +41,7 @@ export function toAgentCard(baseUrl: string, site: SiteNames) {
         name: 'Find a service',
         description: `Send the task as text, or a data part with q and the filters of ${baseUrl}/docs (kind: ${KINDS.join(', ')}; rail: ${RAILS.join(', ')}). The answer is one data part with the best listings.`,
         tags: ['search', 'directory', 'x402', 'mpp', 'mcp', 'a2a'],
-        examples: ['web search under a cent', 'an MCP server for PostgreSQL'],
+        examples: ['an API that needs no account', 'an MCP server for a database'],
         inputModes: ['text/plain', 'application/json'],
         outputModes: ['application/json'],
       },
