@@ -286,6 +286,32 @@ describe('circles', () => {
   })
 })
 
+test('a token for a closed peer goes to that peer alone', async () => {
+  const closed = await startPeer(() => ({ results: [entry('closed')] }))
+  const other = await startPeer(() => ({ results: [] }))
+  const knowing = await startService({
+    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+    PEER_TOKENS: JSON.stringify({ [closed.url]: 'for-the-closed-one' }),
+  })
+  try {
+    knowing.service.parts.release().peers = [closed, other].map(({ url }, at) => ({
+      identifier: urnOf(`peer${at}`),
+      name: 'Peer',
+      url,
+    }))
+    await fetch(`${knowing.url}/ard/search`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer of-the-caller' },
+      body: JSON.stringify({ query: { text: 'weather' } }),
+    })
+    expect(closed.heard[0]?.headers.authorization).toBe('Bearer for-the-closed-one')
+    expect(other.heard[0]?.headers.authorization).toBeUndefined()
+    expect(knowing.log.join('')).not.toContain('for-the-closed-one')
+  } finally {
+    await knowing.close()
+  }
+})
+
 test('a peer at an address inside is not dialled where none was allowed', async () => {
   const peer = await startPeer(() => ({ results: [entry('one')] }))
   const strict = await startService()

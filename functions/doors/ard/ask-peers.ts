@@ -91,7 +91,13 @@ export function createPeerSearch(parts: PeerParts) {
     const ask = async (peer: Peer): Promise<PeerAnswer> => {
       const hindrance = findHindrance(peer)
       if (hindrance !== null) return { peer, results: null, outcome: hindrance }
-      const answer = await askPeer(asker, { ...request, url: `${peer.url}/search` }, rules)
+      const token = config.PEER_TOKENS[peer.url]
+      const headers = {
+        ...request.headers,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      }
+      const asked = { ...request, url: `${peer.url}/search`, headers }
+      const answer = await askPeer(asker, asked, rules)
       // A caller in a hurry says nothing of a peer that takes its time.
       if (answer.results === null && !(answer.outcome === 'timeout' && seconds < BUDGET_S))
         restingUntil.set(peer.url, clock.now() + REST_MS)
