@@ -54,14 +54,17 @@ await runMain(async () => {
   if (catalogue !== undefined && read.content !== null) reportUntold(catalogue, read.content)
 })
 
-/** Who asked not to be listed is not listed again under another id; only the ledger knows who did. */
+/**
+ * Who asked not to be listed is not listed again under another id, unless they named it themselves;
+ * only the ledger knows who did.
+ */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
   const store = await openStore(config, createStderrLog())
-  const { optedOut } = await readLedgerFacts(store, Date.now()).finally(() => store.close())
+  const facts = await readLedgerFacts(store, Date.now()).finally(() => store.close())
   return [...moves.keys()]
-    .filter((id) => optedOut.has(id))
+    .filter((id) => facts.optedOut.has(id) && !facts.moved.has(id))
     .map((id) =>
       faultOf(
         `tombstones/${id.replace('.', '/')}.json`,

@@ -1,0 +1,125 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { moveRows } from '../../functions/analytics/move-rows.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
+import { openStore } from '../../functions/store/open-store.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
+import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+
+let folder: ContentFolder
+let stateDir: string
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), 'moves-'))
+  folder = createContentFolder({ 'listings/x402/new.md': listingText() })
+})
+afterEach(() => {
+  folder.remove()
+  rmSync(stateDir, { recursive: true, force: true })
+})
+
+const move = (from: string, moved_to: string, changes: object = {}) => {
+  const listing = listingText({ url: 'https://api.weather.example/old' })
+  const rest = { at: '2026-11-20T00:00:00Z', reason: 'moved', by: 'an editor', listing }
+  const text = JSON.stringify({ id: from, moved_to, ...rest, ...changes })
+  folder.write(`tombstones/${from.replace('.', '/')}.json`, text)
+}
+
+async function inLedger<Found>(work: (store: Store) => Promise<Found>): Promise<Found> {
+  const config = parseConfig({ ...FIXTURE_ENV, STATE_DIR: stateDir })
+  const store = await openStore(
+    config,
+    createLog(() => {}, Date.now),
+  )
+  return work(store).finally(() => store.close())
+}
+const optOut = (listing_id: string, moved_to: string | null = null) =>
+  inLedger(({ db }) =>
+    db
+      .insertInto('opt_out')
+      .values({ listing_id, host: 'api.weather.example', moved_to, created_at: 0 })
+      .execute(),
+  )
+
+/** What `npm run check` says of tombstones, and how it ends. */
+function check(): { code: number | null; said: string[] } {
+  const env = { ...process.env, ...FIXTURE_ENV, CONTENT_DIR: folder.dir, STATE_DIR: stateDir }
+  const command = ['functions/commands/check.ts']
+  const { status, stdout } = spawnSync(process.execPath, command, { env, encoding: 'utf8' })
+  return { code: status, said: stdout.split('\n').filter((line) => line.includes('tombstones/')) }
+}
+
+describe('a listing that its owner took out', () => {
+  test('is not moved by an editor: the check names it, whichever step of the way it is', async () => {
+    move('x402.old', 'x402.middle')
+    move('x402.middle', 'x402.new')
+    expect(check()).toEqual({ code: 0, said: [] })
+    await optOut('x402.middle')
+    const { code, said } = check()
+    expect(code).toBe(1)
+    expect(said).toEqual([
+      expect.stringMatching(
+        /tombstones\/x402\/middle\.json.*the owner of x402\.middle asked not to be listed, so it cannot move: remove x402\.new too/,
+      ),
+    ])
+  })
+
+  test('moves where the owner said that it is', async () => {
+    move('x402.old', 'x402.new')
+    await optOut('x402.old', 'x402.new')
+    expect(check()).toEqual({ code: 0, said: [] })
+  })
+
+  test('takes its wish along, should it be built all the same', async () => {
+    await optOut('x402.old')
+    const out = await inLedger(async ({ db }) => {
+      await moveRows(db, new Map([['x402.old', 'x402.new']]), () => true)
+      return db.selectFrom('opt_out').select(['listing_id', 'moved_to']).execute()
+    })
+    expect(out).toEqual([{ listing_id: 'x402.new', moved_to: null }])
+  })
+})
+
+test('who leads into a circle, or is in it, is named; who does neither is not', () => {
+  move('x402.a', 'x402.b')
+  move('x402.b', 'x402.c')
+  move('x402.c', 'x402.b')
+  move('x402.sound', 'x402.new')
+  const { code, said } = check()
+  expect(code).toBe(1)
+  expect(said.map((line) => /x402\/(\w+)\.json.*moves in a circle/.exec(line)?.[1])).toEqual([
+    'a',
+    'b',
+    'c',
+  ])
+})
+
+test.each([
+  [
+    'none says so',
+    {},
+    /said_at: x402\.old was on storm\.example and x402\.new is on weather\.example/,
+  ],
+  [
+    'only the new one says so',
+    { said_at: 'https://weather.example/moved' },
+    /expected a page on storm\.example/,
+  ],
+  [
+    'a stranger says so',
+    { said_at: 'https://else.example/moved' },
+    /expected a page on storm\.example/,
+  ],
+  ['it is said in the open', { said_at: 'http://storm.example/moved' }, /https/],
+  ['the former one says so', { said_at: 'https://storm.example/moved' }, null],
+])('to a foreign host, where %s', (_, changes, fault) => {
+  const listing = listingText({ url: 'https://api.storm.example/now' })
+  move('x402.old', 'x402.new', { listing, ...changes })
+  const { code, said } = check()
+  expect(code).toBe(fault === null ? 0 : 1)
+  if (fault !== null) expect(said.join()).toMatch(fault)
+})
