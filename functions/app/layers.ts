@@ -174,7 +174,7 @@ export function toFaultProblem(
 /** Doors answer every method and error themselves; a page may be asked for as Markdown. */
 function isForDoor({ req, path }: Asked, { files }: Pick<Release, 'files'>): boolean {
   // The id of a listing may end in `.json`: then the page is meant, not a feed.
-  if (isDoorPath(path)) return !files.has(path)
+  if (!files.has(path) && isDoorPath(path)) return true
   const twin = twinPathOf(path)
   if (twin === null || !prefersMarkdown(req.headers.accept)) return false
   if (req.method !== 'GET' && req.method !== 'HEAD') return false

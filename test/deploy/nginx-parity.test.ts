@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -13,6 +13,11 @@ import { FILES, RELEASE_DIR } from './released-files.ts'
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx)
   console.log('nginx is not installed: the comparison of its answers with ours is skipped')
+
+/** Of Debian's `libnginx-mod-http-brotli-static`. */
+const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
+const hasBrotli = hasNginx && existsSync(BROTLI)
+if (!hasBrotli) console.log('nginx has no Brotli module: the test of its copies is skipped')
 
 /** What must not depend on who answers. Coding and validators are each server's own. */
 const COMPARED = [
@@ -164,6 +169,17 @@ describe.skipIf(!hasNginx)(
       })
       expect(again.status).toBe(304)
     })
+
+    test.skipIf(!hasBrotli)('a Brotli copy goes to who takes one', async () => {
+      for (const path of ['/docs', '/api/v1/listings/x402.weather']) {
+        const headers = { 'accept-encoding': 'br, gzip' }
+        const page = await fetch(`${nginx.url}${path}`, { headers })
+        expect(page.headers.get('content-encoding')).toBe('br')
+        expect(page.headers.get('vary')?.toLowerCase()).toContain('accept-encoding')
+        expect(await page.text()).toBe(await (await fetch(`${waypost.url}${path}`)).text())
+        expect(await expectSame({ path, headers })).toBe(200)
+      }
+    })
   },
 )
 
@@ -213,8 +229,8 @@ async function startNginx(functionsPort: number): Promise<{ url: string; stop():
     .join(' ')
   writeFileSync(
     join(dir, 'nginx.conf'),
-    `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log;
-events {} http { access_log off; ${temporary}
+    `${hasBrotli ? `load_module ${BROTLI};` : ''} ${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log;
+events {} http { access_log off; ${hasBrotli ? 'brotli_static on;' : ''} ${temporary}
 upstream directory_functions { server 127.0.0.1:${functionsPort}; keepalive 32; }
 ${rules} }`,
   )

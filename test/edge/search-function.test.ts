@@ -151,6 +151,33 @@ describe('the search function of a release', () => {
     expect(found).toBeGreaterThan(100)
   })
 
+  test('stands in the worker for Cloudflare, which leaves the rest to a server', async () => {
+    const folder = 'docs/deploy/cloudflare'
+    const config = JSON.parse(
+      readFileSync(join(folder, 'wrangler.jsonc'), 'utf8').replace(/^\s*\/\/.*$/gm, ''),
+    )
+    expect(config.assets).toMatchObject({ directory: 'public', binding: 'ASSETS' })
+    const program = join(folder, config.main)
+    const edge = await startWorkerd(DIR, { program, functions: waypost.url })
+    try {
+      const path = '/api/v1/search?q=weather'
+      expect(await read(await fetch(edge.url + path))).toEqual(
+        await read(await fetch(waypost.url + path)),
+      )
+      const go = await fetch(`${edge.url}/go/x402.weather`, { redirect: 'manual' })
+      expect([go.status, go.headers.get('location')]).toEqual([
+        302,
+        (await fetch(`${waypost.url}/go/x402.weather`, { redirect: 'manual' })).headers.get(
+          'location',
+        ),
+      ])
+      const refused = await fetch(`${edge.url}/api/v1/sellers/me`)
+      expect(refused.status).toBe(401)
+    } finally {
+      await edge.stop()
+    }
+  })
+
   test('knows the other methods and addresses', async () => {
     const inNode = await importFunction()
     const ask = async (path: string, method: string) => {

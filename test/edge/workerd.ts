@@ -8,24 +8,33 @@ import { findFreePort } from '../support/free-port.ts'
 
 const WORKERD = createRequire(import.meta.url).resolve('workerd/bin/workerd')
 
-/** A runtime without anything of Node, with the function's folder as its asset binding. */
+/**
+ * A runtime without anything of Node, with the function's folder as its asset binding.
+ *
+ * @param worker a program around the function, and the server that it may ask
+ */
 export async function startWorkerd(
   functionDir: string,
+  worker?: { program: string; functions: string },
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'waypost-workerd-'))
   const port = await findFreePort()
   cpSync(join(functionDir, 'search.js'), join(dir, 'search.js'))
+  if (worker !== undefined) cpSync(worker.program, join(dir, 'worker.js'))
+  const names = [...(worker === undefined ? [] : ['worker.js']), 'search.js']
+  const modules = names.map((name) => `(name = "${name}", esModule = embed "${name}")`)
   writeFileSync(
     join(dir, 'config.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .search), (name = "files", disk = (path = "${resolve(functionDir)}"))],
+  services = [(name = "main", worker = .search), (name = "files", disk = (path = "${resolve(functionDir)}")),
+    (name = "internet", network = (allow = ["private"]))],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 const search :Workerd.Worker = (
-  modules = [(name = "search.js", esModule = embed "search.js")],
+  modules = [${modules.join(', ')}],
   compatibilityDate = "2026-10-01",
-  bindings = [(name = "ASSETS", service = "files")],
+  bindings = [(name = "ASSETS", service = "files"), (name = "FUNCTIONS", text = "${worker?.functions ?? ''}")],
 );
 `,
   )
