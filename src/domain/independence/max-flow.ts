@@ -58,6 +58,7 @@ export function createFlowNetwork(): FlowNetwork {
     empty() {
       const state = stateOf()
       for (let edge = 0; edge < state.place.length; edge++) {
+        if (flowOf(edge) === 0) continue
         const there = at(state.place, edge)
         setRoom(state, there, state.total[edge] ?? 0)
         setRoom(state, at(state.twin, there), 0)
