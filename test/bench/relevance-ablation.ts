@@ -1,7 +1,8 @@
 /**
- * Prints what each mechanism of analysis buys: nDCG@10 without it, on the judged development queries
- * and on `paraphrases.tsv`, sixty other ways to ask for the same, judged by the same documents.
- * `npm run bench:ablation`; docs/search.md has the table.
+ * Prints what each mechanism of analysis buys: nDCG@10 without it, on the judged development queries,
+ * on `paraphrases.tsv`, sixty other ways to ask for the same, judged by the same documents, and on
+ * the long prompts and the stories of the development half of `judged`; what a user could pick instead
+ * stands beside it. `npm run bench:ablation`; docs/search.md has the table.
  *
  * No mechanism has a switch: each is taken out of the source as it is loaded, in a process of its
  * own, by an edit that fails where the source no longer has what it replaces.
@@ -11,6 +12,15 @@ import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/query-words.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import {
+  ndcg,
+  type QuestionKind,
+  readQuestions,
+  readStories,
+  toJudgedText,
+} from './judged/judge.ts'
+import type { RankIds } from './relevance-engine.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 interface Ablation {
@@ -20,6 +30,8 @@ interface Ablation {
   /** Lists of the table of words that are emptied. */
   lists?: readonly (keyof SearchWords)[]
 }
+
+const BELONGING = 'query/belonging-words.ts'
 
 const ABLATIONS: readonly Ablation[] = [
   { name: 'nothing left out' },
@@ -42,7 +54,7 @@ const ABLATIONS: readonly Ablation[] = [
   { name: 'pairs of neighbours', edit: ['query/plan-query.ts', '...pairTerms(index, units),', ''] },
   {
     name: 'two words read as one (`whats app`)',
-    edit: ['query/plan-query.ts', 'leaveOut(joinWords(index, read.words)', 'leaveOut((read.words)'],
+    edit: ['query/plan-query.ts', 'words = joinWords(index, read.words)', 'words = read.words'],
   },
   {
     name: 'one word read as two',
@@ -78,10 +90,15 @@ const ABLATIONS: readonly Ablation[] = [
     name: 'what stands before a slash is a person',
     edit: ['index/search-document.ts', 'const NAMESPACED = /^(', 'const NAMESPACED = /^(?!)('],
   },
+  {
+    name: 'of a long prompt, the words that belong together',
+    edit: [BELONGING, 'size <= MOST_WORDS', 'size >= 0'],
+  },
+  { name: '… and stand near each other', edit: [BELONGING, ' / distance', ''] },
+  { name: '… and name listings', edit: [BELONGING, ' * (LEAST.named + one.named)', ''] },
+  { name: '… and stand behind what asks', edit: [BELONGING, ' * (asked[at] ?? 1)', ''] },
 ]
 
-/** Places that count. */
-const DEPTH = 10
 const [asked] = process.argv.slice(2)
 const sharedDir = findSharedDir()
 if (sharedDir === null)
@@ -101,19 +118,43 @@ async function measure(shared: string, ablation: Ablation | undefined): Promise<
   const { createOwnEngine } = await import('./relevance-engine.ts')
   const words = readSearchWords()
   const without = Object.fromEntries(lists.map((list) => [list, NO_SEARCH_WORDS[list]]))
-  const rank = createOwnEngine(readCorpus(shared), { ...words, ...without })
+  const corpus = readCorpus(shared)
+  const score = readScorer(shared, corpus)
+  score(name, createOwnEngine(corpus, { ...words, ...without }))
+  if (ablation !== ABLATIONS[0]) return
+  const { createBaselines } = await import('./relevance-baselines.ts')
+  for (const [peer, rank] of await createBaselines(corpus)) score(peer, rank)
+}
+
+/** Prints a row of the table: what an engine reaches on each set of questions. */
+function readScorer(shared: string, corpus: SearchDocument[]) {
   const split = join(shared, 'data/relevance/dev')
   const grades = readGrades(join(split, 'qrels.tsv'))
   const queries = readRows(join(split, 'queries.tsv')).slice(1)
-  const score = (rows: readonly (readonly [id: string, q: string])[]) => {
-    const each = rows.map(([id, q]) => ndcg(rank(q.trim()), grades.get(id) ?? new Map()))
-    return (each.reduce((sum, value) => sum + value, 0) / each.length).toFixed(3)
-  }
-  const development = score(queries.map(([id = '', , q = '']) => [id, q]))
   const paraphrases = readRows(join(import.meta.dirname, 'paraphrases.tsv'))
-  console.log(
-    `| ${name} | ${development} | ${score(paraphrases.map(([id = '', q = '']) => [id, q]))} |`,
-  )
+  const graded = (rows: readonly (readonly [id: string, q: string])[]) =>
+    rows.map(([id, q]) => ({ q: q.trim(), grades: grades.get(id) ?? new Map<string, number>() }))
+  const texts = corpus.map((document) => ({ id: document.id, text: toJudgedText(document) }))
+  const judged = (kind: QuestionKind) =>
+    [...readQuestions(), ...readStories()]
+      .filter((question) => question.kind === kind && question.half === 'development')
+      .map(({ q, grade }) => ({
+        q,
+        grades: new Map(texts.map(({ id, text }) => [id, grade(text)])),
+      }))
+  const sets = [
+    graded(queries.map(([id = '', , q = '']) => [id, q])),
+    graded(paraphrases.map(([id = '', q = '']) => [id, q])),
+    judged('long'),
+    judged('story'),
+  ]
+  return (name: string, rank: RankIds) => {
+    const cells = sets.map((set) => {
+      const sum = set.reduce((total, { q, grades }) => total + ndcg(rank(q), grades), 0)
+      return (sum / set.length).toFixed(3)
+    })
+    console.log(`| ${[name, ...cells].join(' | ')} |`)
+  }
 }
 
 function editSource([file, from, to]: readonly [string, string, string]): void {
@@ -141,14 +182,4 @@ function readGrades(file: string): Map<string, Map<string, number>> {
     grades.set(id, own.set(document, Number(grade)))
   }
   return grades
-}
-
-/** Gain 2^grade − 1, discount log2(rank + 1); the ideal is taken over every judged document. */
-function ndcg(ids: readonly string[], grades: ReadonlyMap<string, number>): number {
-  const sum = (list: readonly number[]) =>
-    list
-      .slice(0, DEPTH)
-      .reduce((total, grade, at) => total + (2 ** grade - 1) / Math.log2(at + 2), 0)
-  const ideal = sum([...grades.values()].sort((a, b) => b - a))
-  return ideal === 0 ? 0 : sum(ids.map((id) => grades.get(id) ?? 0)) / ideal
 }

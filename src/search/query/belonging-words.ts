@@ -1,86 +1,127 @@
-import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { largestOf } from '../../domain/wire/extremes.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
 import { readPostings } from '../index/postings.ts'
+import { firstPlace } from '../numbers/first-place.ts'
 import type { Word } from '../words/split-text.ts'
 import { lookUpWord } from './known-term.ts'
 
 /** A query with more words than this tells a story, of which a part is the task. */
 const MOST_WORDS = 8
-/** Words that are kept of a story at least and at most. */
-const LEAST_KEPT = 3
-const MOST_KEPT = 8
-/** What a word's bond must be of the strongest one's. */
+/** A task is told in so many words, one behind the other. */
+const SPAN = 5
+/** What a word must score of the best one in its span. */
 const STRONG = 0.3
+/** What a word scores that belongs to no other, and is in no name, tag or category. */
+const LEAST = { bond: 0.1, named: 0.1 }
+/** Listings that must have two words: one alone may have them by chance. */
+const MIN_MEETINGS = 2
 /** Listings that are looked at: those of the best standing tell enough of which words meet. */
 const MOST_ROWS = 1 << 15
+/**
+ * Who asks for something says `I need a way for it to` or `is there something that could`: many words
+ * behind each other that say nothing. Each of them makes the next words that do say something count
+ * a tenth more, the first of those most.
+ */
+const ASKING = { each: 0.1, most: 8, fade: 0.2, words: 4 }
+const NAME_OR_LABELS = 0b011
+
+/** A word at its place in the query. */
+interface Told {
+  word: Word
+  /** Words that say nothing right before it. */
+  before: number
+  /** The first listings that have it, and the share that has it in name, tags or categories. */
+  rows: Uint32Array
+  named: number
+}
 
 /**
- * Of a long prompt the words that belong together in listings: they name the task, while the story
- * around it meets them by chance. A word's bond is what it tells of the others by standing in the
- * same listings (pointwise mutual information, weighed by how often they meet), over the root of how
- * often it stands there at all.
+ * Of a long prompt the words that name its task: of all stretches of five words the one whose words
+ * belong together best. Two words belong together that stand near each other in the prompt and meet in
+ * listings more often than by chance (normalised pointwise mutual information, over their distance);
+ * the story around a task meets by chance. What listings are named after is rather a task than what
+ * only their summaries mention.
+ * @param kept words that say something
+ * @param all words of the query
  */
-export function belongingWords(index: SearchIndex, words: readonly Word[]): readonly Word[] {
-  if (new Set(words.map(({ whole }) => whole)).size <= MOST_WORDS) return words
-  const known = new Map<string, { term: KnownTerm; words: Word[] }>()
-  for (const word of words) {
-    const term = lookUpWord(index, word.whole)
-    if (term.rows === 0) continue
-    const found = known.get(term.text)
-    if (found === undefined) known.set(term.text, { term, words: [word] })
-    else found.words.push(word)
-  }
-  const rows = [...known.values()]
-  if (rows.length === 0) return words
-  const bonds = bondsOf(
-    index,
-    rows.map(({ term }) => term),
-  )
-  const ranked = rows
-    .map((row, at) => ({ ...row, bond: bonds[at] ?? 0 }))
-    .sort((a, b) => b.bond - a.bond)
-  const [best] = ranked
-  const kept = ranked
-    .slice(0, MOST_KEPT)
-    .filter(({ bond }, at) => at < LEAST_KEPT || bond >= STRONG * (best?.bond ?? 0))
-  const first = new Set(kept.flatMap((row) => row.words.slice(0, 1)))
-  return words.filter((word) => first.has(word))
-}
-
-function bondsOf(index: SearchIndex, terms: readonly KnownTerm[]): number[] {
-  const sampled = Math.min(index.organic.rows, MOST_ROWS)
-  const { alone, both } = countMeetings(index, terms, sampled)
-  return terms.map((_, a) => {
-    let sum = 0
-    terms.forEach((_, b) => {
-      const together = both[Math.min(a, b) * terms.length + Math.max(a, b)] ?? 0
-      if (a === b || together === 0) return
-      const told = Math.log((together * sampled) / ((alone[a] ?? 1) * (alone[b] ?? 1)))
-      if (told > 0) sum += together * told
+export function belongingWords(
+  index: SearchIndex,
+  kept: readonly Word[],
+  all: readonly Word[],
+): readonly Word[] {
+  if (new Set(kept.map(({ whole }) => whole)).size <= MOST_WORDS) return kept
+  const told = readTold(index, kept, all)
+  if (told.length === 0) return kept
+  const looked = Math.min(index.organic.rows, MOST_ROWS)
+  const asked = askedFor(told)
+  const scores = told.map((one, at) => {
+    const first = Math.max(0, at - SPAN)
+    const bonds = told.slice(first, at + SPAN + 1).map((other, place) => {
+      const distance = Math.abs(first + place - at)
+      return distance === 0 ? LEAST.bond : bondOf(one.rows, other.rows, looked) / distance
     })
-    return sum / Math.sqrt(Math.max(1, alone[a] ?? 1))
+    return sumOf(bonds) * (LEAST.named + one.named) * (asked[at] ?? 1)
+  })
+  const sums = scores.map((_, at) => sumOf(scores.slice(at, at + SPAN)))
+  const start = sums.indexOf(largestOf(sums, 0))
+  const span = scores.slice(start, start + SPAN)
+  const best = largestOf(span, 0)
+  const strong = told.slice(start, start + SPAN).filter((_, at) => (span[at] ?? 0) >= STRONG * best)
+  return [...new Map(strong.map(({ word }) => [word.whole, word])).values()]
+}
+
+/** The words that some listing has, in their order. */
+function readTold(index: SearchIndex, kept: readonly Word[], all: readonly Word[]): Told[] {
+  const { organic } = index
+  const known = new Map<string, Pick<Told, 'rows' | 'named'>>()
+  const read = ({ whole }: Word) => {
+    const { rows, codes } = readPostings(organic, lookUpWord(index, whole).number)
+    const named = codes.filter((code) => (organic.paletteFields[code] ?? 0) & NAME_OR_LABELS).length
+    const end = firstPlace(0, rows.length, (place) => (rows[place] ?? 0) >= MOST_ROWS)
+    const found = { rows: rows.slice(0, end), named: named / Math.max(1, rows.length) }
+    known.set(whole, found)
+    return found
+  }
+  const saying = new Set(kept)
+  const told: Told[] = []
+  let before = 0
+  for (const word of all) {
+    before += 1
+    if (!saying.has(word)) continue
+    const found = known.get(word.whole) ?? read(word)
+    if (found.rows.length > 0) told.push({ word, before: before - 1, ...found })
+    before = 0
+  }
+  return told
+}
+
+/** How much more each word counts for what stands before it. */
+function askedFor(told: readonly Told[]): number[] {
+  const { each, most, fade, words } = ASKING
+  return told.map((_, at) => {
+    const first = Math.max(0, at - words + 1)
+    const runs = told
+      .slice(first, at + 1)
+      .map(({ before }, place) => Math.min(before, most) * (1 - fade * (at - first - place)))
+    return 1 + each * largestOf(runs, 0)
   })
 }
 
-/** In how many of the first rows each term stands, and each two of them. */
-function countMeetings(index: SearchIndex, terms: readonly KnownTerm[], sampled: number) {
-  const alone = new Uint32Array(terms.length)
-  const both = new Uint32Array(terms.length ** 2)
-  /** By row, the terms it has that were read before. */
-  const held = new Map<number, number[]>()
-  terms.forEach(({ number }, term) => {
-    for (const row of readPostings(index.organic, number).rows) {
-      if (row >= sampled) break
-      alone[term] = (alone[term] ?? 0) + 1
-      const others = held.get(row)
-      if (others === undefined) held.set(row, [term])
-      else {
-        for (const other of others) {
-          const place = other * terms.length + term
-          both[place] = (both[place] ?? 0) + 1
-        }
-        others.push(term)
-      }
-    }
-  })
-  return { alone, both }
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}
+
+/** Normalised pointwise mutual information of two words, from 0 (by chance) to 1 (always together). */
+function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
+  if (a === b) return 0
+  let both = 0
+  for (let [at, other] = [0, 0]; at < a.length && other < b.length; ) {
+    const difference = (a[at] ?? 0) - (b[other] ?? 0)
+    if (difference === 0) both += 1
+    if (difference <= 0) at += 1
+    if (difference >= 0) other += 1
+  }
+  if (both < MIN_MEETINGS || both === looked) return 0
+  const told = Math.log((both * looked) / (a.length * b.length))
+  return Math.max(0, told / -Math.log(both / looked))
 }

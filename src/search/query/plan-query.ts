@@ -46,9 +46,10 @@ const MIN_JOINED_ROWS = 2
  */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
-  const { kept: named, notes, phrases } = leaveOut(joinWords(index, read.words), index.words)
+  const words = joinWords(index, read.words)
+  const { kept: named, notes, phrases } = leaveOut(words, index.words)
   const taken = named.slice(0, MAX_QUERY_WORDS)
-  const kept = belongingWords(index, taken)
+  const kept = belongingWords(index, taken, words)
   const units = readUnits(index, kept, !read.isForeign)
   const related = units.map((unit) => relatedTerms(index, unit))
   const beside = readUnits(index, read.originals, false)

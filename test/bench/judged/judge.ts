@@ -18,7 +18,7 @@ const QuestionSchema = v.strictObject({
   missing: v.optional(v.string()),
 })
 const KINDS = ['task', 'keyword', 'name', 'long', 'language', 'filter', 'silence'] as const
-export type QuestionKind = (typeof KINDS)[number]
+export type QuestionKind = (typeof KINDS)[number] | 'story'
 const FileSchema = v.strictObject(v.entriesFromList(KINDS, v.array(QuestionSchema)))
 
 export interface Question {
@@ -55,6 +55,20 @@ export function readQuestions(): Question[] {
       grade: toGrade(source.want ?? '', source.kind),
     }
   })
+}
+
+/** Every task and keyword, told within each of the stories. */
+export function readStories(): Question[] {
+  const text = readFileSync(join(import.meta.dirname, 'stories.yaml'), 'utf8')
+  const stories = v.parse(v.array(v.string()), parse(text))
+  const told = readQuestions().filter(({ kind }) => kind === 'task' || kind === 'keyword')
+  return told.flatMap((question) =>
+    stories.map((story) => ({
+      ...question,
+      kind: 'story' as const,
+      q: story.replace('{task}', question.q),
+    })),
+  )
 }
 
 function halfOf(q: string): Half {

@@ -5,7 +5,7 @@
 import { createBaselines } from '../relevance-baselines.ts'
 import { createOwnEngine, type RankIds } from '../relevance-engine.ts'
 import { findSharedDir, readCorpus, readSearchWords } from '../shared-data.ts'
-import { HALVES, ndcg, type Question, readQuestions, toJudgedText } from './judge.ts'
+import { HALVES, ndcg, type Question, readQuestions, readStories, toJudgedText } from './judge.ts'
 
 const sharedDir = findSharedDir()
 const half = HALVES.find((name) => name === process.argv[2]) ?? 'development'
@@ -14,7 +14,9 @@ if (sharedDir === null)
 else {
   const corpus = readCorpus(sharedDir)
   const texts = corpus.map((document) => ({ id: document.id, text: toJudgedText(document) }))
-  const asked = readQuestions().filter(({ kind, half: own }) => own === half && kind !== 'silence')
+  const asked = [...readQuestions(), ...readStories()].filter(
+    ({ kind, half: own }) => own === half && kind !== 'silence',
+  )
   const judged = asked.map((question) => ({
     question,
     grades: new Map(texts.map(({ id, text }) => [id, question.grade(text)])),
