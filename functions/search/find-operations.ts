@@ -2,10 +2,11 @@ import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import type { RankedRow } from '../../src/search/query/rank-rows.ts'
+import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
 import { toBytes } from '../http/to-bytes.ts'
@@ -18,6 +19,10 @@ const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
 /** Rows that are looked at to fill the first places with those of several listings. */
 const LOOKED_AT = 100
+/** Of an operation behind the first: three results stay within a kilobyte and a half. */
+const MOST_BYTES = 160
+const FITTING = 'What is known to be so stands first.'
+const NONE_FITTING = 'Nothing known to be so is half as relevant as the best match.'
 /** What a search of listings takes and this one does not. */
 const NOT_TAKEN = new Set(['view', 'explain', 'facets', 'sort'])
 
@@ -43,14 +48,33 @@ export function createFindOperations({
     const end = query.offset + limit
     const asked = { ...query, offset: 0, limit: Math.max(LOOKED_AT, end) }
     const { organic, notes, suggested } = searchIndex(index, asked)
-    const rows = spread(index, organic.rows).slice(query.offset, end)
+    const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
+    const fitting =
+      meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
+    const rows = spread(index, [...fitting, ...organic.rows])
+    const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return {
       total: organic.total,
-      results: rows.map((row) => readResult(index, row)),
-      notes: [...notes],
-      ...(suggested.length > 0 && { suggested: suggested.map(toWire) }),
+      results: rows
+        .slice(query.offset, end)
+        .map((row, at) => readResult(index, row, query.offset + at === 0)),
+      notes: [
+        ...notes,
+        ...(meant === undefined ? [] : [fitting.length > 0 ? FITTING : NONE_FITTING]),
+      ],
+      ...(others.length > 0 && { suggested: others.map(toWire) }),
     }
   }
+}
+
+/** What a narrower search finds that is at least half as relevant as the best without it. */
+function closeRows(
+  index: SearchIndex,
+  query: SearchQuery,
+  { rows: [best] }: RankedRows,
+): RankedRow[] {
+  const { rows } = searchIndex(index, query).organic
+  return rows.filter(({ relevance }) => best !== undefined && relevance >= best.relevance / 2)
 }
 
 /** What is undefined was not asked for. */
@@ -67,11 +91,13 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
   })
 }
 
-/** The rows in their order, but that no listing fills the first places alone. */
+/** The rows in their order, each once, but that no listing fills the first places alone. */
 function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [RankedRow[], RankedRow[]] = [[], []]
+  const once = new Map(rows.toReversed().map((row) => [row.row, row]))
   for (const row of rows) {
+    if (!once.delete(row.row)) continue
     const [listing = ''] = readId(index, 'organic', row.row).split('~')
     const count = (counts.get(listing) ?? 0) + 1
     counts.set(listing, count)
@@ -82,12 +108,14 @@ function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
   return [...first, ...later]
 }
 
-function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
+/** An agent pays for each byte and calls the first: what makes others long stands in their kits. */
+function readResult(index: SearchIndex, { row, relevance }: RankedRow, isFirst: boolean) {
+  const body = readBody(index, 'organic', row)
   // Typed `any` by `JSON.parse`: the build wrote these bytes.
-  const { listing, digest, operation } = JSON.parse(
-    new TextDecoder().decode(readBody(index, 'organic', row)),
-  )
-  // Two digits tell rows apart; an agent pays for the others.
+  const { listing, digest, operation } = JSON.parse(new TextDecoder().decode(body))
+  for (const member of ['example', 'offers'])
+    if (!isFirst && JSON.stringify(operation).length > MOST_BYTES) delete operation[member]
+  // Two digits tell rows apart.
   return { listing, operation, digest, relevance: Math.round(relevance * 100) / 100 }
 }
 

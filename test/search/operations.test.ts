@@ -60,6 +60,21 @@ describe('what to call for a task', () => {
     expect([...first.results, ...second.results]).toEqual(both)
   })
 
+  test('what the words sound like a filter for stands first', () => {
+    const { results, notes } = answer('an API I can pay with MPP')
+    for (const { operation } of results)
+      expect(operation.offers?.map(({ rail }) => rail) ?? ['mpp']).toContain('mpp')
+    expect(notes).toContain('What is known to be so stands first.')
+    for (const { operation } of answer('query a local Postgres database').results)
+      expect(operation.url).toBeUndefined()
+  })
+
+  test('or a note says that nothing of the kind answers', () => {
+    const { results, notes } = answer('A2A agent that books travel')
+    expect(results[0]?.listing.kind).not.toBe('a2a_agent')
+    expect(notes.join()).toContain('Nothing known to be so is half as relevant')
+  })
+
   test('filters are those of the search', () => {
     const { results } = answer('weather', 'rail=mpp')
     expect(results.length).toBeGreaterThan(0)

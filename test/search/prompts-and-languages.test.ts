@@ -77,6 +77,15 @@ describe('a long prompt is read by the words that belong together', () => {
     for (const id of findIn(index, prompt, 3).ids) expect(core).toContain(id)
   })
 
+  test('whatever story it is told in', () => {
+    const story = [
+      'We organise a music festival with nine thousand visitors, three stages and a campsite. Two',
+      'weeks before it starts artists change their riders and the caterer is late. What a little',
+      'agent must be able to do is to transcribe an audio recording, and it has to be in place before the first of July.',
+    ].join(' ')
+    expect(first(story)).toMatch(/^x402.transcri/)
+  })
+
   test('and says which words those were', () => {
     expect(notes(prompt)).toMatch(/The query is long: searched for .*“transcribe”/)
     expect(notes(prompt)).not.toContain('“afterwards”')

@@ -7,7 +7,7 @@ const MIN_NAMED = 2
 
 export interface ToldWords {
   kept: readonly Word[]
-  /** What was left out, for the notes. Stop words are not mentioned. */
+  /** What was left out, for the notes. Stop words and what nobody wrote as one are not mentioned. */
   notes: readonly string[]
   /** What was left out because it sounds like a filter, each phrase once. */
   phrases: readonly FilterPhrase[]
@@ -52,7 +52,9 @@ function notesOf(
   out: readonly Word[],
   { sets, phrases }: { sets: WordSets; phrases: ReadonlyMap<Word, FilterPhrase> },
 ): string[] {
-  const plain = out.filter((word) => !phrases.has(word) && !sets.stop.has(word.whole))
+  const plain = out.filter(
+    (word) => !phrases.has(word) && !sets.stop.has(word.whole) && word.parts.length === 0,
+  )
   const said = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
   return said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell listings apart.`] : []
 }
