@@ -4,7 +4,7 @@ import {
   hostHeaderValidationResponse,
   originValidationResponse,
 } from '@modelcontextprotocol/server'
-import type { H3Event } from 'h3'
+import { type H3Event, HTTPResponse } from 'h3'
 import * as v from 'valibot'
 import type { Relay } from '../../call/relay.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
@@ -13,6 +13,7 @@ import { type DoorBody, readDoorBody } from '../entry/read-door-body.ts'
 import { type Caller, type CallRequest, callThroughRelay } from '../entry/relayed-call.ts'
 import { MAX_ANSWER_BYTES } from './call-tool.ts'
 import { createMcpServer } from './mcp-server.ts'
+import { createToolCalls } from './tool-calls.ts'
 
 /** Bytes of one message: a call's body goes through here too. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
@@ -35,16 +36,14 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
     caller?.holdUntil(answer)
     return answer
   }
-  const handler = createMcpHandler(
-    () => createMcpServer({ directory, call, version: VERSION, site: parts.release().site }),
-    {
-      maxRequestBodySize: MAX_MESSAGE_BYTES,
-    },
-  )
+  const makeServer = () =>
+    createMcpServer({ directory, call, version: VERSION, site: parts.release().site })
+  const handler = createMcpHandler(makeServer, { maxRequestBodySize: MAX_MESSAGE_BYTES })
+  const answerToolCall = createToolCalls(makeServer)
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
-  return async function mcpDoor({ req }: H3Event): Promise<Response> {
+  return async function mcpDoor({ req }: H3Event): Promise<Response | HTTPResponse> {
     const foreign =
       originValidationResponse(req, hosts) ??
       // A name of somebody's own that leads to this machine. Behind a proxy any name may be right.
@@ -63,9 +62,13 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
       )
     const foreignCursor = findCursor(json)
     if (foreignCursor !== null) return toRpcError(200, -32602, NO_CURSOR, taken, foreignCursor.id)
-    const answer = await callers.run({ ...toCaller(req), holdUntil }, () =>
-      handler.fetch(req, { parsedBody: json }),
-    )
+    const caller = { ...toCaller(req), holdUntil }
+    const called = await callers.run(caller, () => answerToolCall(req, json))
+    if (called !== null)
+      return new HTTPResponse(JSON.stringify(called), {
+        headers: { 'Content-Type': 'application/json', ...taken },
+      })
+    const answer = await callers.run(caller, () => handler.fetch(req, { parsedBody: json }))
     for (const [name, value] of Object.entries(taken)) answer.headers.set(name, value)
     return answer
   }

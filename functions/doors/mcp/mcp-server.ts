@@ -22,7 +22,7 @@ export interface McpServerParts {
   site: SiteNames
 }
 
-/** A server for one request: everything it knows lies in the directory, so making it is cheap. */
+/** A server: everything it knows lies in the directory, so it keeps nothing between two requests. */
 export function createMcpServer({ directory, call, version, site }: McpServerParts): McpServer {
   const server = new McpServer(
     { name: site.short_name.toLowerCase(), title: site.name, version },
