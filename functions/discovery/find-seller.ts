@@ -37,8 +37,7 @@ export interface FoundSeller {
  * followed. The asker guards every address.
  */
 export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
-  const nothing = { api: null, card: null, cardPaths: [], title: null, fault: null }
-  const found: FoundSeller = { origin, files: {}, ...nothing }
+  const found = toNothing(origin, null)
   for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
     for (const path of placesOf(kind, found)) {
       const reply = await asker.ask({
@@ -61,6 +60,11 @@ export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Pro
     }
   if (Object.keys(found.files).length > 0) found.fault = null
   return found
+}
+
+/** What is found where nothing is. */
+export function toNothing(origin: string, fault: string | null): FoundSeller {
+  return { origin, files: {}, api: null, card: null, cardPaths: [], title: null, fault }
 }
 
 /** @returns whether the text is such a file: many hosts answer 200 with a page for everything. */

@@ -1,4 +1,4 @@
-import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
+import { findSeller, toNothing } from '../../functions/discovery/find-seller.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
 import { createAsker } from '../../functions/probe/ask.ts'
@@ -54,8 +54,4 @@ function toAnswer(reply: Awaited<ReturnType<ReturnType<typeof createAsker>['ask'
   const { status, body, cut } = reply.answer
   if (status !== 200) return { ok: false, detail: `expected status 200, got ${status}` }
   return cut ? { ok: false, detail: 'expected a shorter answer' } : { ok: true, text: body }
-}
-
-function toNothing(origin: string, fault: string): FoundSeller {
-  return { origin, files: {}, api: null, card: null, cardPaths: [], title: null, fault }
 }

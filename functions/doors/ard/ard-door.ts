@@ -18,18 +18,24 @@ import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { publicJson } from '../../http/problem.ts'
 import type { Handler, Parts } from '../../parts/parts.ts'
 import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
-import { type DoorBodies, type DoorLimits, takeForDoor } from '../entry/door-limits.ts'
+import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
-import { QueryFault, readPageToken, toPageToken } from '../entry/read-page.ts'
+import {
+  createReadDoor,
+  QueryFault,
+  readPageToken,
+  readPathPart,
+  toPageToken,
+} from '../entry/read-page.ts'
 import { createPeerSearch, type PeerAnswer } from './ask-peers.ts'
 
-/** ARD's own errors, `{errorCode, message}`, with the HTTP status each goes with. */
-const STATUSES = {
-  INVALID_ARGUMENT: 400,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  RATE_LIMIT_EXCEEDED: 429,
-} as const
+/** ARD's own names of errors, by the HTTP status each goes with. */
+const ERROR_CODES = new Map([
+  [404, 'NOT_FOUND'],
+  [405, 'METHOD_NOT_ALLOWED'],
+  [429, 'RATE_LIMIT_EXCEEDED'],
+])
+const codeOf = (status: number) => ERROR_CODES.get(status) ?? 'INVALID_ARGUMENT'
 
 const MAX_BODY_BYTES = 16 * 1024
 const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
@@ -169,28 +175,18 @@ function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>)
 /** `GET /ard/agents/{urn}`: one entry, whole. */
 function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
   const baseUrl = parts.config.BASE_URL
-  return async function ardAgent({ req, url }: H3Event): Promise<Response> {
-    if (req.method !== 'GET' && req.method !== 'HEAD')
-      return toArdError('METHOD_NOT_ALLOWED', 'Read by GET.', { Allow: 'GET, HEAD, OPTIONS' })
-    const { allowed, taken } = await takeForDoor(parts, 'search', req)
-    if (!allowed) return toArdError('RATE_LIMIT_EXCEEDED', 'Too many requests.', taken)
-    const urn = decode(url.pathname.slice(url.pathname.lastIndexOf('/') + 1))
-    if (!URN.test(urn))
-      return toArdError('INVALID_ARGUMENT', 'Expected a urn:air: identifier, encoded once.', taken)
+  const toRefusal = (status: number, message: string) => ({ errorCode: codeOf(status), message })
+  const answer = async ({ pathname }: URL) => {
+    const urn = readPathPart(pathname.slice(pathname.lastIndexOf('/') + 1))
+    if (!URN.test(urn)) throw new QueryFault('Expected a urn:air: identifier, encoded once.')
     const id = parseUrn(urn, baseUrl)
     const view = id === null ? null : await directory.listing(id)
-    if (view === null || toArdEntry(view, baseUrl).identifier !== urn)
-      return toArdError('NOT_FOUND', 'No entry of ours has this identifier.', taken)
-    return publicJson(toArdEntry(view, baseUrl), taken)
+    const entry = view && toArdEntry(view, baseUrl)
+    return entry?.identifier === urn
+      ? { body: entry }
+      : { status: 404, error: 'No entry of ours has this identifier.' }
   }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return ''
-  }
+  return createReadDoor(parts, 'Read by GET.', answer, toRefusal)
 }
 
 /** A door that reads a JSON body of one shape; what is wrong with it is said in ARD's own words. */
@@ -202,24 +198,23 @@ function createBodyDoor<Schema extends v.GenericSchema>(
     event: H3Event,
   ) => Promise<{ body: object; headers?: Record<string, string> }>,
 ): Handler {
+  const refuse = (status: number, message: string, headers: Record<string, string>) =>
+    publicJson({ errorCode: codeOf(status), message }, headers, status)
   return async function ardDoor(event: H3Event): Promise<Response> {
-    if (event.req.method !== 'POST')
-      return toArdError('METHOD_NOT_ALLOWED', 'Ask by POST.', { Allow: 'POST, OPTIONS' })
+    if (event.req.method !== 'POST') return refuse(405, 'Ask by POST.', { Allow: 'POST, OPTIONS' })
     const read = await readDoorBody(parts, event.req, MAX_BODY_BYTES)
     if ('fault' in read) {
       const isFull = read.status === 429 || read.status === 503
-      const code = isFull ? 'RATE_LIMIT_EXCEEDED' : 'INVALID_ARGUMENT'
-      return toArdError(code, read.fault, read.headers)
+      return refuse(isFull ? 429 : 400, read.fault, read.headers)
     }
     const parsed = v.safeParse(schema, read.json)
-    if (!parsed.success)
-      return toArdError('INVALID_ARGUMENT', toSentence(parsed.issues), read.taken)
+    if (!parsed.success) return refuse(400, toSentence(parsed.issues), read.taken)
     try {
       const { body, headers } = await answer(parsed.output, event)
       return publicJson(body, { ...read.taken, ...headers })
     } catch (error) {
       if (!(error instanceof QueryFault)) throw error
-      return toArdError('INVALID_ARGUMENT', error.message, read.taken)
+      return refuse(400, error.message, read.taken)
     }
   }
 }
@@ -229,12 +224,4 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .slice(0, 5)
     .map((issue) => `${v.getDotPath(issue) ?? 'body'}: ${issue.message}`)
     .join('; ')
-}
-
-function toArdError(
-  errorCode: keyof typeof STATUSES,
-  message: string,
-  headers: Record<string, string>,
-): Response {
-  return publicJson({ errorCode, message }, headers, STATUSES[errorCode])
 }

@@ -46,14 +46,18 @@ export function readQuery(search: string, known: readonly string[]) {
   }
 }
 
-/** A door that is read alone, in the form of errors that the MCP registry and x402 discovery share. */
+/**
+ * A door that is read alone.
+ * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
+ */
 export function createReadDoor(
   parts: DoorLimits,
   refusal: string,
   answer: (url: URL) => Promise<{ body: unknown } | { status: number; error: string }>,
+  toRefusal: (status: number, error: string) => object = (_, error) => ({ error }),
 ): Handler {
   const refuse = (status: number, error: string, headers: Record<string, string>) =>
-    publicJson({ error }, headers, status)
+    publicJson(toRefusal(status, error), headers, status)
   return async ({ req, url }: H3Event): Promise<Response> => {
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return refuse(405, refusal, { Allow: 'GET, HEAD, OPTIONS' })
@@ -91,4 +95,13 @@ export function readPageToken(token: string, question: string): string | null {
   const [encoded = ''] = token.split('.')
   const start = Buffer.from(encoded, 'base64url').toString('utf8')
   return toPageToken(start, question) === token ? start : null
+}
+
+/** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */
+export function readPathPart(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    throw new QueryFault('The path holds a percent sign that encodes nothing.')
+  }
 }

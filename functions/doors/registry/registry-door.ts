@@ -8,6 +8,7 @@ import {
   createReadDoor,
   QueryFault,
   readPageToken,
+  readPathPart,
   readQuery,
   toPageToken,
 } from '../entry/read-page.ts'
@@ -160,13 +161,7 @@ function findServer(servers: readonly RegistryRow[], name: string, search: strin
 /** @example readNames('/v0.1/servers/com.example%2Fweather/versions/latest') → ['com.example/weather', 'latest'] */
 function readNames(pathname: string): string[] {
   const [, , , name = '', , version = ''] = pathname.split('/')
-  return [name, version].map((part) => {
-    try {
-      return decodeURIComponent(part)
-    } catch {
-      throw new QueryFault('The path holds a percent sign that encodes nothing.')
-    }
-  })
+  return [name, version].map(readPathPart)
 }
 
 /** When the last change of each listing was published, by id. */

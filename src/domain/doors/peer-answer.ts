@@ -23,6 +23,16 @@ const names = v.pipe(
   v.array(line(60)),
 )
 
+/** An inline card of an MCP server, cut to how it is reached. */
+const CardSchema = v.object({
+  name: line(200),
+  version: v.optional(line(60)),
+  remotes: v.pipe(
+    v.array(v.object({ type: v.picklist(['streamable-http', 'sse']), url: v.string() })),
+    v.maxLength(5),
+  ),
+})
+
 /** Of what a peer says, what helps to choose. Its word on trust and scores is not passed on. */
 const PeerResultSchema = v.object({
   identifier: v.pipe(
@@ -35,6 +45,7 @@ const PeerResultSchema = v.object({
   displayName: v.optional(line(200)),
   type: v.optional(v.pipe(v.string(), v.maxLength(120), v.regex(/^[\w.+-]+\/[\w.+-]+$/))),
   url: v.optional(v.string()),
+  data: v.optional(v.fallback(v.union([CardSchema, v.undefined()]), undefined)),
   description: v.optional(line(500)),
   version: v.optional(line(60)),
   tags: v.optional(names, []),
@@ -58,12 +69,13 @@ export function readPeerAnswer(text: string, rules: PeerRules): PeerResult[] | n
   return answer.output.results.slice(0, MOST_OF_PEER).flatMap((result) => {
     const parsed = v.safeParse(PeerResultSchema, result)
     if (!parsed.success) return []
-    const { identifier, url } = parsed.output
-    const isSound = url === undefined || findUrlFault(url, rules) === null
+    const { identifier, url, data } = parsed.output
+    const addresses = url === undefined ? (data?.remotes.map((remote) => remote.url) ?? []) : [url]
+    const isSound = addresses.every((address) => findUrlFault(address, rules) === null)
     const isOthers = publisherOf(identifier) !== rules.hostname
-    return isSound && isOthers && fitsFilter(parsed.output, judged, PEER_TERMS)
-      ? [parsed.output]
-      : []
+    if (!isSound || !isOthers || !fitsFilter(parsed.output, judged, PEER_TERMS)) return []
+    const { data: _, ...referenced } = parsed.output
+    return [url === undefined ? parsed.output : referenced]
   })
 }
 
@@ -72,14 +84,14 @@ export function readPeerAnswer(text: string, rules: PeerRules): PeerResult[] | n
  * What two of them hold counts twice; one name for two addresses is two entries. Of equals the
  * earlier list goes first.
  */
-export function fuseRanks<Entry extends { identifier: string; url?: string | undefined }>(
+export function fuseRanks<Entry extends Pick<PeerResult, 'identifier' | 'url' | 'data'>>(
   lists: readonly (readonly Entry[])[],
 ): Entry[] {
   const fused = new Map<string, { entry: Entry; score: number }>()
   for (const list of lists) {
     const byKey = new Map<string, { entry: Entry; rank: number }>()
     for (const [rank, entry] of list.entries()) {
-      const key = `${entry.identifier} ${entry.url ?? ''}`
+      const key = JSON.stringify([entry.identifier, entry.url, entry.data])
       // Who repeats itself counts once.
       if (!byKey.has(key)) byKey.set(key, { entry, rank })
     }
