@@ -125,6 +125,21 @@ test('what is paid by authorisation alone costs no look at a transaction, and ch
   expect(node.asked.length - after).toBeLessThan(reading)
 })
 
+test('what somebody else deposits in the payer’s name pays for nothing', async () => {
+  const chain = aChain()
+  const foreign = [
+    transfer(wallet(66), contract, 5_000),
+    ofChannel(CHANNEL_TOPICS.deposit, 5_000, 5_000),
+  ]
+  chain.mine([opened, ...foreign], claim(2_000), [transfer(contract, SHOP, 2_000)])
+  const { meter, amounts } = await open(chain)
+  expect(await meter.run()).toMatchObject({ stopped: null })
+  expect(await amounts()).toEqual([])
+  chain.mine(deposit(300), claim(1_000))
+  await meter.run()
+  expect(await amounts()).toEqual([300])
+})
+
 test('a reorganisation of two hundred blocks takes back deposits, claims and what followed', async () => {
   const chain = aChain()
   chain.mine(payment(BUYER, SHOP, 10))
