@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   findHostOwner,
   hostOf,
+  isProvedAt,
   isWebmail,
   ownerDomainOf,
   SharedHostsSchema,
@@ -39,6 +40,19 @@ describe('whose a host is', () => {
     ['api.shop.example', 'owned'],
   ])('%s: %s', (host, kind) => {
     expect(findHostOwner(host, SHARED_HOSTS).kind).toBe(kind)
+  })
+
+  test.each([
+    ['https://api.shop.example/x', 'api.shop.example', true],
+    ['https://api.shop.example/x', 'shop.example', false],
+    ['https://github.com/Acme/tides/tree/main', 'github.com/acme/tides', true],
+    ['https://github.com/acme/tides.git', 'github.com/acme/tides', true],
+    ['https://github.com/acme/tides-2', 'github.com/acme/tides', false],
+    ['https://github.com/acme', 'github.com/acme/tides', false],
+    ['https://evil.example/acme/tides', 'github.com/acme/tides', false],
+    ['https://github.com/acme/tides', undefined, false],
+  ])('%s lies at what was proved, %s: %s', (url, place, isThere) => {
+    expect(isProvedAt(url, place)).toBe(isThere)
   })
 
   test('a page on a platform is known as one', () => {

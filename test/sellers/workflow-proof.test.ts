@@ -6,10 +6,14 @@ import {
   SignJWT,
   UnsecuredJWT,
 } from 'jose'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { GITHUB_ISSUER } from '../../functions/ports/config.ts'
 import { reverifyClaims } from '../../functions/sellers/claims/reverify.ts'
 import { judgeClaim } from '../../functions/sellers/proofs/claim-rules.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
@@ -298,6 +302,27 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
       expect([answer.status, (await answer.json()).code]).toEqual([422, 'claim-method-unavailable'])
     },
   )
+})
+
+test('who proved a payout for one page of a code host did so for no other page there', () => {
+  const payout = `eip155:8453:0x${'a1'.repeat(20)}`
+  const page = (name: string) =>
+    listingText({ url: `https://github.com/${name}`, payout: `["${payout}"]` })
+  const folder = createContentFolder({
+    'listings/x402/tides.md': page('acme/tides'),
+    'listings/x402/other.md': page('mallory/other'),
+  })
+  onTestFinished(() => folder.remove())
+  const { content, faults } = readContent(folder.dir, { allowPrivate: false })
+  if (content === null) throw new Error(JSON.stringify(faults))
+  const ledger = {
+    ...NO_LEDGER_FACTS,
+    claimed: new Map([['x402.tides', 'github.com/acme/tides']]),
+    provenPayouts: new Map([['x402.tides', [payout]]]),
+  }
+  const standings = readPayoutStandings(content, ledger, 'https://waypost.example')
+  expect(standings.get('x402.tides')?.owned).toEqual([payout])
+  expect(standings.get('x402.other')).toMatchObject({ owned: [], contested: [payout] })
 })
 
 test.each([

@@ -101,7 +101,7 @@ function findRefusal(
   if (owner.kind === 'tenant')
     return method === 'well_known'
       ? null
-      : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known, on ${host} itself.`
+      : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known, on ${host} itself, or by oidc where it is a page of a code host.`
   const { domain, isPlatform } = owner
   if (isPlatform)
     return `The listing's URL is a page on ${domain}, a platform many publish on, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`

@@ -8,8 +8,8 @@ import type { Parts } from '../../parts/parts.ts'
 import { type Asker, createAsker } from '../../probe/ask.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
 import {
+  missed,
   type Proof,
-  type ProofReason,
   type ProofRequest,
   type ProofSight,
   showObserved,
@@ -116,10 +116,6 @@ function judgeAnswer(answer: ProbeAnswer, token: string): ProofSight {
 
 function isCoded(answer: ProbeAnswer): boolean {
   return (headerOf(answer, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity'
-}
-
-function missed(reason: ProofReason, observed: string, next: string): ProofSight {
-  return { reason, observed, next }
 }
 
 function late(url: string): ProofSight {

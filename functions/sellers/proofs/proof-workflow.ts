@@ -3,7 +3,14 @@ import * as v from 'valibot'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createAsker } from '../../probe/ask.ts'
-import { type Proof, type ProofRequest, type ProofSight, showObserved, toProof } from './proof.ts'
+import {
+  missed,
+  type Proof,
+  type ProofRequest,
+  type ProofSight,
+  showObserved,
+  toProof,
+} from './proof.ts'
 
 /** Milliseconds and bytes of an issuer's answer. */
 const LIMITS = {
@@ -85,14 +92,6 @@ function judgeClaims(payload: JWTPayload, repositories: readonly string[]): Proo
     return missed('event_refused', observed, `Start it by one of these: ${EVENTS.join(', ')}.`)
   const next = 'Nothing: the listing is yours. Let the workflow run again each week.'
   return { reason: null, observed, next }
-}
-
-function missed(
-  reason: NonNullable<ProofSight['reason']>,
-  observed: string | null,
-  next: string,
-): ProofSight {
-  return { reason, observed, next }
 }
 
 function explain(error: unknown): ProofSight {

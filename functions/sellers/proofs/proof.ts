@@ -43,6 +43,11 @@ export type ProofReason = (typeof PROOF_REASONS)[number]
 /** What was seen, before it is held against what was expected. */
 export type ProofSight = Pick<Proof, 'observed' | 'reason' | 'next'>
 
+/** Not proved: what was seen, and what to do about it. */
+export function missed(reason: ProofReason, observed: string | null, next: string): ProofSight {
+  return { reason, observed, next }
+}
+
 export function toProof(expected: string, sight: ProofSight): Proof {
   return { verified: sight.reason === null, expected, ...sight }
 }

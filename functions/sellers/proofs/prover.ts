@@ -3,7 +3,14 @@ import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
 import { domainOf } from '../sessions/email-address.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
-import { type Proof, type ProofRequest, type ProofSight, showObserved, toProof } from './proof.ts'
+import {
+  missed,
+  type Proof,
+  type ProofRequest,
+  type ProofSight,
+  showObserved,
+  toProof,
+} from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
 import { proveByWorkflow } from './proof-workflow.ts'
 
@@ -54,38 +61,31 @@ function judgeRecords(records: string[][], name: string, value: string): ProofSi
   const texts = records.map((strings) => strings.join(''))
   if (texts.length === 0) return missing(name)
   if (!texts.includes(value))
-    return {
-      observed: showObserved(texts.join('\n')),
-      reason: 'record_differs',
-      next: `Change the TXT record at ${name} to ${value}, wait until its TTL has passed, and check again.`,
-    }
+    return missed(
+      'record_differs',
+      showObserved(texts.join('\n')),
+      `Change the TXT record at ${name} to ${value}, wait until its TTL has passed, and check again.`,
+    )
   const next = 'Nothing: the listing is yours. Leave the record in place.'
   return { observed: value, reason: null, next }
 }
 
 function explain(error: unknown, name: string): ProofSight {
-  if (error instanceof ResolversDisagreeError) {
-    return {
-      observed: null,
-      reason: 'resolvers_disagree',
-      next: 'Two name servers gave different answers. The record is still spreading: wait until its TTL has passed and check again.',
-    }
-  }
+  if (error instanceof ResolversDisagreeError)
+    return missed(
+      'resolvers_disagree',
+      null,
+      'Two name servers gave different answers. The record is still spreading: wait until its TTL has passed and check again.',
+    )
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOTFOUND' || code === 'ENODATA') return missing(name)
-  return {
-    observed: null,
-    reason: 'dns_failed',
-    next: `The name servers gave no answer (${code || 'no code'}). See that dig TXT ${name} answers, then check again.`,
-  }
+  const next = `The name servers gave no answer (${code || 'no code'}). See that dig TXT ${name} answers, then check again.`
+  return missed('dns_failed', null, next)
 }
 
 function missing(name: string): ProofSight {
-  return {
-    observed: null,
-    reason: 'record_missing',
-    next: `No TXT record was found at ${name}. Add it, wait a few minutes, and check again.`,
-  }
+  const next = `No TXT record was found at ${name}. Add it, wait a few minutes, and check again.`
+  return missed('record_missing', null, next)
 }
 
 /** The sign-in link was the proof of the address; what is left is where the address lives. */

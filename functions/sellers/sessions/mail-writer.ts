@@ -56,11 +56,15 @@ function writeClaimMail({ baseUrl, name }: Site, task: ClaimMailTask): MailText 
 
 function describe(task: ClaimMailTask): { subject: string; body: string } {
   const { listing_id, host } = task
+  const upkeep =
+    task.method === 'oidc'
+      ? 'Please let the workflow run each week: every run proves it anew.'
+      : 'Please leave the proof in place: we check it every day.'
   switch (task.kind) {
     case 'claim_verified':
       return {
         subject: `You own the listing ${listing_id}`,
-        body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\nPlease leave the proof in place: we check it every day.`,
+        body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\n${upkeep}`,
       }
     case 'claim_superseded':
       return {

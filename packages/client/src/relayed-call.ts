@@ -64,13 +64,12 @@ export async function callThroughRelay(
     url = baseUrl + moved
     first = await send(url, request, { ...expected }, unpaid)
   }
-  const refusal = entry && (await readRefusal(first))
+  const refusal = entry && (await findRefusal(first))
   if (entry !== undefined && refusal) {
     // Another of its calls may have changed, and this one not.
     expected = await toHeader(pinned, entry, null, refusal)
     first = await send(url, request, { ...expected }, unpaid)
-    const again = await readRefusal(first)
-    if (again) throw again
+    await refuseChanged(first)
   }
   const terms = first.status === 402 ? await readTerms(first) : null
   if (pay === undefined || terms === null)
@@ -80,8 +79,7 @@ export async function callThroughRelay(
   const paidOptions = { ...options, timeoutMs: timeoutMs ?? PAID_TIMEOUT }
   const sent = { ...expected, [header.name]: header.value }
   const response = await sendPaid(url, request, sent, paidOptions)
-  const late = entry && (await readRefusal(response))
-  if (late) throw late
+  if (entry !== undefined) await refuseChanged(response)
   return { response, terms, paid: true, receipt: receiptOf(response) }
 }
 
@@ -132,10 +130,15 @@ async function readKit(
 }
 
 /** The relay's own word that something is not as pinned; a seller's 409 is its answer. */
-async function readRefusal(response: Response): Promise<WaypostError | undefined> {
+async function findRefusal(response: Response): Promise<WaypostError | undefined> {
   if (response.status !== 409 || !response.headers.has('proxy-status')) return undefined
   const { detail = '' }: { detail?: string } = await response.json()
   return new WaypostError('changed', detail, { status: 409 })
+}
+
+async function refuseChanged(response: Response): Promise<void> {
+  const refusal = await findRefusal(response)
+  if (refusal !== undefined) throw refusal
 }
 
 async function sendPaid(

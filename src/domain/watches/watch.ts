@@ -131,6 +131,8 @@ export function describeChange({ change, facts = {}, reason }: Change): string[]
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
   return Object.entries(facts).map(([name, { was, is }]) => {
     const label = LABELS[name] ?? name
+    // A digest says nothing to people; whoever compares them has the fact itself.
+    if (name === 'digest') return `${label} changed`
     if (was === undefined) return `${label}: ${is ?? ''}`
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`
   })
