@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Pool } from 'undici'
+import { readCurrent, switchTo } from '../../src/compile/release/publish-release.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { percentile } from './http-load.ts'
+import { startScript } from './relay/contenders.ts'
+
+/**
+ * `npm run soak -- [--minutes 60] [--rate 300]`: one server under a steady mixture of requests, calls
+ * through the relay and clicks included, while releases are swapped. Prints its memory each minute,
+ * how it grows after the first quarter of the time, and every answer that should not have been.
+ */
+const SWAP_EVERY_MS = 10_000
+const TICK_MS = 20
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    rate: { type: 'string', default: '300' },
+  },
+})
+const minutes = Number(values.minutes)
+const rate = Number(values.rate)
+
+const temp = mkdtempSync(join(tmpdir(), 'waypost-soak-'))
+const outDir = join(temp, 'dist')
+const seller = await startScript('seller', './seller-process.ts', '', 1)
+const env = {
+  ...FIXTURE_ENV,
+  CONTENT_DIR: join(temp, 'content'),
+  OUT_DIR: outDir,
+  STATE_DIR: join(temp, 'state'),
+  BASE_URL: `http://127.0.0.1:${await findFreePort()}`,
+  UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+}
+const releases = await buildTwo()
+const server = await startServer()
+const pool = new Pool(env.BASE_URL, { connections: 64 })
+
+const words = readFileSync('test/bench/paraphrases.tsv', 'utf8').split(/[\s,]+/)
+const json = { 'content-type': 'application/json' }
+/** Of ten requests, in turn; a query is never asked twice. */
+const MIXTURE: ((n: number) => Asked)[] = [
+  (n) => ({ path: `/api/v1/search?q=${toQuery(n)}` }),
+  (n) => ({ path: `/api/v1/search?q=${toQuery(n)}&view=compact&limit=5` }),
+  () => ({ path: '/listing/x402.weather', headers: { 'accept-encoding': 'br' } }),
+  () => ({ path: '/api/v1/listings/x402.weather' }),
+  () => ({ path: '/badge/x402.weather.svg' }),
+  (n) => ({ path: `/go/x402.weather?pos=${n % 20}&src=api`, expected: 302 }),
+  (n) => ({ path: `/search?q=${toQuery(n)}` }),
+  (n) => ({ path: '/mcp', headers: MCP, body: toMcpSearch(n) }),
+  () => ({ path: '/api/v1/call/x402.soak', expected: 200 }),
+  (n) => ({ path: '/api/v1/call/x402.soak', headers: json, body: JSON.stringify({ n }) }),
+]
+const MCP = { ...json, accept: 'application/json, text/event-stream' }
+
+interface Asked {
+  path: string
+  headers?: Record<string, string>
+  body?: string
+  expected?: number
+}
+
+const wrong = new Map<string, number>()
+const latencies: number[] = []
+const samples: { at: number; mebibytes: number }[] = []
+const started = performance.now()
+const [sampler, swapper] = [setInterval(sample, 60_000 / 6), setInterval(swap, SWAP_EVERY_MS)]
+let [sent, answered, swaps] = [0, 0, 0]
+await askSteadily()
+for (const timer of [sampler, swapper]) clearInterval(timer)
+report()
+await pool.destroy()
+server.kill('SIGTERM')
+seller.stop()
+await new Promise((ended) => server.once('exit', ended))
+rmSync(temp, { recursive: true, force: true })
+
+/** The content of the tests and a listing that the relay calls on this machine; then one word more. */
+async function buildTwo(): Promise<string[]> {
+  cpSync(FIXTURE_ENV.CONTENT_DIR, env.CONTENT_DIR, { recursive: true })
+  const folder = join(env.CONTENT_DIR, 'listings/x402')
+  const url = `http://127.0.0.1:${seller.port}/`
+  const weather = readFileSync(join(folder, 'weather.md'), 'utf8')
+  writeFileSync(
+    join(folder, 'soak.md'),
+    weather
+      .replace(/^discovery:.*\n|^payout:.*\n/gm, '')
+      .replaceAll(/https:\/\/api\.weather\.example\/v1\/\w+/g, url),
+  )
+  const built: string[] = []
+  for (const ending of ['first', 'second']) {
+    const file = join(folder, 'weather.md')
+    writeFileSync(file, `${weather}\nThe ${ending} release.\n`)
+    const build = spawn(process.execPath, ['functions/commands/build.ts'], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const code = await new Promise((ended) => build.once('exit', ended))
+    const current = readCurrent(outDir)
+    if (code !== 0 || current === null) throw new Error('the releases could not be built')
+    built.push(current)
+  }
+  return built
+}
+
+async function startServer() {
+  const args = ['--max-semi-space-size=8', 'functions/commands/serve.ts']
+  const port = new URL(env.BASE_URL).port
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env, PORT: port },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  child.stdout.on('data', (lines) => {
+    for (const line of String(lines).split('\n'))
+      if (line.includes('"level":"error"')) count(`log: ${line.slice(0, 200)}`)
+  })
+  for (let tries = 0; tries < 600; tries += 1) {
+    if ((await fetch(`${env.BASE_URL}/healthz`).catch(() => null))?.ok === true) return child
+    await new Promise((later) => setTimeout(later, 100))
+  }
+  throw new Error('the server does not answer')
+}
+
+/** As many as the rate asks for by now, whether those before are answered or not. */
+async function askSteadily(): Promise<void> {
+  const underway = new Set<Promise<void>>()
+  for (let seconds = 0; seconds < minutes * 60; seconds = (performance.now() - started) / 1000) {
+    for (; sent < seconds * rate; sent += 1) {
+      const asked = MIXTURE[sent % MIXTURE.length]?.(sent)
+      if (asked === undefined) continue
+      const asking = ask(asked).finally(() => underway.delete(asking))
+      underway.add(asking)
+    }
+    await new Promise((later) => setTimeout(later, TICK_MS))
+  }
+  await Promise.all(underway)
+}
+
+async function ask({ path, headers = {}, body, expected = 200 }: Asked): Promise<void> {
+  const before = performance.now()
+  const kind = path.split('?')[0]
+  try {
+    const method = body === undefined ? 'GET' : 'POST'
+    const answer = await pool.request({ path, method, headers, body: body ?? null })
+    await answer.body.dump()
+    if (answer.statusCode !== expected) count(`${kind}: ${answer.statusCode}`)
+  } catch (error) {
+    count(`${kind}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  answered += 1
+  latencies.push(performance.now() - before)
+}
+
+function toQuery(n: number): string {
+  const word = (at: number) => encodeURIComponent(words[at % words.length] ?? 'weather')
+  return `${word(n)}+${word(n * 7 + 3)}+${n}`
+}
+
+function toMcpSearch(n: number): string {
+  const params = { name: 'search_listings', arguments: { query: `weather ${n}` } }
+  return JSON.stringify({ jsonrpc: '2.0', id: n, method: 'tools/call', params })
+}
+
+function swap(): void {
+  swaps += 1
+  switchTo(outDir, releases[swaps % releases.length] ?? '')
+}
+
+function sample(): void {
+  const [, kibibytes] =
+    /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? []
+  const at = (performance.now() - started) / 60_000
+  samples.push({ at, mebibytes: Number(kibibytes) / 1024 })
+  if (samples.length % 6 === 0)
+    console.log(
+      `${at.toFixed(0)} min  ${samples.at(-1)?.mebibytes.toFixed(0)} MiB  ${answered} answers`,
+    )
+}
+
+function report(): void {
+  latencies.sort((a, b) => a - b)
+  const settled = samples.filter(({ at }) => at > minutes / 4)
+  const times = [percentile(latencies, 0.5), percentile(latencies, 0.99)].map((ms) => ms.toFixed(1))
+  console.log(
+    `${answered} answers in ${minutes} min, ${swaps} swaps; p50 ${times[0]} ms, p99 ${times[1]} ms`,
+  )
+  console.log(
+    `memory grows by ${slopeOf(settled).toFixed(2)} MiB a minute (${settled.length} samples)`,
+  )
+  for (const [what, times] of wrong) console.log(`${times} × ${what}`)
+  if (wrong.size === 0) console.log('no answer was wrong')
+  else process.exitCode = 1
+}
+
+/** Least squares. */
+function slopeOf(points: readonly { at: number; mebibytes: number }[]): number {
+  const mean = (values: number[]) => values.reduce((a, b) => a + b, 0) / Math.max(1, values.length)
+  const [x, y] = [mean(points.map(({ at }) => at)), mean(points.map((point) => point.mebibytes))]
+  const above = mean(points.map(({ at, mebibytes }) => (at - x) * (mebibytes - y)))
+  const below = mean(points.map(({ at }) => (at - x) ** 2))
+  return below === 0 ? 0 : above / below
+}
+
+function count(what: string): void {
+  wrong.set(what, (wrong.get(what) ?? 0) + 1)
+}
