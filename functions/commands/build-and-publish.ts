@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMoves } from '../../src/compile/content/check-moves.ts'
-import { openParseMemory } from '../../src/compile/content/parse-memory.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
 import { digestCode } from '../../src/compile/files/code-digest.ts'
+import { openMemory } from '../../src/compile/files/memory.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
 import {
   findRelease,
@@ -93,7 +93,7 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
 /** Files that are as they were in an earlier build of the same code are not parsed again. */
 function readRemembered(outDir: string, contentDir: string, rules: UrlRules) {
   const version = `${digestCode()} ${JSON.stringify(rules)}`
-  const memory = openParseMemory(join(outDir, 'cache/listings'), version)
+  const memory = openMemory(join(outDir, 'cache/listings'), version)
   const report = readContent(contentDir, rules, memory)
   memory.save()
   return report

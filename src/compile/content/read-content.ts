@@ -7,8 +7,8 @@ import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Said } from '../../domain/views/listing-view.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
+import type { Memory } from '../files/memory.ts'
 import { checkAcross } from './check-content.ts'
-import type { ParseMemory } from './parse-memory.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
 import { readSaid } from './read-said.ts'
@@ -43,11 +43,7 @@ export interface ContentReport {
  * @param memory what earlier builds parsed
  * @throws OperatorError when the folder has no `listings`.
  */
-export function readContent(
-  contentDir: string,
-  rules: UrlRules,
-  memory?: ParseMemory,
-): ContentReport {
+export function readContent(contentDir: string, rules: UrlRules, memory?: Memory): ContentReport {
   if (!existsSync(join(contentDir, 'listings')))
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,

@@ -1,13 +1,15 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { findTextFault } from '../../domain/listing/listing-text.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
+import { forgetful, KEY, type Memory } from '../files/memory.ts'
+import { digestOf } from '../files/release-writer.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
-import type { ParseMemory } from './parse-memory.ts'
 import { findYamlLine, type YamlFault } from './parse-yaml.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
@@ -44,7 +46,7 @@ export interface ListingFiles {
 export function readListings(
   contentDir: string,
   rules: UrlRules,
-  memory?: ParseMemory,
+  memory = forgetful(),
 ): ListingFiles {
   const parse = createListingParser(rules)
   const listings: ListingFile[] = []
@@ -59,20 +61,38 @@ export function readListings(
       report(entry.file, [text])
       continue
     }
-    // Only files without faults are remembered.
-    const known = memory?.recall(text) ?? null
+    const known = recall(memory, text)
     const parsed =
       known === null
         ? parse(entry, text)
         : { listing: { ...entry, ...known }, faults: [], partial: null }
     for (const fault of parsed.faults) faults.push(fault)
     if (known === null && parsed.listing !== null && parsed.faults.length === 0)
-      memory?.keep(text, parsed.listing)
+      keep(memory, text, parsed.listing)
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   return { listings: listings.sort(byId), broken: broken.sort(byId), faults }
+}
+
+/** What a file without faults holds, whatever its name. */
+type SoundText = Pick<ListingFile, 'facts' | 'yaml' | 'description'>
+
+/** Parsing is most of the cost of reading: a build reads again only what somebody wrote. */
+function recall(memory: Memory, text: string): SoundText | null {
+  const row = memory.recall(digestOf(text, KEY))
+  if (row === null) return null
+  // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
+  const known: SoundText = JSON.parse(row.toString())
+  return known
+}
+
+function keep(memory: Memory, text: string, { facts, yaml, description }: SoundText): void {
+  const kept = { facts, yaml, description }
+  const row = JSON.stringify(kept)
+  // What JSON does not bring back as it was is parsed each time.
+  if (isDeepStrictEqual(JSON.parse(row), kept)) memory.keep(digestOf(text, KEY), Buffer.from(row))
 }
 
 /** One file: the listing where it is sound, else what of it is. */

@@ -34,7 +34,7 @@ export async function compressFiles(root: string, files: string[]): Promise<Carr
 
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */
 export function describeFiles(root: string): StaticFile[] {
-  return listFiles(root).map((file) => describeFile(root, file))
+  return listFiles(root).map((file) => toEntry(file, readFileSync(join(root, file))))
 }
 
 /** Smaller files travel as they are. */
@@ -96,11 +96,6 @@ export function compressFile(root: string, file: string): CarriedFile {
     entry: { ...entry, br: br.length, gz: gz.length },
     copies: { file, br: digestOf(br), gz: digestOf(gz) },
   }
-}
-
-/** The same of a file that is left as it is. */
-export function describeFile(root: string, file: string): StaticFile {
-  return toEntry(file, readFileSync(join(root, file)))
 }
 
 function toEntry(file: string, bytes: Buffer): StaticFile {

@@ -7,8 +7,8 @@ import { digestOf, listFiles, type ReleaseWriter, removeWithCopies } from './rel
 export interface PublicFiles extends ReleaseWriter {
   /** Leaves a file as it was carried over; false where it was not. */
   keep(file: string): boolean
-  /** Adds every file of a folder, below `to`; returns how many. */
-  writeFolder(from: string, to?: string): number
+  /** Adds every file of a folder. */
+  writeFolder(from: string): void
   /** Removes what was carried over and nobody asked for: call it last. */
   finish(): void
   /** Carried over and kept. */
@@ -50,12 +50,9 @@ export function createPublicFiles(root: string, carried: readonly CarriedFile[])
   return {
     write,
     writeJson: (file, value) => write(file, `${JSON.stringify(value)}\n`),
-    count: () => kept.size + fresh.size,
     keep,
-    writeFolder(from, to = '') {
-      const found = listFiles(from)
-      for (const file of found) write(join(to, file), readFileSync(join(from, file)))
-      return found.length
+    writeFolder(from) {
+      for (const file of listFiles(from)) write(file, readFileSync(join(from, file)))
     },
     finish() {
       for (const file of earlier.keys()) if (!kept.has(file)) removeWithCopies(root, file)

@@ -15,19 +15,17 @@ import { dirname, join, relative } from 'node:path'
 const PIECE_BYTES = 2 ** 30
 
 /**
- * Writes files below one folder and counts them. Folders are made once: with 15,000 listings the
+ * Writes files below one folder. Folders are made once: with 15,000 listings the
  * calls to make them would cost more than the files.
  */
 export interface ReleaseWriter {
   /** @param file path below the folder, with forward slashes. */
   write(file: string, content: string | Uint8Array): void
   writeJson(file: string, value: unknown): void
-  count(): number
 }
 
 export function createReleaseWriter(root: string): ReleaseWriter {
   const made = new Set<string>()
-  let files = 0
   const write = (file: string, content: string | Uint8Array) => {
     const path = join(root, file)
     const folder = dirname(path)
@@ -37,12 +35,10 @@ export function createReleaseWriter(root: string): ReleaseWriter {
     }
     if (typeof content === 'string') writeFileSync(path, content)
     else writeBytes(path, content)
-    files++
   }
   return {
     write,
     writeJson: (file, value) => write(file, `${JSON.stringify(value)}\n`),
-    count: () => files,
   }
 }
 
