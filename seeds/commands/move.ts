@@ -5,7 +5,13 @@ import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readIfThere } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
-import { evidenceFileOf, membersOf, renderJson, tombstoneFileOf } from '../content/machine-files.ts'
+import {
+  evidenceFileOf,
+  listingFileOf,
+  membersOf,
+  renderJson,
+  tombstoneFileOf,
+} from '../content/machine-files.ts'
 
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
@@ -19,7 +25,7 @@ await runMain(move)
 async function move(): Promise<void> {
   const { from, to, by, saidAt } = readArguments()
   const { CONTENT_DIR: contentDir } = parseConfig(process.env)
-  const [former, listing] = [fileOf(from), fileOf(to)]
+  const [former, listing] = [listingFileOf(from), listingFileOf(to)]
   const read = (file: string) => readIfThere(join(contentDir, file))
   const text = await read(former)
   if (text === null) throw new OperatorError(`${former}: expected a listing that exists`)
@@ -49,8 +55,4 @@ function readArguments() {
   if (from === to || !isListingId(from) || !isListingId(to))
     throw wrongCommand(USAGE, 'expected two ids of listings')
   return { from, to, by: values.by ?? 'an editor', saidAt: values['said-at'] }
-}
-
-function fileOf(id: string): string {
-  return `listings/${id.replace('.', '/')}.md`
 }

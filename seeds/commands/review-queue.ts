@@ -51,7 +51,7 @@ export async function openQueue(
     waiting: waiting.sort((a, b) => (a.item.at < b.item.at ? -1 : a.item.at > b.item.at ? 1 : 0)),
     faults,
     close: async () => {
-      for (const source of sources) await source.close()
+      for (const source of sources) await source.close?.()
     },
   }
 }

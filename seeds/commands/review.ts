@@ -68,7 +68,7 @@ function list({ waiting }: ReviewQueue, json: boolean): void {
 }
 
 async function show({ item, source }: Waiting, json: boolean): Promise<void> {
-  const more = await source.show(item)
+  const more = (await source.show?.(item)) ?? []
   if (json) return console.log(JSON.stringify({ kind: source.kind, ...item, more }))
   for (const line of toShowLines(item, more)) console.log(line)
 }

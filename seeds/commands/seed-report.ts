@@ -144,34 +144,11 @@ function isForge(host: string): boolean {
   )
 }
 
-/** What `--json` prints of one source; `rows` add up to `read`. */
-export interface SeedCounts {
-  source: string
-  read: number
-  rows: {
-    added: number
-    changed: number
-    unchanged: number
-    merged: number
-    kept: number
-    refused: number
-  }
-  listings: {
-    added: number
-    changed: number
-    unchanged: number
-    withdrawn: number
-    returned: number
-  }
-  refused_by: Record<string, number>
-  /** Parts of listings that were left out: remotes, prices, operations. */
-  left_out: Record<string, number>
-  seconds: number
-  /** Why nothing was written. */
-  suspicion?: string
-}
-
-export function countSeeding(result: SeedingResult): SeedCounts {
+/**
+ * What `--json` prints of one source; `rows` add up to `read`. `left_out` counts parts of listings:
+ * remotes, prices, operations. `suspicion` says why nothing was written.
+ */
+export function countSeeding(result: SeedingResult) {
   const { plan, refused, dropped, suspicion } = result
   const { outcomes } = plan
   const count = (outcome: SeedOutcome) => outcomes.filter((each) => each.outcome === outcome).length

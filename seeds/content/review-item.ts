@@ -18,7 +18,7 @@ export interface ReviewSource {
   /** What waits, oldest first. */
   list(): Promise<ReviewItem[]>
   /** Lines for the person who decides beside the item itself, such as whom to ask; never published. */
-  show(item: ReviewItem): Promise<string[]>
+  show?(item: ReviewItem): Promise<string[]>
   /** Puts another file in the place of the waiting one. Absent where nothing can be edited. */
   edit?(item: ReviewItem, file: ReviewFile): Promise<void>
   /**
@@ -29,7 +29,7 @@ export interface ReviewSource {
    * @throws OperatorError where it can't be done; the item waits on
    */
   settle(item: ReviewItem, decision: Decision): Promise<string[]>
-  close(): Promise<void>
+  close?(): Promise<void>
 }
 
 /** `content/review/<id>.json`: a question for people; nothing in it is live. */

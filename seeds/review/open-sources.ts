@@ -84,7 +84,6 @@ export function createContentQueue(place: ReviewPlace, now: () => string): Revie
           .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1))
       )
     },
-    show: async () => [],
     edit: (item, file) =>
       withContent(contentDir, (writer) =>
         writer.write(reviewFileOf(item.id), renderJson({ ...item, file })),
@@ -96,7 +95,6 @@ export function createContentQueue(place: ReviewPlace, now: () => string): Revie
         await writer.remove(reviewFileOf(item.id))
         return done
       }),
-    close: async () => undefined,
   }
 }
 

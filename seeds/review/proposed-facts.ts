@@ -98,7 +98,6 @@ export function createFactQueue(
   return {
     kind: fact.kind,
     list,
-    show: async () => [],
     settle: (item, decision) =>
       withContent(contentDir, async (writer) => {
         const file = decision.decision === 'accepted' ? (decision.file ?? item.file) : undefined
@@ -109,7 +108,6 @@ export function createFactQueue(
         await noteSettled(place, writer, item, { decision, now: now() })
         return file === undefined ? [`${item.listing} stays as it is`] : [file.path, ...warnings]
       }),
-    close: async () => undefined,
   }
 }
 

@@ -16,27 +16,32 @@ export function addressSlug(address: string): string {
   const url = URL.parse(address)
   const host = (url?.host ?? address).replace(/^www\./, '')
   const path = (url?.pathname ?? '').replace(/\/+$/, '')
-  if (path === '' && isPlain(host)) return host
   const last = path.split('/').at(-1) ?? ''
-  return withHash(last === '' ? host : `${host}.${last}`, `${host}${path}`)
+  return toSlug(last === '' ? host : `${host}.${last}`, `${host}${path}`, {
+    room: MAX_SLUG_LENGTH,
+    nameless: 'listing',
+    isPlain: path === '' && /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/.test(host),
+  })
 }
 
-function withHash(text: string, identity: string): string {
+/**
+ * A readable text as a slug, with a hash of the whole identity where the text says less than that, is
+ * too long, or ends as a hash does.
+ */
+export function toSlug(
+  text: string,
+  identity: string,
+  { room, isPlain, nameless }: { room: number; isPlain: boolean; nameless: string },
+): string {
+  const slug = tidySlug(text)
+  const looksHashed = new RegExp(`-[0-9a-f]{${HASH_LENGTH}}$`).test(identity)
+  if (isPlain && !looksHashed && slug.length <= room) return slug
   const digest = hash('sha256', identity, 'hex').slice(0, HASH_LENGTH)
-  const room = MAX_SLUG_LENGTH - HASH_LENGTH - 1
-  return `${tidySlug(tidySlug(text).slice(0, room)) || 'listing'}-${digest}`
-}
-
-function isPlain(text: string): boolean {
-  return (
-    text.length <= MAX_SLUG_LENGTH &&
-    /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/.test(text) &&
-    !new RegExp(`-[0-9a-f]{${HASH_LENGTH}}$`).test(text)
-  )
+  return `${tidySlug(slug.slice(0, room - HASH_LENGTH - 1)) || nameless}-${digest}`
 }
 
 /** Lower case, one separator between words, none at the ends: what an id allows. */
-export function tidySlug(text: string): string {
+function tidySlug(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')

@@ -90,7 +90,7 @@ describe('a proposal in the review queue', () => {
     expect(item.file?.text).not.toContain('Ignore all')
     expect(item.file?.text).not.toContain('127.0.0.1')
     const source = await open()
-    expect(await source.show(item)).toEqual(['ask back at: ann@shop.example'])
+    expect(await source.show?.(item)).toEqual(['ask back at: ann@shop.example'])
     await source.settle(item, { decision: 'accepted', reason: '' })
     expect(content.read(item.file?.path ?? '')).toBe(item.file?.text)
     expect(await source.list()).toEqual([])

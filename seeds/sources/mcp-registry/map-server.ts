@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/listing-facts.ts'
@@ -12,7 +11,7 @@ import { finishSeed, type MappedSeed, refuse, toSeed } from '../../facts/map-row
 import type { SeedFacts } from '../../facts/seed-facts.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'
-import { tidySlug } from '../../text/address-slug.ts'
+import { toSlug } from '../../text/address-slug.ts'
 import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
 import { authOf } from './map-settings.ts'
@@ -25,8 +24,6 @@ import {
 } from './registry-row.ts'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
-
-const HASH_LENGTH = 8
 
 /** A registry row as a listing, or the first reason it can't be one. */
 export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
@@ -170,16 +167,10 @@ function imagePage(image: string): string {
  */
 export function registrySlug(name: string): string {
   const [namespace = '', server = ''] = name.split('/')
-  const slug = tidySlug(`${namespace}.${server}`)
   const canonical = `${namespace.toLowerCase()}/${server}`
-  if (isPlain(canonical) && slug.length <= MAX_SLUG_LENGTH) return slug
-  const digest = hash('sha256', canonical, 'hex').slice(0, HASH_LENGTH)
-  return `${tidySlug(slug.slice(0, MAX_SLUG_LENGTH - HASH_LENGTH - 1)) || 'server'}-${digest}`
-}
-
-function isPlain(canonical: string): boolean {
-  const looksHashed = new RegExp(`-[0-9a-f]{${HASH_LENGTH}}$`).test(canonical)
-  return (
-    !looksHashed && /^[a-z0-9]+(?:[.-][a-z0-9]+)*\/[a-z0-9]+(?:[_-][a-z0-9]+)*$/.test(canonical)
-  )
+  return toSlug(`${namespace}.${server}`, canonical, {
+    room: MAX_SLUG_LENGTH,
+    nameless: 'server',
+    isPlain: /^[a-z0-9]+(?:[.-][a-z0-9]+)*\/[a-z0-9]+(?:[_-][a-z0-9]+)*$/.test(canonical),
+  })
 }
