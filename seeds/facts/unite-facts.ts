@@ -1,10 +1,10 @@
 import type { InvokeEntry } from '../../src/domain/listing/invoke.ts'
 import type { Operation } from '../../src/domain/listing/operation.ts'
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
-import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import { ASSUMABLE, RAILS } from '../../src/domain/wire/vocabulary.ts'
+import { ASSUMABLE } from '../../src/domain/wire/vocabulary.ts'
 import { endpointsOf, operationMark } from './listing-marks.ts'
-import { collapseOperations } from './operations.ts'
+import { collapseOperations, offersOf, toPrice } from './operations.ts'
+import { type Offer, pricingOf } from './price.ts'
 import type { SeedFacts } from './seed-facts.ts'
 
 /**
@@ -56,17 +56,12 @@ function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
 function unitePricing(said: readonly SeedFacts[], ofOperations: Pricing): Pricing {
   if (ofOperations.model !== 'unknown') return ofOperations
   const told = said.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
-  if (told.length === 0) return { model: 'unknown' }
-  return {
-    model: 'per_call',
-    min_usd: smallestOf(told.map(({ min_usd }) => min_usd)),
-    max_usd: largestOf(told.map(({ max_usd }) => max_usd)),
-    rails: RAILS.filter((rail) => told.some(({ rails }) => rails.includes(rail))),
-    networks: eachOnce(
-      told.flatMap(({ networks }) => networks),
-      (network) => network,
-    ).sort(),
-  }
+  const offers = told.flatMap(({ rails, networks, min_usd, max_usd }) =>
+    rails.flatMap((rail) =>
+      [null, ...networks].map((network): Offer => ({ rail, network, min_usd, max_usd })),
+    ),
+  )
+  return pricingOf(offers)
 }
 
 /** One operation for each address and method; a catalogue that knows no method means the known one. */
@@ -98,20 +93,16 @@ const MEMBERS = [
 ] as const
 
 function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
-  const knowing = (field: (typeof ASSUMABLE)[number]) =>
-    said.find((each) => each[field] !== undefined && each.assumed?.includes(field) !== true)
+  const naming = (field: keyof Operation) => said.filter((each) => each[field] !== undefined)
+  const knowing = (field: keyof Operation) =>
+    naming(field).find(({ assumed = [] }) => !assumed.some((guessed) => guessed === field))
   const [{ url, method }] = said
   const united: Operation = { method: knowing('method')?.method ?? method, url }
-  const offers = eachOnce(
-    said.flatMap((operation) => operation.offers ?? []),
-    ({ rail, network = '' }) => `${rail} ${network}`,
-  )
-  const price = priceOf(said.find((each) => each.price !== undefined)?.price, offers)
+  const priced = priceOf(naming('price')[0]?.price, offersOf(said))
   for (const field of MEMBERS) {
-    const one = isAssumable(field) ? knowing(field) : undefined
-    const value = (one ?? said.find((each) => each[field] !== undefined))?.[field]
-    if (field === 'price' || field === 'offers') Object.assign(united, pick(price, field))
-    else if (value !== undefined) Object.assign(united, { [field]: value })
+    const isPrice = field === 'price' || field === 'offers'
+    const value = isPrice ? priced[field] : (knowing(field) ?? naming(field)[0])?.[field]
+    if (value !== undefined) Object.assign(united, { [field]: value })
   }
   const assumed = ASSUMABLE.filter(
     (field) => knowing(field) === undefined && said.some((each) => each.assumed?.includes(field)),
@@ -119,31 +110,11 @@ function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
   return assumed.length === 0 ? united : { ...united, assumed }
 }
 
-function isAssumable(field: string): field is (typeof ASSUMABLE)[number] {
-  return ASSUMABLE.some((known) => known === field)
-}
-
-function pick(from: Partial<Operation>, field: 'price' | 'offers'): Partial<Operation> {
-  return from[field] === undefined ? {} : { [field]: from[field] }
-}
-
-/** The price covers every offer: a caller reckons with the dearest way to pay. */
-function priceOf(
-  price: Operation['price'],
-  offers: NonNullable<Operation['offers']>,
-): Pick<Operation, 'price' | 'offers'> {
-  if (price === undefined || offers.length === 0) return {}
-  const sorted = offers.toSorted((a, b) =>
-    `${a.rail} ${a.network ?? ''}` < `${b.rail} ${b.network ?? ''}` ? -1 : 1,
-  )
-  return {
-    price: {
-      min_usd: smallestOf(offers.map(({ min_usd }) => min_usd)),
-      max_usd: largestOf(offers.map(({ max_usd }) => max_usd)),
-      per: price.per,
-    },
-    offers: sorted,
-  }
+/** Of each way to pay the first word; the price covers them all: a caller reckons with the dearest. */
+function priceOf(price: Operation['price'], offers: readonly Offer[]) {
+  const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
+  const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  return price === undefined ? {} : toPrice(sorted, price.per)
 }
 
 function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {

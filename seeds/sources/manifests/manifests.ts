@@ -69,15 +69,9 @@ function toPackageAddresses(listings: Iterable<ListedFields>): string[] {
 
 /** Where a package's repository would have its other manifests. */
 function neighboursOf(document: unknown): string[] {
-  if (!v.is(PackageSchema, document)) return []
-  const { repository } = document
-  const { url, directory } =
-    typeof repository === 'string' ? { url: repository } : (repository ?? {})
-  const short = /^(?:github:)?([\w-]+\/[\w.-]+)$/.exec(url ?? '')?.[1]
-  const [, name] =
-    /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)$/.exec(
-      short === undefined ? tidyUrl(url ?? '') : `https://github.com/${short}`,
-    ) ?? []
+  const parsed = v.safeParse(PackageSchema, document)
+  const { url, directory } = (parsed.success && parsed.output.repository) || {}
+  const [, name] = /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)$/.exec(tidyUrl(url ?? '')) ?? []
   const below = /^(?:[\w-][\w.-]*\/?){1,10}$/.test(directory ?? '') ? `/${directory}` : ''
   const root = `https://raw.githubusercontent.com/${name}/HEAD${below.replace(/\/$/, '')}`
   return name === undefined ? [] : [`${root}/server.json`, `${root}/manifest.json`]
@@ -90,8 +84,18 @@ const PackageSchema = v.object({
   name: v.pipe(v.string(), v.regex(/^(?:@[\w.-]+\/)?[\w.-]{1,214}$/)),
   description: member.optionalText,
   homepage: member.optionalText,
+  /** An address, or a short form of one on GitHub. */
   repository: member.optional(
-    v.union([v.string(), v.object({ url: member.optionalText, directory: member.optionalText })]),
+    v.union([
+      v.pipe(
+        v.string(),
+        v.transform((text) => ({
+          url: text.replace(/^(?:github:)?(?=[\w-]+\/[\w.-]+$)/, 'https://github.com/'),
+          directory: null,
+        })),
+      ),
+      v.object({ url: member.optionalText, directory: member.optionalText }),
+    ]),
   ),
   bin: member.optional(v.union([v.string(), v.record(v.string(), v.unknown())])),
 })
@@ -160,20 +164,16 @@ function toServer({ own, server, bundle }: Found): RegistryServer | null {
   const alone = { registryType: 'npm', identifier: own.name, transport: { type: 'stdio' } }
   const vouched = named.filter(({ identifier }) => identifier === own.name)
   // Without a program in it nobody can start it by its name.
-  const packages = vouched.length > 0 ? vouched : hasProgram(own) ? [alone] : []
-  const url = typeof own.repository === 'string' ? own.repository : own.repository?.url
+  const packages =
+    vouched.length > 0 ? vouched : Object.keys(own.bin ?? {}).length > 0 ? [alone] : []
   return {
     name: `npm${scope === '' ? '' : `.${scope}`}/${name}`,
     title: bundle?.display_name ?? server?.title,
     description: server?.description ?? bundle?.description ?? own.description,
     websiteUrl: server?.websiteUrl,
-    repository: { url: server?.repository?.url ?? url ?? own.homepage },
+    repository: { url: server?.repository?.url ?? own.repository?.url ?? own.homepage },
     packages: packages.map(withKeys),
   }
-}
-
-function hasProgram({ bin }: NonNullable<Found['own']>): boolean {
-  return typeof bin === 'string' || Object.keys(bin ?? {}).length > 0
 }
 
 /** What a bundle asks its user for, by the variables that it hands to the server. */

@@ -250,10 +250,15 @@ test('packages that are listed are read in their registry, then in their reposit
 test.each([
   ['https://github.com/harbour/mcp/../../else', '', []],
   ['https://gitlab.com/harbour/mcp', '', []],
-  ['harbour/mcp', '../..', ['harbour/mcp/HEAD/server.json', 'harbour/mcp/HEAD/manifest.json']],
+  ['harbour/mcp', '', ['harbour/mcp/HEAD/server.json', 'harbour/mcp/HEAD/manifest.json']],
+  [
+    'git+https://github.com/harbour/mcp.git',
+    '../..',
+    ['harbour/mcp/HEAD/server.json', 'harbour/mcp/HEAD/manifest.json'],
+  ],
 ])('a repository at %s below "%s" leads to %j', async (url, directory, expected) => {
   const asked: string[] = []
-  const own = { ...PACKAGE, repository: { url, directory } }
+  const own = { ...PACKAGE, repository: directory === '' ? url : { url, directory } }
   await manifests.follow?.(['https://a.dev/'], answering({ 'https://a.dev/': own }, asked))
   expect(asked.slice(1)).toEqual(
     expected.map((path) => `https://raw.githubusercontent.com/${path}`),
