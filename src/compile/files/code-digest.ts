@@ -9,8 +9,15 @@ export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 /** What of the project decides what a release is made like, beside its tables and the content. */
 const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
 
+let ofThisProcess: string | undefined
+
 /** Hex digest of the code that makes a release, packages and Node's version included. */
 export function digestCode(): string {
+  ofThisProcess ??= digestFiles()
+  return ofThisProcess
+}
+
+function digestFiles(): string {
   const hash = createHash('sha256').update(process.version)
   for (const path of CODE) addTree(hash, PROJECT, path)
   return hash.digest('hex').slice(0, 32)

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { digestOf } from './release-writer.ts'
 
@@ -97,7 +97,10 @@ function writeRows(path: string, version: string, rows: ReadonlyMap<string, Buff
     writeFileSync(`${path}.next`, `${toHead(version, rest)}\n`)
     writeFileSync(`${path}.next`, rest, { flag: 'a' })
     renameSync(`${path}.next`, path)
-  } catch {}
+  } catch {
+    // Half of it would take the room that was lacking.
+    if (existsSync(`${path}.next`)) rmSync(`${path}.next`)
+  }
 }
 
 function toHead(version: string, rest: Uint8Array): string {
