@@ -123,11 +123,8 @@ function reportQuality({ listings, evidence }: Content): void {
 }
 
 function reportUntold(catalogue: string, { listings }: Content): void {
-  const reasons = readFileSync(NOT_LISTED, 'utf8')
-  const { rows, untold, makers } = findUntold(catalogue, listings, reasons)
-  console.log(
-    `${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason, ${makers.length} sites of makers where nothing is sold`,
-  )
+  const { rows, untold } = findUntold(catalogue, listings, readFileSync(NOT_LISTED, 'utf8'))
+  console.log(`${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason`)
   for (const host of untold) console.log(`  ${host}`)
 }
 

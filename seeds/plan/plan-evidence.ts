@@ -9,9 +9,7 @@ const WITHDRAWN = 'withdrawn_at_source'
 /** Puts a source's members into the evidence file beside a listing, the others untouched. */
 export function planEvidence(draft: Draft, listing: string, seed: Seed): void {
   const file = evidenceFileOf(listing)
-  const members = membersOf(plannedText(draft, file))
-  for (const [name, value] of Object.entries(seed.evidence ?? {}))
-    members[name] = unite(members[name], value)
+  const members = withMembers(membersOf(plannedText(draft, file)), seed.evidence ?? {})
   removeNotice(members)
   if (Object.keys(members).length === 0) planRemoval(draft, file)
   else if (isChanged(draft, file, members)) planText(draft, file, renderJson(members))
@@ -21,10 +19,13 @@ export function planEvidence(draft: Draft, listing: string, seed: Seed): void {
 export function carryEvidence(draft: Draft, listing: string, evidence: unknown): void {
   if (!isJsonObject(evidence) || Object.keys(evidence).length === 0) return
   const file = evidenceFileOf(listing)
-  const members = { ...evidence }
-  for (const [name, value] of Object.entries(membersOf(plannedText(draft, file))))
-    members[name] = unite(members[name], value)
+  const members = withMembers(evidence, membersOf(plannedText(draft, file)))
   planText(draft, file, renderJson(members))
+}
+
+function withMembers(known: Record<string, unknown>, told: Readonly<Record<string, unknown>>) {
+  const united = Object.entries(told).map(([name, value]) => [name, unite(known[name], value)])
+  return { ...known, ...Object.fromEntries(united) }
 }
 
 /**
