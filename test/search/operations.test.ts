@@ -25,7 +25,7 @@ describe('what to call for a task', () => {
   test.each([
     ['search the web', /search/],
     ['generate an image', /image|generate/],
-    ['scrape a web page', /scrape/],
+    ['scrape a web page', /scrap/],
     ['weather forecast', /forecast/],
     ['send an email', /send|mail/],
     ['price of a token', /token|price/],
