@@ -51,6 +51,37 @@ const call = (name: string, args: unknown, id: number | string = 1) => ({
   params: { name, arguments: args },
 })
 
+describe('a plain call', () => {
+  test('is answered as JSON, each caller by its own id though several count alike', async () => {
+    const asked = ['weather', 'zzzqqq', 'search'].map((query) =>
+      call('search_listings', { query }, 7),
+    )
+    const alone = await Promise.all(asked.map((message) => post([message])))
+    const answers = await Promise.all(asked.map((message) => post(message)))
+    answers.forEach(({ headers, text }, at) => {
+      expect(headers.get('content-type')).toBe('application/json')
+      const { id, result } = JSON.parse(text)
+      expect(id).toBe(7)
+      expect(alone[at]?.text).toContain(JSON.stringify(result.structuredContent))
+    })
+  })
+
+  test.each([
+    ['an unknown revision', call('search_listings', {}), { 'mcp-protocol-version': '1999-01-01' }],
+    ['a client that takes no stream', call('search_listings', {}), { accept: 'application/json' }],
+  ])('%s is refused as ever', async (_, message, headers) => {
+    expect((await post(message, headers)).status).toBeGreaterThanOrEqual(400)
+  })
+
+  test('with a progress token is answered by the package', async () => {
+    const message = call('search_listings', { query: 'weather' })
+    const params = { ...message.params, _meta: { progressToken: 1 } }
+    const { headers, text } = await post({ ...message, params })
+    expect(headers.get('content-type')).toContain('text/event-stream')
+    expect(text).toContain('structuredContent')
+  })
+})
+
 describe.each(REVISIONS)('the MCP door, to the official client of revision %s', (revision) => {
   const withOne = <Result>(work: (client: Client) => Promise<Result>) => withClient(work, revision)
 
