@@ -51,7 +51,8 @@ export function createFindOperations({
     const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
-    const rows = spread(index, [...fitting, ...organic.rows])
+    const once = new Map([...fitting, ...organic.rows].map((row) => [row.row, row]))
+    const rows = spread(index, [...once.values()])
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return {
       total: organic.total,
@@ -91,13 +92,11 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
   })
 }
 
-/** The rows in their order, each once, but that no listing fills the first places alone. */
+/** The rows in their order, but that no listing fills the first places alone. */
 function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [RankedRow[], RankedRow[]] = [[], []]
-  const once = new Map(rows.toReversed().map((row) => [row.row, row]))
   for (const row of rows) {
-    if (!once.delete(row.row)) continue
     const [listing = ''] = readId(index, 'organic', row.row).split('~')
     const count = (counts.get(listing) ?? 0) + 1
     counts.set(listing, count)

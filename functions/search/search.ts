@@ -131,23 +131,18 @@ interface AnsweredQuery {
   outcome: SearchOutcome
 }
 
-interface AnsweredQueries {
-  find(index: SearchIndex, rawQuery: string): AnsweredQuery | undefined
-  keep(index: SearchIndex, rawQuery: string, answered: AnsweredQuery): void
-}
-
 /**
- * Remembers what was answered to the queries asked most, from the second time on. An index never changes, so nothing here
- * can be stale; another index forgets everything.
+ * Remembers what was answered to the queries asked most, from the second time on. An index never
+ * changes, so nothing here can be stale; another index forgets everything.
  *
  * @param most how many are remembered; the least recently asked leave first. 0 remembers none.
  */
-function createAnsweredQueries(most = REMEMBERED_QUERIES): AnsweredQueries {
+function createAnsweredQueries(most = REMEMBERED_QUERIES) {
   let of: SearchIndex | undefined
   let remembered = new Map<string, AnsweredQuery>()
   const askedOnce = new Uint32Array(ASKED_ONCE)
   return {
-    find(index, rawQuery) {
+    find(index: SearchIndex, rawQuery: string): AnsweredQuery | undefined {
       if (index !== of) return undefined
       const answered = remembered.get(rawQuery)
       if (answered === undefined) return undefined
@@ -155,7 +150,7 @@ function createAnsweredQueries(most = REMEMBERED_QUERIES): AnsweredQueries {
       remembered.set(rawQuery, answered)
       return answered
     },
-    keep(index, rawQuery, answered) {
+    keep(index: SearchIndex, rawQuery: string, answered: AnsweredQuery): void {
       if (rawQuery.length > MAX_REMEMBERED_CHARACTERS || most === 0) return
       const hash = hashText(rawQuery)
       const isSecond = askedOnce[hash % ASKED_ONCE] === hash
