@@ -342,6 +342,33 @@ test('a token for a closed peer goes to that peer alone', async () => {
   }
 })
 
+test('each peer that is asked counts against the caller’s limit', async () => {
+  const peer = await startPeer(() => ({ results: [] }))
+  const strict = await startService({
+    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+    RATE_LIMITS: '{"search":"3/60"}',
+  })
+  try {
+    const peers = [1, 2].map((at) => ({
+      identifier: urnOf(`peer${at}`),
+      name: 'Peer',
+      url: peer.url,
+    }))
+    strict.service.parts.release().peers = peers
+    const ask = () =>
+      fetch(`${strict.url}/ard/search`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: { text: 'weather' } }),
+      })
+    expect((await ask()).status).toBe(200)
+    expect((await ask()).status).toBe(429)
+    expect(peer.heard).toHaveLength(2)
+  } finally {
+    await strict.close()
+  }
+})
+
 test('a peer at an address inside is not dialled where none was allowed', async () => {
   const peer = await startPeer(() => ({ results: [entry('one')] }))
   const strict = await startService()

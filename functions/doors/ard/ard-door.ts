@@ -13,11 +13,14 @@ import {
   fitsFilter,
 } from '../../../src/domain/doors/ard-query.ts'
 import { fuseRanks, type PeerResult } from '../../../src/domain/doors/peer-answer.ts'
-import { readId } from '../../../src/search/index/index-rows.ts'
-import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { publicJson } from '../../http/problem.ts'
 import type { Handler, Parts } from '../../parts/parts.ts'
-import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
+import {
+  createDirectory,
+  type Directory,
+  type DirectoryParts,
+  findIds,
+} from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 import {
@@ -158,16 +161,10 @@ function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: str
 function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>) {
   const terms = createOwnTerms(config.BASE_URL)
   return async ({ text }: ArdQuery, constraints: readonly Constraint[], most: number) => {
-    const { search: index, doorData } = release()
-    const rows = await doorData.ardRows()
-    const q = text?.toWellFormed().trim()
-    const { organic } = searchIndex(index, {
-      ...(q && { q }),
-      limit: Math.min(constraints.length === 0 ? most : index.organic.rows, index.organic.rows),
-      offset: 0,
-    })
-    return organic.rows
-      .flatMap(({ row }) => rows.get(readId(index, 'organic', row)) ?? [])
+    const rows = await release().doorData.ardRows()
+    const ranked = constraints.length === 0 ? most : Number.POSITIVE_INFINITY
+    return findIds(release(), text ?? '', ranked)
+      .flatMap((id) => rows.get(id) ?? [])
       .filter((row) => fitsFilter(row, constraints, terms))
   }
 }

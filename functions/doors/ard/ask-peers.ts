@@ -7,11 +7,13 @@ import {
   type PeerRules,
   readPeerAnswer,
 } from '../../../src/domain/doors/peer-answer.ts'
+import { findUrlFault } from '../../../src/domain/listing/target-url.ts'
 import { createOwnAddress, isOwnHost } from '../../call/own-address.ts'
 import { createBudget } from '../../limits/budget.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { type Asker, type AskLimits, type AskRequest, createAsker } from '../../probe/ask.ts'
+import { ASK_LIMITS, type Asker, type AskRequest, createAsker } from '../../probe/ask.ts'
 import { toCaller } from '../../probe/stranger-runs.ts'
+import { takeForDoor } from '../entry/door-limits.ts'
 
 /** What peers have together, where the caller sends no `Prefer: wait=<seconds>` (RFC 7240). */
 const BUDGET_S = 2
@@ -20,14 +22,7 @@ const MOST_BUDGET_S = 10
 const SLOTS = { perClient: 2, perNetwork: 4, inAll: 16 }
 /** A peer that failed is not asked again for so long (milliseconds): each search would wait for it. */
 const REST_MS = 30_000
-const KIB = 1024
-const LIMITS: AskLimits = {
-  connectMs: MOST_BUDGET_S * 1000,
-  answerMs: MOST_BUDGET_S * 1000,
-  headerBytes: 16 * KIB,
-  bodyBytes: 256 * KIB,
-  decodedBytes: 256 * KIB,
-}
+const MOST_BYTES = 256 * 1024
 
 export interface PeerAnswer {
   peer: Peer
@@ -55,6 +50,8 @@ export function createPeerSearch(parts: PeerParts) {
   /** @returns why a peer is not asked now; null where it may be */
   const findHindrance = ({ url }: Peer) => {
     if (isOwnHost(new URL(url), own)) return 'own_address'
+    if (findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS }) !== null)
+      return 'address_refused'
     return (restingUntil.get(url) ?? 0) > clock.now() ? 'resting' : null
   }
   return async function askPeers(question: PeerQuestion, event: H3Event): Promise<PeerAnswer[]> {
@@ -62,7 +59,9 @@ export function createPeerSearch(parts: PeerParts) {
     // Who asks on our behalf gets what is ours: we asked already.
     if (peers.length === 0 || isMarked(event.req, own.host)) return []
     const { client, socket, signal } = toCaller(event, config)
-    const place = places.take(client)
+    // Each peer that is asked counts as a search of the caller's.
+    const { allowed } = await takeForDoor(parts, 'search', event.req, peers.length)
+    const place = allowed ? places.take(client) : 'limited'
     if (typeof place === 'string')
       return peers.map((peer) => ({ peer, results: null, outcome: 'busy' }))
     const seconds = readBudget(event.req.headers.get('prefer'))
@@ -71,7 +70,7 @@ export function createPeerSearch(parts: PeerParts) {
       resolver,
       userAgent: `Directory-Search/1 (+${config.BASE_URL}/docs)`,
       isOwnAddress: socket && createOwnAddress(config.HOST, socket),
-      limits: LIMITS,
+      limits: { ...ASK_LIMITS, bodyBytes: MOST_BYTES, decodedBytes: MOST_BYTES },
     })
     const request = {
       method: 'POST',
@@ -112,7 +111,7 @@ export function createPeerSearch(parts: PeerParts) {
   }
 }
 
-type PeerParts = Pick<Parts, 'config' | 'resolver' | 'release' | 'clock'>
+type PeerParts = Pick<Parts, 'config' | 'resolver' | 'release' | 'clock' | 'limits'>
 
 function toBody({ filter, ...query }: ArdQuery): string {
   const isFiltered = Object.keys(filter).length > 0

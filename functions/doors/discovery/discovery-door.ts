@@ -1,6 +1,6 @@
 import type { ResourceRow } from '../../../src/domain/doors/discovery-resource.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
-import { createDirectory, type Directory, type DirectoryParts } from '../entry/directory.ts'
+import { type DirectoryParts, findIds } from '../entry/directory.ts'
 import type { DoorLimits } from '../entry/door-limits.ts'
 import {
   createReadDoor,
@@ -13,19 +13,15 @@ import {
 
 const DEFAULT_PAGE = 20
 const MOST_PAGE = 100
-/** Listings a text search looks at for their operations. */
-const MOST_LISTINGS = 200
-const SEARCH_STEP = 50
 
 type DiscoveryParts = DirectoryParts & DoorLimits
 type Answer = (rows: readonly ResourceRow[], search: string) => unknown
 
 /** `/discovery/resources` and `/discovery/search`: our paid operations in the x402 discovery shape. */
 export function createDiscoveryDoors(parts: DiscoveryParts) {
-  const directory = createDirectory(parts, 'api')
   return {
     discovery_resources: createDoor(parts, listResources),
-    discovery_search: createDoor(parts, (rows, search) => findResources(directory, rows, search)),
+    discovery_search: createDoor(parts, (rows, search) => findResources(parts, rows, search)),
   }
 }
 
@@ -53,7 +49,7 @@ function listResources(rows: readonly ResourceRow[], search: string): unknown {
 
 /** `GET /discovery/search`: the operations of the listings that our search finds, in its order. */
 function findResources(
-  directory: Directory,
+  { release, ledger }: DiscoveryParts,
   rows: readonly ResourceRow[],
   search: string,
 ): unknown {
@@ -63,11 +59,14 @@ function findResources(
   const start = readCursor(query.text('cursor'), text)
   const fits = readFilters(query)
   const byListing = Map.groupBy(rows.filter(fits), ({ id }) => id)
-  const found = findIds(directory, text).flatMap((id) => byListing.get(id) ?? [])
+  const ids = findIds(release(), text, Number.POSITIVE_INFINITY)
+  const found = ids.flatMap((id) => byListing.get(id) ?? [])
   const next = start + limit
+  const shown = found.slice(start, next)
+  ledger.usage.searched([...new Set(shown.map(({ id }) => id))], 'api')
   return {
     x402Version: 2,
-    resources: found.slice(start, next).map(({ entry }) => entry),
+    resources: shown.map(({ entry }) => entry),
     pagination: { limit, cursor: next < found.length ? toPageToken(String(next), text) : null },
   }
 }
@@ -77,22 +76,6 @@ function readCursor(token: string | undefined, text: string): number {
   const start = readPageToken(token, text)
   if (start === null) throw new QueryFault('cursor: expected the cursor of a page before.')
   return Number(start)
-}
-
-function findIds(directory: Directory, text: string): string[] {
-  const ids: string[] = []
-  for (let offset = 0; offset < MOST_LISTINGS; offset += SEARCH_STEP) {
-    const found = directory.search({
-      ...(text !== '' && { q: text }),
-      kind: 'http_api',
-      limit: SEARCH_STEP,
-      offset,
-    })
-    if ('problems' in found) return ids
-    for (const { id } of found.rows) ids.push(id)
-    if (ids.length >= found.total) return ids
-  }
-  return ids
 }
 
 /** Filters judge what was published, as `accepts` holds nothing. */

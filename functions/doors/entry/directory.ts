@@ -5,9 +5,11 @@ import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import type { StatsView } from '../../../src/domain/views/stats-view.ts'
 import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+import { readId } from '../../../src/search/index/index-rows.ts'
+import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { type ComparisonReply, createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { currentId, readBuilt } from '../../release/release.ts'
+import { currentId, type Release, readBuilt } from '../../release/release.ts'
 import { createFindOperations, type FindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 
@@ -75,6 +77,17 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
     kit: (id) => readOf<KitView>(kitPath, id),
     facets: async () => toFacets(await read<StatsView>('/api/v1/stats')),
   }
+}
+
+/**
+ * Ids of the listings that a text finds, the best first; without words all, the most trusted first.
+ * Nothing is counted as shown: the door says what it shows.
+ */
+export function findIds({ search }: Pick<Release, 'search'>, text: string, most: number): string[] {
+  const q = text.toWellFormed().trim()
+  const limit = Math.max(1, Math.min(most, search.organic.rows))
+  const { organic } = searchIndex(search, { ...(q !== '' && { q }), limit, offset: 0 })
+  return organic.rows.map(({ row }) => readId(search, 'organic', row))
 }
 
 function toFacets(stats: StatsView | null): Facets {
