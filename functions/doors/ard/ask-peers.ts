@@ -43,17 +43,10 @@ export interface PeerQuestion {
  * nothing is sent twice.
  */
 export function createPeerSearch(parts: PeerParts) {
-  const { config, resolver, release, clock } = parts
+  const { config, resolver, release } = parts
   const places = createBudget(SLOTS)
-  const restingUntil = new Map<string, number>()
   const own = new URL(config.BASE_URL)
-  /** @returns why a peer is not asked now; null where it may be */
-  const findHindrance = ({ url }: Peer) => {
-    if (isOwnHost(new URL(url), own)) return 'own_address'
-    if (findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS }) !== null)
-      return 'address_refused'
-    return (restingUntil.get(url) ?? 0) > clock.now() ? 'resting' : null
-  }
+  const ask = createOneAsker(parts, own)
   return async function askPeers(question: PeerQuestion, event: H3Event): Promise<PeerAnswer[]> {
     const { peers } = release()
     // Who asks on our behalf gets what is ours: we asked already.
@@ -65,6 +58,7 @@ export function createPeerSearch(parts: PeerParts) {
     if (typeof place === 'string')
       return peers.map((peer) => ({ peer, results: null, outcome: 'busy' }))
     const seconds = readBudget(event.req.headers.get('prefer'))
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
     const asker = createAsker({
       config,
       resolver,
@@ -72,38 +66,9 @@ export function createPeerSearch(parts: PeerParts) {
       isOwnAddress: socket && createOwnAddress(config.HOST, socket),
       limits: { ...ASK_LIMITS, bodyBytes: MOST_BYTES, decodedBytes: MOST_BYTES },
     })
-    const request = {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        prefer: `wait=${seconds}`,
-        via: `1.1 ${own.host}`,
-      },
-      body: toBody(question.query),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]),
-    }
-    const rules = {
-      allowPrivate: config.PRIVATE_TARGETS,
-      hostname: own.hostname,
-      constraints: question.constraints,
-    }
-    const ask = async (peer: Peer): Promise<PeerAnswer> => {
-      const hindrance = findHindrance(peer)
-      if (hindrance !== null) return { peer, results: null, outcome: hindrance }
-      const token = config.PEER_TOKENS[peer.url]
-      const headers = {
-        ...request.headers,
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      }
-      const asked = { ...request, url: `${peer.url}/search`, headers }
-      const answer = await askPeer(asker, asked, rules)
-      // A caller in a hurry says nothing of a peer that takes its time.
-      if (answer.results === null && !(answer.outcome === 'timeout' && seconds < BUDGET_S))
-        restingUntil.set(peer.url, clock.now() + REST_MS)
-      return { peer, ...answer }
-    }
     try {
-      return await Promise.all(peers.map(ask))
+      const asked = { ...question, seconds, signal: ended }
+      return await Promise.all(peers.map((peer) => ask(peer, asker, asked)))
     } finally {
       place.release()
       await asker.close()
@@ -112,6 +77,38 @@ export function createPeerSearch(parts: PeerParts) {
 }
 
 type PeerParts = Pick<Parts, 'config' | 'resolver' | 'release' | 'clock' | 'limits'>
+type Asked = PeerQuestion & { seconds: number; signal: AbortSignal }
+
+/** Asks one peer, unless it is ourselves, stands where it may not, or failed just now. */
+function createOneAsker({ config, clock }: Pick<PeerParts, 'config' | 'clock'>, own: URL) {
+  const restingUntil = new Map<string, number>()
+  const allowPrivate = config.PRIVATE_TARGETS
+  const findHindrance = (url: string) => {
+    if (isOwnHost(new URL(url), own)) return 'own_address'
+    if (findUrlFault(url, { allowPrivate }) !== null) return 'address_refused'
+    return (restingUntil.get(url) ?? 0) > clock.now() ? 'resting' : null
+  }
+  return async (peer: Peer, asker: Asker, asked: Asked): Promise<PeerAnswer> => {
+    const { query, constraints, seconds, signal } = asked
+    const hindrance = findHindrance(peer.url)
+    if (hindrance !== null) return { peer, results: null, outcome: hindrance }
+    const token = config.PEER_TOKENS[peer.url]
+    const headers = {
+      'content-type': 'application/json',
+      prefer: `wait=${seconds}`,
+      via: `1.1 ${own.host}`,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    }
+    const url = `${peer.url}/search`
+    const request = { method: 'POST', url, headers, body: toBody(query), signal }
+    const rules = { allowPrivate, hostname: own.hostname, constraints }
+    const answer = await askPeer(asker, request, rules)
+    // A caller in a hurry says nothing of a peer that takes its time.
+    if (answer.results === null && !(answer.outcome === 'timeout' && seconds < BUDGET_S))
+      restingUntil.set(peer.url, clock.now() + REST_MS)
+    return { peer, ...answer }
+  }
+}
 
 function toBody({ filter, ...query }: ArdQuery): string {
   const isFiltered = Object.keys(filter).length > 0
