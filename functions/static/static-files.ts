@@ -121,7 +121,7 @@ async function send(
   { file, status, read, report, isDownload = false }: Sending,
 ): Promise<void> {
   const variant = chooseVariant(file, isDownload ? 'gzip' : req.headers['accept-encoding'])
-  const { bare, full } = headersOf(file, variant, isDownload)
+  const { bare, full } = isDownload ? toDownload(variant) : variant
   if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
     res.writeHead(304, bare).end()
     return
@@ -136,63 +136,54 @@ async function send(
   }
 }
 
-/** What a file is sent as, by coding: the same for every request of a release. */
-interface Prepared {
-  plain: Variant
-  br: Variant | null
-  gz: Variant | null
-  /** By the variant's name, and how it is sent. */
-  headers: Map<string, Sent>
-}
-
-/** The headers of an answer: without a body, and with the variant as its body. */
-interface Sent {
+/** A variant with the headers of its answers, without a body and with it. */
+interface Sent extends Variant {
   bare: Record<string, string>
   full: Record<string, string>
 }
+
+/** What a file is sent as, by coding: the same for every request of a release. */
+type Prepared = Record<'plain', Sent> & Record<'br' | 'gz', Sent | null>
 
 const prepared = new WeakMap<StaticFile, Prepared>()
 
 function prepare(file: StaticFile): Prepared {
   const known = prepared.get(file)
   if (known !== undefined) return known
-  const { file: name, digest, size, br, gz } = file
-  const made: Prepared = {
-    plain: { name, etag: `"${digest}"`, size, coding: null },
-    br: br > 0 ? { name: `${name}.br`, etag: `"${digest}-br"`, size: br, coding: 'br' } : null,
-    gz: gz > 0 ? { name: `${name}.gz`, etag: `"${digest}-gz"`, size: gz, coding: 'gzip' } : null,
-    headers: new Map(),
+  const { size, br, gz } = file
+  const made = {
+    plain: toSent(file, null, { size, ending: '' }),
+    br: br > 0 ? toSent(file, 'br', { size: br, ending: 'br' }) : null,
+    gz: gz > 0 ? toSent(file, 'gzip', { size: gz, ending: 'gz' }) : null,
   }
   prepared.set(file, made)
   return made
 }
 
-function headersOf(file: StaticFile, variant: Variant, isDownload: boolean): Sent {
-  const { headers } = prepare(file)
-  const name = isDownload ? 'download' : variant.name
-  const known = headers.get(name) ?? toHeaders(file, variant, isDownload)
-  headers.set(name, known)
-  return known
-}
-
-function toHeaders(file: StaticFile, variant: Variant, isDownload: boolean): Sent {
-  const { etag, size, coding } = variant
+function toSent(
+  file: StaticFile,
+  coding: Variant['coding'],
+  { size, ending }: { size: number; ending: string },
+): Sent {
   const fixed = fileHeaders(file)
   const isCompressed = file.br > 0 || file.gz > 0
   const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
     (name) => name !== undefined,
   )
-  const bare = {
-    ...fixed,
-    etag,
-    ...(vary.length > 0 && { vary: vary.join(', ') }),
-    ...(isDownload && { 'content-type': 'application/gzip' }),
-  }
-  const encoding = coding === null || isDownload ? {} : { 'content-encoding': coding }
-  return { bare, full: { ...bare, ...encoding, 'content-length': String(size) } }
+  const etag = `"${file.digest}${ending && `-${ending}`}"`
+  const bare = { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
+  const encoding = coding === null ? {} : { 'content-encoding': coding }
+  const full = { ...bare, ...encoding, 'content-length': String(size) }
+  return { name: `${file.file}${ending && `.${ending}`}`, etag, size, coding, bare, full }
 }
 
-function chooseVariant(file: StaticFile, accepted: string | undefined): Variant {
+function toDownload({ bare, full }: Sent): Pick<Sent, 'bare' | 'full'> {
+  const type = { 'content-type': 'application/gzip' }
+  const { 'content-encoding': _, ...plain } = full
+  return { bare: { ...bare, ...type }, full: { ...plain, ...type } }
+}
+
+function chooseVariant(file: StaticFile, accepted: string | undefined): Sent {
   const { plain, br, gz } = prepare(file)
   if (br !== null && acceptsEncoding(accepted, 'br')) return br
   if (gz !== null && acceptsEncoding(accepted, 'gzip')) return gz

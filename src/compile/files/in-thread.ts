@@ -11,12 +11,12 @@ export const FILES_WORKER = new URL('./files-worker.ts', import.meta.url)
 export function inThread<Result>(
   program: URL,
   workerData: unknown,
-  ended: string | (() => string),
+  ended: string,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(program, { workerData })
     worker.once('message', resolve)
     worker.once('error', reject)
-    worker.once('exit', () => reject(new Error(typeof ended === 'string' ? ended : ended())))
+    worker.once('exit', () => reject(new Error(ended)))
   })
 }
