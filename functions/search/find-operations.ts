@@ -21,8 +21,8 @@ const OF_ONE_LISTING = 2
 const LOOKED_AT = 100
 /** Of an operation behind the first: three results stay within a kilobyte and a half. */
 const MOST_BYTES = 160
-const FITTING = 'What is known to be so stands first.'
-const NONE_FITTING = 'Nothing known to be so is half as relevant as the best match.'
+const FITTING = 'Results that pass this filter come first.'
+const NONE_FITTING = 'No good match passes this filter, so other results come first.'
 /** What a search of listings takes and this one does not. */
 const NOT_TAKEN = new Set(['view', 'explain', 'facets', 'sort'])
 

@@ -67,7 +67,7 @@ describe('words that sound like a filter', () => {
   test('are never offered where nothing is left', () => {
     const { suggested, notes } = search('travel over mpp')
     expect(suggested).toEqual([])
-    expect(notes).toContain('Left out “over mpp”: no match is known to be so.')
+    expect(notes).toContain('Left out “over mpp”: it would leave no results.')
   })
 
   test('two of them are also offered together', () => {

@@ -64,7 +64,7 @@ describe('what to call for a task', () => {
     const { results, notes } = answer('an API I can pay with MPP')
     for (const { operation } of results)
       expect(operation.offers?.map(({ rail }) => rail) ?? ['mpp']).toContain('mpp')
-    expect(notes).toContain('What is known to be so stands first.')
+    expect(notes).toContain('Results that pass this filter come first.')
     for (const { operation } of answer('query a local Postgres database').results)
       expect(operation.url).toBeUndefined()
   })
@@ -72,7 +72,7 @@ describe('what to call for a task', () => {
   test('or a note says that nothing of the kind answers', () => {
     const { results, notes } = answer('A2A agent that books travel')
     expect(results[0]?.listing.kind).not.toBe('a2a_agent')
-    expect(notes.join()).toContain('Nothing known to be so is half as relevant')
+    expect(notes.join()).toContain('No good match passes this filter')
   })
 
   test('filters are those of the search', () => {

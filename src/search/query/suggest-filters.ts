@@ -58,7 +58,7 @@ export function suggestFilters(
     notes: told.map(({ phrase: { written, parameter, value }, total }) =>
       total > 0
         ? `Left out “${written}”: ${parameter}=${value} leaves ${total} of these results.`
-        : `Left out “${written}”: no match is known to be so.`,
+        : `Left out “${written}”: it would leave no results.`,
     ),
   }
 }
