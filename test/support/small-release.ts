@@ -37,6 +37,7 @@ export function writeSmallRelease(dir: string, name: string): void {
       name: 'Waypost',
       short_name: 'Waypost',
       strapline: 'Find services',
+      reading: 'Search and reads are free.',
       legal: [],
       public_badges: [],
       made_with: false,

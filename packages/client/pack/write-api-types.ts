@@ -40,7 +40,9 @@ for (const { file, text } of toApiTypeFiles()) {
 export function toApiTypeFiles(): { file: string; text: string }[] {
   // As it is published: through JSON, whose members the generator looks at one by one.
   const published: PublishedApi = JSON.parse(
-    JSON.stringify(createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '' })),
+    JSON.stringify(
+      createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '', reading: '' }),
+    ),
   )
   const texts = toApiTypes(published, {
     roots: ANSWERS,

@@ -14,7 +14,7 @@ const INTERFACE_VERSION = '0.1.0'
  */
 export function createOpenApi(
   baseUrl: string,
-  site: Pick<SiteNames, 'name' | 'strapline'>,
+  site: Pick<SiteNames, 'name' | 'strapline' | 'reading'>,
 ): Record<string, unknown> {
   const paths = toPaths()
   return {
@@ -23,8 +23,7 @@ export function createOpenApi(
       title: site.name,
       version: INTERFACE_VERSION,
       summary: `${site.strapline}.`,
-      description:
-        'Search and reads are free and need no key. Trust comes only from payments verified on-chain; nothing in the order of results can be bought.',
+      description: `${site.reading} Trust comes only from payments verified on-chain; nothing in the order of results can be bought.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
