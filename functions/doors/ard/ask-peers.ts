@@ -18,7 +18,7 @@ import { takeForDoor } from '../entry/door-limits.ts'
 /** What peers have together, where the caller sends no `Prefer: wait=<seconds>` (RFC 7240). */
 const BUDGET_S = 2
 const MOST_BUDGET_S = 10
-/** Searches that wait for peers, so that a circle of registries ends however they forget its marks. */
+/** Searches that wait for peers: a circle of registries ends here where one of them drops our mark. */
 const SLOTS = { perClient: 2, perNetwork: 4, inAll: 16 }
 /** A peer that failed is not asked again for so long (milliseconds): each search would wait for it. */
 const REST_MS = 30_000

@@ -22,9 +22,9 @@ const TYPES = ['application/json', 'text/event-stream']
 export type AnswerToolCall = (req: Request, json: unknown) => Promise<JSONRPCResponse | null>
 
 /**
- * Answers what nearly every message is, a plain call of a tool, by one server of the official package
- * that stays: its door makes one for each request, and an event stream for each answer. A call needs
- * neither: the tools keep nothing between two, and every client takes JSON.
+ * Answers plain calls of tools, which most messages are, by one server of the official package that
+ * stays. The package's own door makes a server for each request and an event stream for each answer.
+ * A call needs neither: tools keep nothing between two calls, and every client takes JSON.
  */
 export function createToolCalls(makeServer: () => McpServer): AnswerToolCall {
   const waiting = new Map<unknown, (answer: JSONRPCResponse) => void>()

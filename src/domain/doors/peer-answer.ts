@@ -92,7 +92,7 @@ export function fuseRanks<Entry extends Pick<PeerResult, 'identifier' | 'url' | 
     const byKey = new Map<string, { entry: Entry; rank: number }>()
     for (const [rank, entry] of list.entries()) {
       const key = JSON.stringify([entry.identifier, entry.url, entry.data])
-      // Who repeats itself counts once.
+      // An entry that a list repeats counts once.
       if (!byKey.has(key)) byKey.set(key, { entry, rank })
     }
     for (const [key, { entry, rank }] of byKey) {
