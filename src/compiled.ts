@@ -57,7 +57,12 @@ export interface ListingHistory {
   /** What changed between two looks, newest first. */
   drift: readonly Drift[]
   /** When and where its operations, tools or skills were read; null where nobody looked. */
-  seen: Pick<Interface, 'at' | 'from' | 'server' | 'truncated'> | null
+  seen: Seen | null
+}
+
+interface Seen extends Pick<Interface, 'at' | 'from' | 'server' | 'truncated'> {
+  /** No person wrote any of the descriptions here. */
+  is_sellers_text: boolean
 }
 
 export interface CompiledSite {

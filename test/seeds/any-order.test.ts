@@ -177,8 +177,8 @@ describe('three sources of one service', () => {
     ])
     expect(toSourceLines({ sources }, table).map(({ differs }) => differs)).toEqual([
       '',
-      `There: $0.005 a call. It does not name 1 operation of these. There, payments go to ${WALLET.toLowerCase()}.`,
-      'There: $0.02 a call.',
+      `It says $0.005 a call. It leaves out 1 operation. It sends payments to ${WALLET.toLowerCase()}.`,
+      'It says $0.02 a call.',
     ])
   })
 
@@ -412,7 +412,7 @@ describe('an MCP server of a registry, two catalogues and its own manifests', ()
       source: 'toolhive_registry',
       differs: { tools_missing: 1 },
     })
-    expect(toSourceLines({ sources }, table)[2]?.differs).toBe('It does not name 1 tool of these.')
+    expect(toSourceLines({ sources }, table)[2]?.differs).toBe('It leaves out 1 tool.')
     const orders = fc.shuffledSubarray(tellers, { minLength: tellers.length })
     await fc.assert(
       fc.asyncProperty(orders, async (order) => {

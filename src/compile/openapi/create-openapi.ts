@@ -57,17 +57,19 @@ function toOperation(
   facts: OperationFacts,
   method: string | null,
 ): Record<string, unknown> {
-  const body =
-    facts.body === undefined
-      ? {}
-      : { requestBody: { required: true, content: jsonContent(facts.body) } }
+  const { body } = facts
   return {
     operationId: method === null ? id : `${id}_${method.toLowerCase()}`,
     summary: facts.summary,
     description: facts.description,
     tags: [facts.tag],
     parameters: toParameters(id),
-    ...body,
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: toRef(body.schema), example: body.example } },
+      },
+    }),
     ...(facts.for_sellers && { security: [{ session: [] }] }),
     responses: toResponses(facts),
   }

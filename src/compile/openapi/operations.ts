@@ -62,7 +62,7 @@ const OperationSchema = v.pipe(
     answers: v.optional(v.record(v.string(), v.string()), { 200: 'OK' }),
     /** Type of the body where it is not JSON. */
     media: v.optional(v.string()),
-    body: v.optional(name),
+    body: v.optional(v.strictObject({ schema: name, example: v.record(v.string(), v.unknown()) })),
     /** Takes the cookie of a session. */
     for_sellers: v.optional(v.boolean(), false),
     writes: v.optional(v.boolean(), false),

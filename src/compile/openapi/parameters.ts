@@ -33,7 +33,7 @@ const PATH_TEXTS: Readonly<Record<string, { description: string; example: string
   },
   token: {
     description: 'Token of a watch, as its links have it.',
-    example: 'q3fA0yJ6mB1nC8dE5gH2jK7lP4rS9tU0vW3xY6zA1bC',
+    example: 'TOKEN',
   },
   slug: {
     description: 'Last part of the address of a comparison page, as listed at /api/v1/compare.',

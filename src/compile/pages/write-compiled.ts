@@ -90,7 +90,7 @@ function toCompiledListing(
   }
 }
 
-function toHistory({ evidence, trust }: DerivedListing): ListingHistory {
+function toHistory({ evidence, facts, trust }: DerivedListing): ListingHistory {
   const { interface: seen, probes = [] } = evidence
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
@@ -103,6 +103,8 @@ function toHistory({ evidence, trust }: DerivedListing): ListingHistory {
         : {
             at: seen.at,
             from: seen.from,
+            is_sellers_text:
+              [...facts.http, ...(facts.tools ?? []), ...(facts.skills ?? [])].length === 0,
             ...(seen.server !== undefined && { server: seen.server }),
             ...(seen.truncated !== undefined && { truncated: seen.truncated }),
           },

@@ -89,7 +89,9 @@ export const OptOutBodySchema = v.strictObject({
     v.pipe(v.boolean(), v.description('False brings the listing back; true if absent.')),
   ),
   moved_to: v.optional(
-    described('Another listing of yours that this one is now: old addresses lead to it.'),
+    described(
+      'Another listing of yours that this one is now: its addresses, history and payout proofs go there.',
+    ),
   ),
 })
 export const OptOutSchema = v.object({

@@ -12,6 +12,8 @@ export interface CallRow {
   tag: CallTag | null
   /** Null where the page has no room for them: kit.json has them all. */
   params: CallParam[] | null
+  /** Said where `params` is empty. */
+  withoutParams: string
   /** What is a guess. */
   assumed: readonly string[]
 }
@@ -77,11 +79,12 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
     ...PLAIN,
     name,
     text: description,
+    withoutParams: 'Its card gives no example.',
     params: examples.map((text) => ({ name: 'Example', type: '', text, isRequired: false })),
   }
 }
 
-const PLAIN = { verb: null, price: null, tag: null, params: [], assumed: [] } as const
+const PLAIN = { verb: null, price: null, tag: null, assumed: [] } as const
 
 function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
@@ -97,6 +100,9 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
             ? { text: 'writes', tone: 'strong' }
             : null,
     params: toSchemaParams(tool.input_schema),
+    withoutParams: isRecord(tool.input_schema.properties)
+      ? 'Takes no input.'
+      : 'We do not know its inputs.',
   }
 }
 
@@ -119,6 +125,7 @@ function toOperationRow(operation: Kit['operations'][number], url: string): Call
       })),
       ...(body?.schema === undefined ? [] : toSchemaParams(body.schema)),
     ],
+    withoutParams: 'No input is described.',
     assumed: operation.assumed ?? [],
   }
 }

@@ -14,7 +14,13 @@ const ParameterSchema = v.object({
   schema: v.optional(v.record(v.string(), v.unknown()), {}),
 })
 const ContentSchema = v.optional(
-  v.record(v.string(), v.object({ schema: v.optional(v.record(v.string(), v.unknown()), {}) })),
+  v.record(
+    v.string(),
+    v.object({
+      schema: v.optional(v.record(v.string(), v.unknown()), {}),
+      example: v.optional(v.unknown()),
+    }),
+  ),
   {},
 )
 const ResponseSchema = v.object({
@@ -145,8 +151,9 @@ function toEndpoint(
   components: Components,
   fill: (text: string) => string,
 ): ApiEndpoint {
-  const body = operation.requestBody?.content['application/json']?.schema
-  const bodyFields = body === undefined ? [] : toSchemaFields(resolve(body, components.schemas))
+  const body = operation.requestBody?.content['application/json']
+  const bodyFields =
+    body === undefined ? [] : toSchemaFields(resolve(body.schema, components.schemas))
   return {
     id: operation.operationId,
     tag: operation.tags[0] ?? 'Other',
@@ -173,7 +180,7 @@ function toEndpoint(
         schema: toSchemaName(content['application/json']?.schema),
       }
     }),
-    curl: toCurl(methods, path, bodyFields, operation, fill),
+    curl: toCurl(methods, path, body?.example, operation, fill),
   }
 }
 
@@ -201,7 +208,7 @@ function toSchemaName(schema: Record<string, unknown> | undefined): string | nul
 function toCurl(
   methods: string[],
   path: string,
-  bodyFields: ApiField[],
+  body: unknown,
   operation: Operation,
   fill: (text: string) => string,
 ): string {
@@ -213,16 +220,10 @@ function toCurl(
   const lines = [fill(`curl -s '{base_url}${path}${query}${relay}'`)]
   if (method !== 'GET') lines.push(`-X ${method}`)
   if (operation.security.length > 0) lines.push("-b 'session=…'")
-  if (bodyFields.length > 0) {
-    const body = Object.fromEntries(
-      bodyFields.filter(({ isRequired }) => isRequired).map(({ name }) => [name, toSample(name)]),
+  if (body !== undefined)
+    lines.push(
+      "-H 'content-type: application/json'",
+      `-d '${fill(JSON.stringify(body).replace('LISTING', '{listing_id}'))}'`,
     )
-    lines.push("-H 'content-type: application/json'", `-d '${fill(JSON.stringify(body))}'`)
-  }
   return lines.join(' \\\n  ')
-}
-
-function toSample(name: string): string {
-  if (name === 'email') return 'you@your-service.example'
-  return name === 'listing_id' ? '{listing_id}' : '…'
 }

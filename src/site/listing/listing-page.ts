@@ -75,7 +75,7 @@ export function toSourceLines(
   })
 }
 
-/** @example toDifferenceText({ price: { min_usd: 0.01, max_usd: 0.02 } }) → 'There: $0.01 to $0.02 a call.' */
+/** @example toDifferenceText({ price: { min_usd: 0.01, max_usd: 0.02 } }) → 'It says $0.01 to $0.02 a call.' */
 function toDifferenceText({
   price,
   operations_missing: operations = 0,
@@ -86,13 +86,11 @@ function toDifferenceText({
   const range =
     price === undefined ? [] : [...new Set([toUsd(price.min_usd), toUsd(price.max_usd)])]
   return [
-    ...(range.length > 0 ? [`There: ${range.join(' to ')} a call.`] : []),
-    ...(operations > 0
-      ? [`It does not name ${toCountText(operations, 'operation')} of these.`]
-      : []),
-    ...(tools > 0 ? [`It does not name ${toCountText(tools, 'tool')} of these.`] : []),
-    ...(more.length > 0 ? [`It names the tools ${more.join(', ')} besides.`] : []),
-    ...(payees.length > 0 ? [`There, payments go to ${payees.join(', ')}.`] : []),
+    ...(range.length > 0 ? [`It says ${range.join(' to ')} a call.`] : []),
+    ...(operations > 0 ? [`It leaves out ${toCountText(operations, 'operation')}.`] : []),
+    ...(tools > 0 ? [`It leaves out ${toCountText(tools, 'tool')}.`] : []),
+    ...(more.length > 0 ? [`It also names the tools ${more.join(', ')}.`] : []),
+    ...(payees.length > 0 ? [`It sends payments to ${payees.join(', ')}.`] : []),
   ].join(' ')
 }
 
