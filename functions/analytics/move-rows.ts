@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { followMoves } from '../../src/domain/derived/tombstone.ts'
 import type { Tables } from '../store/schema/tables.ts'
 
-/** Rows that may stand beside others of the same listing. */
+/** Rows that may exist beside others of the same listing. */
 const PLAIN = ['click', 'settlement', 'settlement_check', 'dispute', 'proposal']
 /** Rows of which a listing has one; the one it has already stays. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }

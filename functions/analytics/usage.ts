@@ -13,7 +13,7 @@ import type { UsageDayTable } from '../store/schema/tables.ts'
 export interface Usage {
   /** These listings were shown so many times. Synchronous and cheap; searches don't wait for it. */
   searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
-  /** Whoever counts by itself is asked to report before counts are written. */
+  /** Parts that count by themselves are asked to report before counts are written. */
   beforeFlush(report: () => void): void
   called(listingId: string): void
   flush(): Promise<void>

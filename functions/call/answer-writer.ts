@@ -71,7 +71,7 @@ export function createAnswerWriter(
 /** Most bytes of a body that are copied to leave with their head. */
 const SHORT_BODY = 4 * 1024
 
-/** Below this a chunk costs less to leave lying than to give back (bytes). */
+/** Below this size a chunk is cheaper to keep than to return (bytes). */
 const LARGE_CHUNK = 16 * 1024
 
 /** A response that was never on a socket may keep what it is handed; a slice is not ours to free. */

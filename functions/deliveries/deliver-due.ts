@@ -181,7 +181,7 @@ function createFinisher({ store: { db }, clock }: DeliverParts) {
       waiting.push(finished)
       if (waiting.length > 1) return
       writing = writing.then(write)
-      // Whoever waits for the end hears of it.
+      // Tells those who wait for the end.
       writing.catch(() => {})
     },
     done: () => writing,

@@ -34,7 +34,7 @@ export interface MeterParts {
   log: Log
   createRpc?: CreateJsonRpc
   wait?: Wait
-  /** This process holds the state's lock, so whoever held the meter is dead. */
+  /** This process holds the state's lock, so the former holder of the meter is dead. */
   isAlone?: boolean
 }
 

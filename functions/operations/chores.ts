@@ -160,7 +160,7 @@ async function probeHosts(
     onProbe: () => {},
   }).finally(() => clearInterval(holding))
   if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
-  // What was left undone is for whoever takes the host next.
+  // The next process that takes the host does what was left undone.
   if (either.aborted) return now()
   return now() + (held_back > 0 ? EVERY_MS : STALE_MS)
 }

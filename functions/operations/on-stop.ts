@@ -5,8 +5,8 @@ const LOOK_EVERY = 500
 
 /**
  * Ends the process in good order once it is asked to. npm hands a signal to the shell between it and
- * us, and most shells die of it without a word to their child: whoever was started by a script of
- * npm's ends when that shell is gone.
+ * us, and most shells die of it without a word to their child: a process that npm's scripts
+ * started ends when that shell is gone.
  *
  * @param stop called once; the process exits with 0 when it is done
  */

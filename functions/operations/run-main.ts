@@ -48,7 +48,7 @@ export function createStderrLog(): Log {
 /**
  * The options and words a command was called with; every command knows `--help`.
  *
- * @param mostWords how many words may stand beside the options
+ * @param mostWords how many words may follow beside the options
  * @throws UsageError that ends with `help`
  */
 export function readCommandLine<const Options extends ParseArgsOptionsConfig>(

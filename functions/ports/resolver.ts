@@ -15,7 +15,7 @@ const LOOK_EVERY = 1000
 
 /**
  * Names to addresses and TXT records, as a port. `addresses` gives every A and AAAA answer and
- * rejects (Node's DNS error codes) when there is none; `txt` gives each record as its strings, none as
+ * rejects (Node's DNS error codes) without one; `txt` gives each record as its strings, none as
  * an empty list.
  */
 export interface Resolver {
@@ -60,7 +60,7 @@ const QUORUM = 2
 
 /**
  * TXT records that two servers give. Each server is asked by itself: a list handed to one resolver is
- * only a list of substitutes, and whoever can spoof one answer could take over a listing.
+ * only a list of substitutes, and somebody who can spoof one answer could take over a listing.
  */
 function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'] {
   const resolvers = (servers ?? [null]).map((server) => {

@@ -44,7 +44,7 @@ export interface Release {
 }
 
 /**
- * A JSON file of the release by its address; null where there is none.
+ * A JSON file of the release by its address, or null.
  *
  * @example const view = await readBuilt<ListingView>(release, listingPath(id))
  */

@@ -21,7 +21,7 @@ const MANIFEST = 'manifest.ndjson'
  * every file without a pause, so a server leaves it to a process of its own.
  *
  * @returns the name of the release
- * @throws OperatorError when there is none, it is not whole, or another process works in `outDir`;
+ * @throws OperatorError when the bucket has no release, it is not whole, or another process works in `outDir`;
  *   the one before goes on being served
  */
 export async function pullRelease(bucket: Bucket, outDir: string): Promise<string> {

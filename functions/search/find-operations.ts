@@ -107,7 +107,7 @@ function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
   return [...first, ...later]
 }
 
-/** An agent pays for each byte and calls the first: what makes others long stands in their kits. */
+/** An agent pays for each byte and calls the first result: the kits of the others have their long parts. */
 function readResult(index: SearchIndex, { row, relevance }: RankedRow, isFirst: boolean) {
   const body = readBody(index, 'organic', row)
   // Typed `any` by `JSON.parse`: the build wrote these bytes.

@@ -7,8 +7,8 @@ import { type RawHeaders, valuesOf } from '../../src/domain/relay/relayed-header
  * what was paid to one counts where this very server passed on the 402 that named it, before it was
  * paid. Headers are kept as they came and read only when a payment asks.
  *
- * Known limits: another instance has not seen it, a restart forgets it, and terms that stand in a body
- * alone (x402 version 1) are not read. Such payments are not counted, and nothing is guessed.
+ * Known limits: another instance has not seen it, a restart forgets it, and terms in a body alone
+ * (x402 version 1) are not read. Such payments are not counted, and nothing is guessed.
  */
 export interface SeenPayees {
   /** Notes an answer's terms, where it has any. */

@@ -33,7 +33,7 @@ export interface JobQueueOptions {
   name: string
   /** Milliseconds since the epoch. */
   now: () => number
-  /** This process holds the state's lock, so whoever held a job is dead. */
+  /** This process holds the state's lock, so the former holder of a job is dead. */
   isAlone?: boolean
   holdMs?: number
 }

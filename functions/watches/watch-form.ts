@@ -69,7 +69,7 @@ async function takeWatch(
   const refused = findFault(parts, body) ?? (await takeTurn(parts, 'watch', 'watches', caller))
   if (refused !== null) return refused
   const { email, webhook } = body.deliver
-  // Whoever is asked to confirm did not ask for it, perhaps.
+  // The person we ask to confirm may not have asked for it.
   const asked = email === undefined ? new URL(webhook ?? '').host : mailboxOf(email)
   const sent = await limits.take('watch_sent', asked)
   if (!sent.allowed)

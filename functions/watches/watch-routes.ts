@@ -8,7 +8,7 @@ import type { WatchTable } from '../store/schema/tables.ts'
 import { ENDED } from './watch-form.ts'
 import { endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
 
-/** `GET /api/v1/watches/:token`: the watches of whoever has it. DELETE, and one-click POST (RFC 8058), end its own. */
+/** `GET /api/v1/watches/:token`: the watches of its holder. DELETE, and one-click POST (RFC 8058), end its own. */
 export function createWatchRoutes(parts: Parts): { watches: SellerRoute; watch_end: SellerRoute } {
   const { db } = parts.ledger.store
   const withWatch = (answer: (watch: WatchTable) => Promise<Response>) =>

@@ -83,7 +83,7 @@ export async function findWatch(
   return db.selectFrom('watch').selectAll().where(by, '=', value).executeTakeFirst()
 }
 
-/** The watches of whoever got this one's mails; of a watch without a mailbox itself alone. */
+/** The watches of the person who got this one's mails; of a watch without a mailbox itself alone. */
 export async function listOwn(db: Kysely<Tables>, watch: WatchTable): Promise<WatchTable[]> {
   if (watch.email === null) return [watch]
   const own = db.selectFrom('watch').selectAll().where('email', '=', watch.email)

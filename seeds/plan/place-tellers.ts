@@ -38,7 +38,7 @@ interface Fixed {
  * A server: one shared endpoint is enough where a person wrote the file; otherwise it joins those who
  * offer everything it offers. An API or an agent joins those it shares most operations with, then
  * those at its own address. A person's listing of an API that names no operation stands for its whole
- * origin, and whoever names none joins a person's listing at its origin.
+ * origin, and one that names none joins a person's listing at its origin.
  *
  * @param tellers in the order of precedence
  */

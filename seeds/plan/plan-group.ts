@@ -198,7 +198,7 @@ function withEarlierDay(
   )
 }
 
-/** A file that no person touched has its fields in one order, whoever added which. */
+/** A file that no person touched has its fields in one order, no matter which source added them. */
 function asRendered(text: string): string {
   const fields = parseListingFields(text)
   const facts = fields === null ? null : toSeedFacts(fields)

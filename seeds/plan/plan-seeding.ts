@@ -59,7 +59,7 @@ function toLeft({ file, said }: LockEntry): LeftRows {
   return { file, sources: toSaidFacts(said ?? {})?.sources ?? [] }
 }
 
-/** What people edited keeps its address: whoever would have left it for another draws that one in. */
+/** What people edited keeps its address: a source that would have moved it to another brings that one here. */
 function placeAll(draft: Draft, tellers: readonly Teller[]): Group[] {
   const handMade = findHandMade(draft, tellers)
   const groups = placeTellers(tellers, { handMade, edited: [] })

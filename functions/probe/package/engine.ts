@@ -128,7 +128,7 @@ export function lastLineOf(text: string): string {
   return toInertLine(line, 120) || 'no reason given'
 }
 
-/** Absolute folders only: an empty or relative entry would be whatever folder we stand in. */
+/** Absolute folders only: an empty or relative entry would mean the current folder. */
 export function findOnPath(name: string, path: string): string | null {
   const places = path.split(delimiter).filter((folder) => isAbsolute(folder))
   return places.map((folder) => join(folder, name)).find(isExecutable) ?? null

@@ -8,7 +8,7 @@ export const CHECK_STATES = ['waiting', 'counted', 'done', 'refused', 'given_up'
 export type SeenBy = 'relay' | 'meter' | 'both'
 
 const ofSeller = withRule(text, 'references seller (id) on delete cascade')
-/** A proof ends with its claim: whoever claims the listing later proves its payouts again. */
+/** A proof ends with its claim: the next owner of the listing proves its payouts again. */
 const ofClaim = withRule(text, 'references claim (id) on delete cascade')
 /** `''` where a click or search named none. */
 const source = textOf<ClickSource | ''>()
@@ -109,7 +109,7 @@ export const BASELINE = {
     called_at: withRule(moment, 'default 0'),
     answered_at: withRule(moment, 'default 0'),
   }),
-  /** Each transfer counts once, ever, whoever reports it and for whichever listing. */
+  /** Each transfer counts once, ever, for one listing, even if several report it. */
   settlement: table(
     {
       ...transfer,

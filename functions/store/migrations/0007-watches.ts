@@ -31,7 +31,7 @@ export const WATCHES = {
   /** Who is told what. Of a claim, its seller is told of the listing for as long as the claim is verified. */
   watch: table({
     id: key,
-    /** In every link of it: whoever has it may see and end the watch. */
+    /** In every link of the watch: its holder may see and end the watch. */
     token: unique,
     kind: textOf<'listing' | 'query' | 'payee'>(),
     target: text,

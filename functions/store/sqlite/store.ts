@@ -79,7 +79,7 @@ function createLedgerFile(file: string): void {
 /** SQLite would take it for a new one, and delete the log that may still hold what was in it. */
 function emptied(file: string): OperatorError {
   return new OperatorError(
-    `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Where there is none, move the file away: a new ledger begins.`,
+    `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
   )
 }
 

@@ -61,7 +61,7 @@ export interface PeerRules extends UrlRules {
   constraints: readonly Constraint[]
 }
 
-/** @returns the entries of a peer's answer that may be shown; null where it is none */
+/** @returns the entries of a peer's answer that may be shown; null where it cannot be read */
 export function readPeerAnswer(text: string, rules: PeerRules): PeerResult[] | null {
   const answer = v.safeParse(AnswerSchema, parseJson(text))
   if (!answer.success) return null

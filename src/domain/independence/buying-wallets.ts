@@ -3,7 +3,7 @@ import { normalizeWallet } from '../wash/wash-rules.ts'
 
 /** What was paid in the window, and to whom. */
 export interface Market {
-  /** Counted payments of the window by listing id; one to a shared payout stands with each listing. */
+  /** Counted payments of the window by listing id; one to a shared payout is listed with each listing. */
   payments: ReadonlyMap<string, readonly Settlement[]>
   /** Those before the window: they say from whom a wallet bought first, and count for nothing. */
   earlier?: ReadonlyMap<string, readonly Settlement[]>
@@ -11,7 +11,7 @@ export interface Market {
   operatorOf: ReadonlyMap<string, string>
   /** Operators known to be independent of each other and of everybody here. */
   seeds: ReadonlySet<string>
-  /** Operators that sell what is as good as money: whoever pays them has given nothing away. */
+  /** Operators that sell what is as good as money: their buyers have given nothing away. */
   cashLike: ReadonlySet<string>
 }
 
@@ -117,7 +117,7 @@ function createNames() {
   }
 }
 
-/** A payment that stands with several listings of one operator is new once. */
+/** A payment listed with several listings of one operator is new once. */
 const KINDS = ['new', 'again', 'earlier'] as const
 type Kind = (typeof KINDS)[number]
 
@@ -160,7 +160,7 @@ function createRows(size: number) {
   }
 }
 
-/** A payment that stands with several listings of one operator was made once. */
+/** A payment listed with several listings of one operator was made once. */
 function createOnce(ofSeveral: ReadonlySet<string>) {
   const seen = new Set<string>()
   return ({ network, transaction, log_index }: Settlement, operator: string): boolean => {

@@ -1,7 +1,7 @@
 /**
  * The largest flow through a network (Dinic 1970, shortest paths first). What flows first stays:
  * later paths may lead it another way, and never take it from the edge it came in by. Edges of one
- * node are tried in the order they were added, so whoever comes first is served first.
+ * node are tried in the order they were added, so the first comer is served first.
  *
  * Capacities are whole numbers: sums are exact. Edges lie in typed arrays beside those of the same
  * node, since a market has millions of them.
@@ -80,7 +80,7 @@ interface State {
   starts: Int32Array
   /**
    * By place: the node at the other end, as its complement where nothing can come from there. A market
-   * fits no cache, so what a search reads stands in one list.
+   * fits no cache, so one list holds all that a search reads.
    */
   ends: Int32Array
   /** By place: that of the way back. */

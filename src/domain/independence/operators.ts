@@ -28,7 +28,7 @@ export interface OperatorFacts {
   owner: string
   /** CAIP-10, those that are its own: what a 402 names ties nobody. */
   owned: readonly string[]
-  /** CAIP-10, proved by their holder: whoever signs for an address signs for it on every chain. */
+  /** CAIP-10, proved by their holder: a signature for an address is good on every chain. */
   proven: readonly string[]
 }
 

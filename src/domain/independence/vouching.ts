@@ -12,7 +12,7 @@ export const VOUCHING = {
   sellersBetween: 6,
 } as const
 
-/** What whoever invented these buyers of one listing would have given away to others. */
+/** What somebody who invented these buyers of one listing would have given away to others. */
 export function costOfBuyers(buyers: number): number {
   return buyers * VOUCHING.usdAListing
 }
@@ -33,8 +33,8 @@ const STEPS = { direct: 4, aSeller: 3 } as const
  * are independent of the listing.
  *
  * It is one maximum flow over the whole market, after Levien's Advogato: from each wallet through what
- * it paid, to the operators of a public list, or through an operator to whoever else paid that one and
- * what those paid. No dollar vouches twice, so by the min-cut theorem a ring of wallets and shops,
+ * it paid, to the operators of a public list, or through an operator to others who paid that one and what
+ * those paid. No dollar vouches twice, so by the min-cut theorem a ring of wallets and shops,
  * however shaped, is vouched for no further than it gave money to others and strangers paid its shops.
  *
  * What a wallet gave goes to the sellers it bought from first. So a rival that gives a seller's buyers
@@ -72,7 +72,7 @@ export function findVouched(market: Market): Map<string, Set<string>> {
 }
 
 /**
- * Half a share is none. What flows beyond whole shares is taken back and given to those who lack least,
+ * Half a share does not count. What flows beyond whole shares goes from there to those who lack least,
  * some times over.
  */
 function fillInShares(network: FlowNetwork, flows: readonly OwnFlow[]): void {

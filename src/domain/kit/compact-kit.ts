@@ -106,7 +106,7 @@ function toRows(kit: KitView): Row[] {
   ]
 }
 
-/** @returns the place of the wanted row, -1 where there is none */
+/** @returns the place of the wanted row, -1 where no row fits */
 function findWanted(
   { operations }: KitView,
   names: readonly string[],

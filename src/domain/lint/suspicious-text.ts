@@ -5,7 +5,7 @@ import type { Notice } from '../trust/interface.ts'
  * Texts of tools that turn into orders to the agent that reads them. A rule only says where a person
  * should look: honest tools explain in which order they are called, too.
  *
- * Known limit: the rules read English. Whoever knows them can write around them.
+ * Known limit: the rules read English. Somebody who knows them can write around them.
  */
 export const TEXT_RULES = [
   {

@@ -93,7 +93,7 @@ export function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A placeholder stays visible: whoever fills it in must find it. */
+/** A placeholder stays visible, so that the caller finds it. */
 export function encodeValue(value: string): string {
   return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
 }

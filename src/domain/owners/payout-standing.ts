@@ -19,7 +19,7 @@ export interface PayoutFacts {
 export interface PayoutStanding {
   /** A relayed payment to these counts for the listing that was called. */
   counts: readonly string[]
-  /** Of those, the ones whose every payment is the listing's, whoever saw it. */
+  /** Of those, the ones whose every payment is the listing's, no matter who saw it. */
   owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
   contested: readonly string[]
@@ -36,7 +36,7 @@ export const NO_PAYOUTS: PayoutStanding = { counts: [], owned: [], contested: []
  * else's, so of listings on different domains none owns one until one proves it.
  *
  * What only a 402 named is worth a relayed payment and no more: it ties, contests and divides nothing.
- * Whoever names a stranger's payout there sends the stranger his callers' money, and harms nobody.
+ * A seller who names a stranger's payout there sends the stranger his callers' money, and harms nobody.
  */
 export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutStanding> {
   const byPayout = Map.groupBy(listings.flatMap(toTies), ({ key }) => key)

@@ -122,7 +122,7 @@ function toCalled(entry: Called): object[] {
   if (entry.kind === 'http') return []
   if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
   const { registry, identifier, transport, args = [] } = entry
-  // An image's tag is a version: whoever runs another one has it in a file of their own.
+  // An image's tag is a version: a caller who runs another one has it in a file of their own.
   const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
   return [{ registry, identifier: name, transport, args }]
 }

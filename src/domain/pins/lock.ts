@@ -115,7 +115,7 @@ export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   const lines = [
     ...shared,
     ...toSetLines('call', names, Object.keys(is.calls)),
-    // What all calls share has lines of its own, or is none of their own facts.
+    // What all calls share has its own lines, or belongs to no single call.
     ...(shared.length > 0 || isOfEach ? [] : changed.map((call) => `call changed: ${call}`)),
   ]
   return lines.length > 0 || (was.digest === is.digest && changed.length === 0)

@@ -9,7 +9,7 @@ import {
 } from './relayed-headers.ts'
 
 /**
- * Names of the HTTP Field Name Registry, and names that browsers act on without one. What stands in
+ * Names of the HTTP Field Name Registry, and names that browsers act on without one. A name on
  * neither list is a seller's own.
  */
 

@@ -56,7 +56,7 @@ export const TrustMethodSchema = v.object({
   sources: v.array(v.string()),
   never: v.array(v.string()),
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
-  /** What gets past the exclusions: whoever reads a score should know. */
+  /** What gets past the exclusions: readers of a score should know. */
   not_caught: v.array(v.string()),
   /** Coins that a bridge redeems and not their issuer, and whether payments in them count. */
   bridged: v.array(
@@ -205,7 +205,7 @@ const VOUCHING_RULES = [
 ]
 
 const VOUCHING_NOT_CAUGHT = [
-  'Whoever buys from sellers on the list anyway, and splits the purchases over wallets, has buyers for fees alone.',
+  'A seller that buys from sellers on the list anyway can split those purchases over many wallets. They become buyers for the fees alone.',
   'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
   'A rival that pays people to buy from its shops before they ever buy from a seller can take most of that seller’s score. It has to pay everybody who may become a buyer, or go on for 90 days. A rival that knows who will buy pays less: under a dollar in our experiment.',

@@ -24,7 +24,7 @@ const scored = {
   settlements_30d: count,
   /** Payers left out as nobody independent vouches for them; absent where that is not known. */
   unknown_buyers_30d: v.optional(count),
-  /** Dollars that whoever invented these buyers would have given away; absent where that is not known. */
+  /** Dollars that somebody who invented these buyers would have given away; absent where that is not known. */
   cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
   wash_flags: v.array(WashFlagSchema),
   watch: v.array(WatchSchema),
@@ -118,7 +118,7 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
 }
 
 /**
- * What is true beside a score, whoever reads it.
+ * What is true beside a score, on every surface.
  *
  * @example toWorth(trust) → 'Each of these 12 buyers also gave other sellers $0.25 or more. We know nothing about 3 more. Inventing the 12 would have cost $3.'
  */

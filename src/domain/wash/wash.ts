@@ -31,7 +31,7 @@ export interface WashKnowledge {
 
 /**
  * Wash exclusions of `hub-trust-v0.1`, for one listing whose transactions are known.
- * Whoever pays himself is no buyer. What is excluded here is counted nowhere; only its flag shows.
+ * A seller who pays himself is not a buyer. What is excluded here is counted nowhere; only its flag shows.
  *
  * @param settlements of one listing, in any order.
  */

@@ -47,7 +47,7 @@ export const WatchBodySchema = v.strictObject({
 })
 export type WatchBody = v.InferOutput<typeof WatchBodySchema>
 
-/** A watch as whoever has its token sees it. */
+/** A watch as the holder of its token sees it. */
 const WatchSchema = v.object({
   id: v.string(),
   target: TargetSchema,
@@ -83,7 +83,7 @@ export interface WatchNews {
   }
 }
 
-/** `/watch`: the form, and with a token the watches of whoever it was sent to. */
+/** `/watch`: the form, and with a token the watches of the person it was sent to. */
 export type WatchPage = FormPage<
   { kind: 'taken'; started: WatchStarted } | { kind: 'own'; watches: WatchView[]; said: string },
   { target: string; email: string; webhook: string; events: string[]; token: string }
@@ -131,7 +131,7 @@ export function describeChange({ change, facts = {}, reason }: Change): string[]
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
   return Object.entries(facts).map(([name, { was, is }]) => {
     const label = LABELS[name] ?? name
-    // A digest says nothing to people; whoever compares them has the fact itself.
+    // A digest says nothing to people, and who compares digests has the fact itself.
     if (name === 'digest') return `${label} changed`
     if (was === undefined) return `${label}: ${is ?? ''}`
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`

@@ -94,7 +94,7 @@ function toNotes(
       ({ flag, settlements, note }) =>
         `${toCountText(settlements, 'settlement')} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
-    // What that one says stands in the first sentence already.
+    // The first sentence says that already.
     ...watch
       .filter(({ id }) => id !== 'independence_unmeasured')
       .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),

@@ -19,7 +19,7 @@ export interface ListingRow {
   min_usd: number | null
   rails: readonly Rail[]
   trust: number | null
-  /** What stands beside the score; empty for nothing. */
+  /** The text beside the score; empty for nothing. */
   trust_note: string
   buyers: number | null
   remote: boolean

@@ -29,7 +29,7 @@ export interface ChannelEvent {
 export interface ChannelRule {
   /**
    * Where logs do not name the seller, contracts are read whole, and so only once one has paid a payout
-   * of ours. Then a row with this number stands in the ledger. Null where logs name him.
+   * of ours. Then the ledger has a row with this number. Null where logs name him.
    */
   mark: number | null
   isOn(network: string): boolean

@@ -84,7 +84,7 @@ export const SCHEMES = [
     name: 'MPP session on Tempo',
     counted: true,
     reason:
-      'What the chain’s own reserve paid the seller counts, never deposits. Whoever opens a channel there puts in his own money, and nobody can write its events elsewhere. We see it on the chain only: one settlement stands for many calls.',
+      'What the chain’s own reserve paid the seller counts, never deposits. A buyer who opens a channel there puts in his own money, and nobody can write its events elsewhere. We see it on the chain only: one settlement stands for many calls.',
   },
   {
     id: 'tempo_first_session',
@@ -140,7 +140,7 @@ export const SCHEMES = [
     name: 'Permit2 payments inside a bundled transaction',
     counted: false,
     reason:
-      'The call that names the buyer is hidden inside another one, where a contract could stand in for it.',
+      'The call that names the buyer is hidden inside another one, where a contract could imitate it.',
   },
 ] as const satisfies readonly Scheme[]
 

@@ -54,7 +54,7 @@ export function isMemoTransfer(log: EvmLog, coin: string): boolean {
   )
 }
 
-/** Whether the wallet that signed is the one that paid: a contract, or somebody's allowance, is none. */
+/** Whether the wallet that signed is the one that paid: a contract, or somebody's allowance, does not count. */
 export function isOwnMoney(log: EvmLog, call: EvmCall | null): boolean {
   return call !== null && call.from === toAddress(log.topics[1])
 }
