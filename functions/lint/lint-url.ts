@@ -10,7 +10,7 @@ import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-pla
 import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
-import { mediaTypeOf, type ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import { type ProbeReply, toHeadText } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Asker } from '../probe/ask.ts'
 import { toInstant } from '../probe/probe-content.ts'
 import { shakeHands } from '../probe/shake-hands.ts'
@@ -99,9 +99,8 @@ function toWords(reply: ProbeReply): string {
   const ms = `${Math.round(reply.answered ? reply.answer.ms : reply.ms)} ms`
   if (!reply.answered) return toInertLine(`no answer: ${reply.failure} ${reply.detail}, ${ms}`, 200)
   const { answer } = reply
-  const type = mediaTypeOf(answer) || 'no content type'
   const size = `${answer.cut === 'size' ? 'more than ' : ''}${answer.body.length} characters`
-  return toInertLine(`status ${answer.status}, ${type}, ${size}, ${ms}`, 200)
+  return toInertLine(`${toHeadText(answer)}, ${size}, ${ms}`, 200)
 }
 
 /**

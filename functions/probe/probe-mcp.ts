@@ -1,9 +1,10 @@
 import {
+  type Finding,
   judgeStatus,
   toFailureFinding,
+  toFinding,
   toWrong,
-} from '../../src/domain/probe/read/common-outcome.ts'
-import { type Finding, toFinding } from '../../src/domain/probe/read/finding.ts'
+} from '../../src/domain/probe/read/finding.ts'
 import { judgeNoMcp, toMcpFinding } from '../../src/domain/probe/read/judge-mcp.ts'
 import {
   createEventReader,
@@ -23,10 +24,10 @@ import {
 } from '../../src/domain/probe/read/mcp-messages.ts'
 import {
   headerOf,
-  markOf,
   mediaTypeOf,
   type ProbeAnswer,
   type ProbeReply,
+  toHeadText,
 } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Asker } from './ask.ts'
 
@@ -85,12 +86,8 @@ async function judgeUnopened(
 ): Promise<Finding> {
   const mayBeSse = [400, 404, 405].includes(answer.status)
   if (!mayBeSse || !(await isSseOnly(asker, url))) return judgeNoMcp(answer, reply, now())
-  return toFinding({
-    protocol: 'mcp',
-    outcome: 'wrong_protocol',
-    ...markOf(answer),
-    saw: 'only the former HTTP+SSE transport; the listing declares streamable HTTP',
-  })
+  const saw = 'only the former HTTP+SSE transport; the listing declares streamable HTTP'
+  return toFinding({ protocol: 'mcp', outcome: 'wrong_protocol', saw }, answer)
 }
 
 async function findTools(
@@ -229,8 +226,7 @@ function toEndpoint(data: string, url: string): string | null {
 function judgeStream(reply: ProbeReply, now: number): Finding {
   if (!reply.answered) return toFailureFinding('mcp', reply)
   const { answer } = reply
-  const type = mediaTypeOf(answer) || 'no content type'
-  const saw = `status ${answer.status}, ${type}, no stream that names its endpoint`
+  const saw = `${toHeadText(answer)}, no stream that names its endpoint`
   return judgeStatus('mcp', answer, now) ?? toWrong('mcp', answer, saw)
 }
 

@@ -5,8 +5,12 @@ import type {
   PackagePlan,
   PlannedRequest,
 } from '../../src/domain/probe/keep/probe-plan.ts'
-import { toFailureFinding } from '../../src/domain/probe/read/common-outcome.ts'
-import { type Finding, type OtherAnswer, toFinding } from '../../src/domain/probe/read/finding.ts'
+import {
+  type Finding,
+  type OtherAnswer,
+  toFailureFinding,
+  toFinding,
+} from '../../src/domain/probe/read/finding.ts'
 import { judgeCard } from '../../src/domain/probe/read/judge-a2a.ts'
 import { judgeHttp, judgePayment } from '../../src/domain/probe/read/judge-operation.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'

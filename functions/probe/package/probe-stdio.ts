@@ -38,7 +38,7 @@ export async function probeStdio({ ask, end }: StdioSession, plan: PackagePlan):
   const listed = await listTools(ask, info, session)
   if (listed.fault === null) return judgeStdioEnd(end(), 'tools/list', plan)
   if (listed.fault !== undefined) return judgeStdioReply(listed.fault, 'tools/list', plan)
-  const finding = toMcpFinding(info, listed, null)
+  const finding = toMcpFinding(info, listed)
   const names = toPlaceholderNames(plan)
   const saw = names === '' ? finding.saw : `${finding.saw}, with placeholders for ${names}`
   return toFinding({ ...finding, saw, isLocal: true })

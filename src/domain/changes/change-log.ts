@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Gone } from '../derived/tombstone.ts'
+import { present } from '../wire/parse-json.ts'
 
 /**
  * The log of what changed from one release to the next. It lies in `OUT_DIR/changes`, outside the
@@ -97,14 +98,7 @@ export function findDifferences(
     if (was === undefined) return [{ id, change: 'added' }]
     if (is !== undefined) return was.hash === is.hash ? [] : [toChanged(id, was, is)]
     const { reason, moved_to } = gone.get(id) ?? {}
-    return [
-      {
-        id,
-        change: 'removed',
-        ...(reason !== undefined && { reason }),
-        ...(moved_to !== undefined && { moved_to }),
-      },
-    ]
+    return [{ id, change: 'removed', ...present({ reason, moved_to }) }]
   })
 }
 
@@ -112,8 +106,7 @@ function toChanged(id: string, was: ContentHash, is: ContentHash): Difference {
   const [before, after] = [was.facts ?? {}, is.facts ?? {}]
   const isKnown = was.facts !== undefined && is.facts !== undefined
   const facts = (isKnown ? differingNames(before, after) : []).map((name) => {
-    const [old, now] = [before[name], after[name]]
-    return [name, { ...(old !== undefined && { was: old }), ...(now !== undefined && { is: now }) }]
+    return [name, present({ was: before[name], is: after[name] })]
   })
   return {
     ...{ id, change: 'changed', fields: differingNames(was.fields, is.fields) },

@@ -49,17 +49,9 @@ export const ChosenComparisonSchema = v.object({
 })
 export type ChosenComparison = v.InferOutput<typeof ChosenComparisonSchema>
 
-export const CompareListSchema = v.object({
-  pages: v.array(
-    v.object({
-      slug: v.string(),
-      title: v.string(),
-      url: v.string(),
-      updated: v.string(),
-      indexable: v.boolean(),
-    }),
-  ),
-})
+const { slug, title, url, updated, indexable } = CompareSchema.entries
+const ComparePageSchema = v.object({ slug, title, url, updated, indexable })
+export const CompareListSchema = v.object({ pages: v.array(ComparePageSchema) })
 
 export interface CompareContext {
   baseUrl: string
@@ -152,15 +144,7 @@ export function toChosenComparison(
 export function toCompareList(
   pages: readonly CompareView[],
 ): v.InferOutput<typeof CompareListSchema> {
-  return {
-    pages: pages.map(({ slug, title, url, updated, indexable }) => ({
-      slug,
-      title,
-      url,
-      updated,
-      indexable,
-    })),
-  }
+  return { pages: pages.map((page) => v.parse(ComparePageSchema, page)) }
 }
 
 function sumDemand(ids: ReadonlySet<string>, demand: ReadonlyMap<string, Demand>): Demand {

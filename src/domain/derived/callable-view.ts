@@ -3,6 +3,7 @@ import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import { costOf } from '../listing/pricing.ts'
 import { DriftSchema } from '../trust/evidence.ts'
 import { NoticeSchema } from '../trust/interface.ts'
+import { present } from '../wire/parse-json.ts'
 import { ASSUMABLE, AUTH_TYPES, COSTS, HTTP_METHODS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
@@ -40,6 +41,10 @@ export const operationLine = {
 
 export const OperationLineSchema = v.object(operationLine)
 
+const text = v.string()
+const ToolLineSchema = v.object({ name: text, title: v.optional(text), description: text })
+const SkillLineSchema = v.object({ id: text, name: text, description: text })
+
 /** Fields of the full listing that say how it is called. */
 export const callableEntries = {
   /** Names what a caller relies on; changes exactly when any of it does. */
@@ -47,10 +52,8 @@ export const callableEntries = {
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
   operations: v.array(OperationLineSchema),
-  tools: v.array(
-    v.object({ name: v.string(), title: v.optional(v.string()), description: v.string() }),
-  ),
-  skills: v.array(v.object({ id: v.string(), name: v.string(), description: v.string() })),
+  tools: v.array(ToolLineSchema),
+  skills: v.array(SkillLineSchema),
   notices: v.array(NoticeSchema),
   /** Tools, prices and payees as they were and as they are, newest first; absent where none changed. */
   drift: v.optional(v.array(DriftSchema)),
@@ -60,39 +63,26 @@ export const callableEntries = {
 
 const CallableSchema = v.object(callableEntries)
 
-export function toCallableView({
-  facts,
-  surface,
-  notices,
-  digest,
-  evidence,
-}: DerivedListing): v.InferOutput<typeof CallableSchema> {
+export function toCallableView(listing: DerivedListing): v.InferOutput<typeof CallableSchema> {
+  const { facts, surface, notices, digest, evidence } = listing
+  const { registry_name, version } = facts
   return {
     digest,
     cost: costOf(facts),
     auth: facts.auth,
     operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),
-    tools: surface.tools.map(({ name, title, description }) => ({
-      name,
-      ...(title !== undefined && { title }),
-      description: toOneLine(description),
-    })),
-    skills: surface.skills.map(({ id, name, description }) => ({
-      id,
-      name,
-      description: toOneLine(description),
-    })),
+    tools: surface.tools.map((tool) => v.parse(ToolLineSchema, inOneLine(tool))),
+    skills: surface.skills.map((skill) => v.parse(SkillLineSchema, inOneLine(skill))),
     notices,
-    ...(evidence.drift !== undefined && { drift: evidence.drift }),
-    ...(facts.registry_name !== undefined && { registry_name: facts.registry_name }),
-    ...(facts.version !== undefined && { version: facts.version }),
+    ...present({ drift: evidence.drift, registry_name, version }),
   }
 }
 
 const MAX_LINE_LENGTH = 200
 
-/** @example toOneLine('First.\n\nSecond.') → 'First.' */
-function toOneLine(text: string): string {
-  const line = text.trim().split('\n', 1)[0] ?? ''
-  return line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…`
+/** @example inOneLine({ description: 'First.\n\nSecond.' }) → { description: 'First.' } */
+function inOneLine<Told extends { description: string }>(told: Told): Told {
+  const line = told.description.trim().split('\n', 1)[0] ?? ''
+  const isShort = line.length <= MAX_LINE_LENGTH
+  return { ...told, description: isShort ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…` }
 }

@@ -46,6 +46,7 @@ export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
 
 /** Every MCP server under a policy, those that are in first. */
 export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]): PolicyView {
+  const { id, name, note } = policy
   const servers = listings
     .filter(({ facts }) => facts.kind === 'mcp_server')
     .map((listing) => ({
@@ -53,10 +54,6 @@ export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]
       name: listing.facts.name,
       reasons: judgePolicy(policy, listing),
     }))
-  return {
-    id: policy.id,
-    name: policy.name,
-    note: policy.note,
-    servers: servers.sort((a, b) => Number(a.reasons.length > 0) - Number(b.reasons.length > 0)),
-  }
+  servers.sort((a, b) => Number(a.reasons.length > 0) - Number(b.reasons.length > 0))
+  return { id, name, note, servers }
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseChallenges } from '../probe/read/mpp-terms.ts'
-import { parseBase64Json, toBase64 } from '../relay/base64-json.ts'
+import { parseBase64Json, toBase64Url } from '../relay/base64-json.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 
 /** MPP over MCP: members of `_meta` by which terms go out, a credential comes in and a receipt goes out. */
@@ -58,18 +58,18 @@ export function readMppRequired(
 export function toMppHeader(credential: unknown): { name: string; value: string } | null {
   if (!v.is(CredentialSchema, credential)) return null
   const { challenge, ...signed } = credential
-  const { request, meta, opaque = meta && encode(toCanonicalJson(meta)), ...rest } = challenge
+  const { request, meta, opaque = meta && toBase64Url(toCanonicalJson(meta)), ...rest } = challenge
   const wire = {
     challenge: {
       ...rest,
       ...(opaque !== undefined && { opaque }),
-      request: encode(toCanonicalJson(request)),
+      request: toBase64Url(toCanonicalJson(request)),
     },
     ...signed,
   }
   return {
     name: challenge.header ?? 'Authorization',
-    value: `Payment ${encode(JSON.stringify(wire))}`,
+    value: `Payment ${toBase64Url(JSON.stringify(wire))}`,
   }
 }
 
@@ -77,8 +77,4 @@ export function toMppHeader(credential: unknown): { name: string; value: string 
 export function readMppReceipt(headers: Record<string, unknown>): unknown {
   const header = headers['payment-receipt']
   return typeof header === 'string' ? parseBase64Json(header, MOST_HEADER) : undefined
-}
-
-function encode(text: string): string {
-  return toBase64(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

@@ -6,6 +6,7 @@ import { SkillSchema, ToolSchema } from '../listing/tools-and-skills.ts'
 import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
+import { present } from '../wire/parse-json.ts'
 import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'
 import { toAgentSnippets } from './kit-agent-snippets.ts'
@@ -109,13 +110,7 @@ function toKitAgent({ facts, evidence }: DerivedListing): KitView['agent'] {
 }
 
 function toHttpInvoke({ method, url, relay_url, description }: KitOperation) {
-  return {
-    kind: 'http' as const,
-    method,
-    url,
-    ...(description !== undefined && { description }),
-    ...(relay_url !== undefined && { relay_url }),
-  }
+  return { kind: 'http' as const, method, url, ...present({ description, relay_url }) }
 }
 
 function toSnippets(

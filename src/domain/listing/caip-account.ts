@@ -78,6 +78,11 @@ export function isNamedNetwork(id: string): boolean {
   return Object.hasOwn(NETWORK_NAMES, id)
 }
 
+/** @example chainOf('eip155:8453:0xab…') → 'eip155:8453' */
+export function chainOf(payout: string): string {
+  return payout.slice(0, payout.lastIndexOf(':'))
+}
+
 /** CAIP-10, where chain and address have the shape of one. */
 export function toPayout(network: string | null, address: string): string | null {
   const payout = `${network}:${address}`

@@ -1,3 +1,8 @@
+/** What tells the operations of a listing apart. */
+export function toOperationKey({ method, url }: { method: string; url: string }): string {
+  return `${method} ${url}`
+}
+
 /** Whether an endpoint lies at an operation's address, whose path may hold `{placeholders}`. */
 export function isAtAddress(template: string, endpoint: string): boolean {
   const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'

@@ -2,6 +2,7 @@ import { findValueFault } from '../json-schema/value-fault.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { type Operation, type Param, placeholdersOf } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
+import { toOperationKey } from './is-at-address.ts'
 
 /** What is wrong between the fields of a listing's operations, each with its place in the facts. */
 export interface OperationFault {
@@ -26,12 +27,10 @@ export function findOperationFaults({
         message,
       })),
     ),
-    ...findRepeated(operations.map(({ method, url }) => `${method} ${url}`)).map(
-      ({ at, text }) => ({
-        path: ['http', at],
-        message: `expected each operation once, got ${text} again`,
-      }),
-    ),
+    ...findRepeated(operations.map(toOperationKey)).map(({ at, text }) => ({
+      path: ['http', at],
+      message: `expected each operation once, got ${text} again`,
+    })),
     ...(pricing === undefined ? [] : findPricingFaults(pricing, operations)),
   ]
 }

@@ -10,6 +10,7 @@ import {
 } from '../listing/tools-and-skills.ts'
 import type { Interface, SeenOperation } from '../trust/interface.ts'
 import type { SeenAnswer } from '../trust/seen-answer.ts'
+import { toOperationKey } from './is-at-address.ts'
 
 /** What our probe's own call of an operation came to, with its time; its words stay in the evidence. */
 export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
@@ -67,14 +68,17 @@ function mergeOperations(
   rules: UrlRules,
 ): SurfaceOperation[] {
   const seen = new Map(
-    (read?.operations ?? []).map((each) => [toKey(each), withTime(each, read?.at ?? '')]),
+    (read?.operations ?? []).map((each) => [toOperationKey(each), withTime(each, read?.at ?? '')]),
   )
-  const written = http.map((operation) => ({ ...seen.get(toKey(operation)), ...operation }))
-  const known = new Set(http.map(toKey))
+  const written = http.map((operation) => ({
+    ...seen.get(toOperationKey(operation)),
+    ...operation,
+  }))
+  const known = new Set(http.map(toOperationKey))
   const origin = new URL(url).origin
   const found = [...seen.values()].filter(
     (operation) =>
-      !known.has(toKey(operation)) &&
+      !known.has(toOperationKey(operation)) &&
       URL.parse(operation.url)?.origin === origin &&
       findUrlFault(origin, rules) === null,
   )
@@ -85,8 +89,4 @@ function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOpe
   if (seen === undefined) return operation
   const { saw: _, at: seenAt = at, ...answer } = seen
   return { ...operation, seen: { at: seenAt, ...answer } }
-}
-
-function toKey({ method, url }: Operation): string {
-  return `${method} ${url}`
 }

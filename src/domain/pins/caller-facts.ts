@@ -4,7 +4,9 @@ import { normalizePayout } from '../listing/caip-account.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Skill } from '../listing/tools-and-skills.ts'
+import { toOperationKey } from '../operation/is-at-address.ts'
 import type { Surface } from '../operation/surface.ts'
+import { toBase64Url } from '../relay/base64-json.ts'
 import type { Interface } from '../trust/interface.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 
@@ -61,14 +63,13 @@ export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts):
     ),
     skills: toSet(facts.skills.map(({ id, name, description }) => ({ id, name, description }))),
   })
-  const binary = Array.from(sha256(utf8ToBytes(text)), (byte) => String.fromCharCode(byte)).join('')
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace('=', '')
+  return toBase64Url(sha256(utf8ToBytes(text)))
 }
 
 /** Names of what can be called: operations, tools, skills. */
 export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   const names = [
-    ...operations.map(nameOf),
+    ...operations.map(toOperationKey),
     ...tools.map(({ name }) => name),
     ...skills.map(({ id }) => id),
   ]
@@ -79,7 +80,7 @@ export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
  * What the caller of one thing relies on: a neighbour that comes, goes or gets dearer is nothing to it.
  */
 export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
-  const operations = facts.operations.filter((each) => nameOf(each) === call)
+  const operations = facts.operations.filter((each) => toOperationKey(each) === call)
   const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
   const shared = Object.entries(facts.pricing).filter(([name]) => !/^(?:min|max)_usd$/.test(name))
   return {
@@ -90,10 +91,6 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
     tools: facts.tools.filter(({ name }) => name === call),
     skills: facts.skills.filter(({ id }) => id === call),
   }
-}
-
-function nameOf({ method, url }: CalledOperation): string {
-  return `${method} ${url}`
 }
 
 /**

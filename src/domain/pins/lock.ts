@@ -1,6 +1,8 @@
 import * as v from 'valibot'
+import { chainOf } from '../listing/caip-account.ts'
 import { ID_PATTERN } from '../listing/listing-id.ts'
 import { NetworkSchema, type Pricing } from '../listing/pricing.ts'
+import { toOperationKey } from '../operation/is-at-address.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import { type CallerFacts, callsOf, toDigest, toFactsOfCall } from './caller-facts.ts'
 import { readOffer } from './offer.ts'
@@ -56,7 +58,7 @@ interface Pinned extends CallerFacts {
 export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   const { url, invoke, pricing } = kit
   const calls = callsOf(kit).filter((call) => only === undefined || only.includes(call))
-  const operations = kit.operations.filter(({ method, url }) => calls.includes(`${method} ${url}`))
+  const operations = kit.operations.filter((each) => calls.includes(toOperationKey(each)))
   const urls = [url, ...invoke.flatMap((entry) => ('url' in entry ? String(entry.url) : []))]
   const prices = [
     ...(pricing.model === 'per_call' && only === undefined ? [pricing.max_usd] : []),
@@ -131,7 +133,7 @@ function toSetLines(what: string, was: readonly string[], is: readonly string[])
 }
 
 function byNetwork(payees: readonly string[]): Record<string, string[]> {
-  const groups = Map.groupBy(toSorted(payees), (payee) => payee.slice(0, payee.lastIndexOf(':')))
+  const groups = Map.groupBy(toSorted(payees), chainOf)
   return Object.fromEntries(
     [...groups].map(([network, all]) => [
       network,

@@ -20,8 +20,12 @@ export function parseBase64Json(text: string | undefined, maxLength: number): un
   }
 }
 
-/** Text in base64, of any length: the bytes are never arguments, of which a call takes only so many. */
-export function toBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text)
+/** Text or bytes in base64, of any length: the bytes are never arguments, of which a call takes only so many. */
+export function toBase64(data: string | Uint8Array): string {
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+export function toBase64Url(data: string | Uint8Array): string {
+  return toBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

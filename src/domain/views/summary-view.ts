@@ -60,16 +60,7 @@ export const InvokeSchema = v.variant('kind', [
 ])
 
 export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<typeof InvokeSchema>[] {
-  return invoke.map((entry) =>
-    entry.kind === 'mcp'
-      ? { kind: entry.kind, transport: entry.transport, url: entry.url }
-      : {
-          kind: entry.kind,
-          transport: entry.transport,
-          registry: entry.registry,
-          identifier: entry.identifier,
-        },
-  )
+  return invoke.map((entry) => v.parse(InvokeSchema, entry))
 }
 
 export const DiscoverySchema = v.object({

@@ -57,6 +57,18 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
+/**
+ * The members that are there: for what is written out, or spread, with some of them.
+ *
+ * @example present({ a: 1, b: undefined }) → { a: 1 }
+ */
+export function present<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
+export function present(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
 /** A JSON object, not a list and not null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

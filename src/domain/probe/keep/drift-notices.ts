@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../listing/caip-account.ts'
+import { chainOf, normalizePayout } from '../../listing/caip-account.ts'
 import type { Evidence } from '../../trust/evidence.ts'
 import type { Interface, Notice } from '../../trust/interface.ts'
 import { smallestOf } from '../../wire/extremes.ts'
@@ -51,7 +51,12 @@ export function judgeDrift(
       return id === 'payout_changed' && known !== undefined && isFresh(known, at) ? [known] : []
     return [known?.note === note ? known : { id, note, at }]
   })
-  return [...others, ...drifted].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  return toSorted([...others, ...drifted])
+}
+
+/** By id, so that runs change few lines. */
+export function toSorted(notices: readonly Notice[]): Notice[] {
+  return notices.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
 /** Buyers choose the cheapest offer: only when that is above what the listing says has it drifted. */
@@ -192,9 +197,4 @@ function recall(last: SeenOperations[number] | undefined): PaymentTerm[] {
   const common = { rail: 'x402', scheme: 'exact', usd } as const
   if (pay_to.length === 0) return usd === null ? [] : [{ ...common, network: null, payout: null }]
   return pay_to.map((payout) => ({ ...common, network: chainOf(payout), payout }))
-}
-
-/** @example chainOf('eip155:8453:0xab…') → 'eip155:8453' */
-function chainOf(payout: string): string {
-  return payout.slice(0, payout.lastIndexOf(':'))
 }

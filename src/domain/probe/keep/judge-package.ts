@@ -88,13 +88,10 @@ export function namesOfSettings(
 
 /** An error, or a result of another kind than this request's. */
 export function judgeStdioReply(reply: RpcReply, method: string, plan: PackagePlan): Finding {
-  const saw =
-    reply.kind === 'error'
-      ? `JSON-RPC error ${reply.code} to ${method}: ${reply.message}`
-      : `the result of ${method} has the wrong shape`
-  return reply.kind === 'error'
-    ? judgeRefusal(plan, 'wrong_protocol', saw)
-    : toPackageFinding('wrong_protocol', saw)
+  if (reply.kind === 'result')
+    return toPackageFinding('wrong_protocol', `the result of ${method} has the wrong shape`)
+  const saw = `JSON-RPC error ${reply.code} to ${method}: ${reply.message}`
+  return judgeRefusal(plan, 'wrong_protocol', saw)
 }
 
 /** Who wants real settings and got placeholders may refuse: that is our poverty, not a fault. */
@@ -114,13 +111,8 @@ export function toPlaceholderNames({ env, args }: PackagePlan): string {
 /** The line that says most: a bound that was met, a named error, any error, else the last one. */
 function reasonOf({ noise, log }: StdioEnd): string {
   const lines = `${noise}\n${log}`.split('\n').filter((line) => line.trim() !== '')
-  const find = (words: RegExp) => lines.find((line) => words.test(line))
-  return (
-    find(OUR_LIMITS) ??
-    find(WANTS) ??
-    find(/\w*error:/i) ??
-    find(/error/i) ??
-    lines.at(-1) ??
-    'it said nothing'
+  const [telling] = [OUR_LIMITS, WANTS, /\w*error:/i, /error/i].flatMap(
+    (words) => lines.find((line) => words.test(line)) ?? [],
   )
+  return telling ?? lines.at(-1) ?? 'it said nothing'
 }

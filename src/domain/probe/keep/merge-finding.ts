@@ -2,10 +2,11 @@ import * as v from 'valibot'
 import { normalizePayout } from '../../listing/caip-account.ts'
 import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
+import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
 import { toDriftHistory } from './drift-history.ts'
 import { judgeDrift } from './drift-notices.ts'
-import { KEEP_DAYS, mergeOperations } from './merge-operations.ts'
+import { KEEP_DAYS, mergeOperations, toSaid } from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
 import { judgeTools } from './tool-drift.ts'
 
@@ -70,16 +71,10 @@ function keepProbes(probes: readonly Probe[], at: string): Probe[] {
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 
-function toRecord({ protocol, outcome, status, ms, version, saw }: Finding, at: string): Probe {
-  return v.parse(ProbeSchema, {
-    at,
-    protocol,
-    outcome,
-    ...(status !== undefined && status >= 100 && status <= 599 && { status }),
-    ...(ms !== undefined && { ms }),
-    ...(version !== undefined && { version }),
-    ...(saw !== '' && { saw }),
-  })
+function toRecord(finding: Finding, at: string): Probe {
+  const { protocol, outcome, ms, version } = finding
+  const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
+  return v.parse(ProbeSchema, record)
 }
 
 type MergedInterface = Record<string, unknown> & Pick<Interface, 'operations'>
@@ -90,7 +85,9 @@ function mergeSight(
   at: string,
 ): MergedInterface {
   const { tools, skills, server, from } = finding.sight
-  const terms = toTerms(finding)
+  const others = (finding.others ?? []).flatMap((other) => other.finding.sight ?? [])
+  const sights = [finding.sight, ...others]
+  const terms = sights.flatMap((each) => each.terms ?? [])
   const payouts = mergePayouts(old?.payouts ?? [], terms, at)
   const operations = mergeOperations(old, finding, at)
   const isOfCalls = from === 'x402' || from === 'mpp' || from === 'http'
@@ -100,30 +97,14 @@ function mergeSight(
     at,
     from: isTheirs ? old?.from : from,
     ...(operations.length > 0 && { operations }),
-    ...carried('tools', tools, isOfCalls ? old?.tools : undefined),
-    ...carried('skills', skills, isOfCalls ? old?.skills : undefined),
-    ...(server === undefined
-      ? carried('server', undefined, old?.server)
-      : { server: filled(server) }),
+    ...present({
+      tools: tools ?? (isOfCalls ? old?.tools : undefined),
+      skills: skills ?? (isOfCalls ? old?.skills : undefined),
+      server: server === undefined ? old?.server : filled(server),
+    }),
     ...(payouts.length > 0 && { payouts }),
-    ...(isCut(finding) && { truncated: true }),
+    ...(sights.some(({ truncated }) => truncated) && { truncated: true }),
   }
-}
-
-function isCut({ sight, others = [] }: Finding): boolean {
-  return [sight, ...others.map(({ finding }) => finding.sight)].some(
-    (each) => each?.truncated === true,
-  )
-}
-
-/** What every operation that was asked said of payment. */
-function toTerms({ sight, others = [] }: Finding): PaymentTerm[] {
-  return [sight, ...others.map(({ finding }) => finding.sight)].flatMap((each) => each?.terms ?? [])
-}
-
-function carried(name: string, seen: unknown, old: unknown): Record<string, unknown> {
-  const value = seen ?? old
-  return value === undefined ? {} : { [name]: value }
 }
 
 /** Without what the server left empty. */
@@ -166,8 +147,6 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
   return {
     ...file,
     ...(probes.length > 0 && { probes: keepProbes(probes, newest) }),
-    ...(seen !== undefined && { interface: seen }),
-    ...(notices !== undefined && { notices }),
-    ...(drift !== undefined && { drift }),
+    ...present({ interface: seen, notices, drift }),
   }
 }

@@ -1,7 +1,9 @@
 import { normalizePayout } from '../../listing/caip-account.ts'
+import { toOperationKey } from '../../operation/is-at-address.ts'
 import type { Interface, SeenOperation } from '../../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../../trust/seen-answer.ts'
 import { largestOf, smallestOf } from '../../wire/extremes.ts'
+import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
 
@@ -29,9 +31,9 @@ export function mergeOperations(
   finding: Finding,
   at: string,
 ): SeenOperations {
-  const known = new Map(readOperations(old, at).map((each) => [toKey(each), each]))
+  const known = new Map(readOperations(old, at).map((each) => [toOperationKey(each), each]))
   for (const { operation, finding: answer } of toAnswers(finding)) {
-    const key = toKey(operation)
+    const key = toOperationKey(operation)
     known.set(key, mergeAnswer(known.get(key) ?? operation, answer, at))
   }
   return [...known.values()]
@@ -67,16 +69,15 @@ export function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
 
 /** @param before the operation as it was known; its description, price and offers stay where nothing new was said */
 function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOperation {
-  const { sight, outcome, status, saw } = answer
+  const { sight, outcome } = answer
   const { terms = [], operation } = sight ?? {}
   const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
   const bounds = toBounds(priced)
   const seen: SeenAnswer = {
     at,
     outcome,
-    ...(status !== undefined && status >= 100 && status <= 599 && { status }),
+    ...toSaid(answer),
     ...(isSilent(answer) ? toAsked(before.seen) : { ...bounds, ...toPayTo(terms) }),
-    ...(saw !== '' && { saw }),
   }
   return {
     ...before,
@@ -86,13 +87,14 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   }
 }
 
-function toAsked(seen: SeenAnswer | undefined): Pick<SeenAnswer, 'min_usd' | 'max_usd' | 'pay_to'> {
-  const { min_usd, max_usd, pay_to } = seen ?? {}
-  return {
-    ...(min_usd !== undefined && { min_usd }),
-    ...(max_usd !== undefined && { max_usd }),
-    ...(pay_to !== undefined && { pay_to }),
-  }
+/** Status and words of an answer, where there are any. */
+export function toSaid({ status = 0, saw }: Finding): Pick<SeenAnswer, 'status' | 'saw'> {
+  const isStatus = status >= 100 && status <= 599
+  return { ...(isStatus && { status }), ...(saw !== '' && { saw }) }
+}
+
+function toAsked({ min_usd, max_usd, pay_to }: Partial<SeenAnswer> = {}) {
+  return present({ min_usd, max_usd, pay_to })
 }
 
 function toBounds(priced: readonly PaymentTerm[]) {
@@ -123,10 +125,6 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
   if (seen?.at !== at) return seen === undefined ? operation : { ...operation, seen }
   const { at: _, ...rest } = seen
   return { ...operation, seen: rest }
-}
-
-function toKey({ method, url }: Pick<SeenOperation, 'method' | 'url'>): string {
-  return `${method} ${url}`
 }
 
 const MAX_PATH_LENGTH = 60

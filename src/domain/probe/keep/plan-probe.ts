@@ -26,6 +26,7 @@ export function planProbe(
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
   const program = packages === undefined ? null : planPackage(facts, packages)
   if (packages !== undefined && program === null) return null
+  const hasEndpoint = facts.invoke.some(({ kind }) => kind === 'mcp')
   const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
   const others = chosen.others.map((operation) => ({
     method: operation.method,
@@ -37,7 +38,7 @@ export function planProbe(
     handshake:
       program === null
         ? toHandshake(facts, chosen)
-        : { kind: 'package', package: program, has_endpoint: hasEndpoint(facts) },
+        : { kind: 'package', package: program, has_endpoint: hasEndpoint },
     declared: {
       max_usd: toHighestPrice(facts, chosen.first),
       ...(others.length > 0 && { operations: others }),
@@ -87,10 +88,6 @@ export function toPlaceholder(name: string): string {
   if (/HOST$/i.test(name)) return '127.0.0.1'
   if (/(?:DIR|DIRECTORY|PATH|FOLDER|ROOT)$/i.test(name)) return '/tmp'
   return /PORT$/i.test(name) ? '1' : 'placeholder'
-}
-
-function hasEndpoint({ invoke }: ListingFacts): boolean {
-  return invoke.some(({ kind }) => kind === 'mcp')
 }
 
 /** The package that speaks over stdio and that the engine runs best. */

@@ -4,6 +4,7 @@ import type { Interface, Notice } from '../../trust/interface.ts'
 import { toCanonicalJson } from '../../wire/canonical-json.ts'
 import type { Sight } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
+import { toSorted } from './drift-notices.ts'
 
 /** How long a change of tools stays on the page once it was seen. */
 const TOOLS_NOTICE_MS = 30 * 86_400_000
@@ -30,7 +31,7 @@ export function judgeTools(
     before?.tools === undefined || tools === undefined || !isWhole
       ? null
       : describeTools(before.tools, tools)
-  if (note !== null) return sorted([...others, { id: 'tools_changed', note, at }])
+  if (note !== null) return toSorted([...others, { id: 'tools_changed', note, at }])
   return isFresh ? [...notices] : others
 }
 
@@ -43,11 +44,9 @@ function describeTools(before: readonly Tool[], now: readonly Tool[]): string | 
     const old = was.get(name)
     return old === undefined || isSame(old, tool) ? [] : [name]
   })
-  const parts = [
-    toPart('added', added),
-    toPart('removed', removed),
-    toPart('changed', changed),
-  ].filter((part) => part !== '')
+  const parts = Object.entries({ added, removed, changed })
+    .map(([what, names]) => toPart(what, names))
+    .filter((part) => part !== '')
   return parts.length === 0 ? null : toInertLine(`Tools ${parts.join('; ')}.`, MAX_NOTE_LENGTH)
 }
 
@@ -76,8 +75,4 @@ function toPart(what: string, names: readonly string[]): string {
   const more = names.length - MAX_NAMED
   const shown = names.toSorted().slice(0, MAX_NAMED).join(', ')
   return `${what}: ${shown}${more > 0 ? ` and ${more} more` : ''}`
-}
-
-function sorted(notices: Notice[]): Notice[] {
-  return notices.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }

@@ -2,7 +2,13 @@ import type { Operation } from '../../listing/operation.ts'
 import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
-import type { ProbeFailure } from './probe-answer.ts'
+import {
+  headerOf,
+  type ProbeAnswer,
+  type ProbeFailure,
+  type ProbeReply,
+  retryAfterOf,
+} from './probe-answer.ts'
 
 export type ProbeProtocol = (typeof PROBE_PROTOCOLS)[number]
 export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
@@ -62,7 +68,71 @@ export interface Finding {
 
 export const MAX_SAW_LENGTH = 200
 
-/** A finding whose foreign words are inert. */
-export function toFinding(finding: Finding): Finding {
-  return { ...finding, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
+/**
+ * A finding whose foreign words are inert.
+ *
+ * @param answer what it rests on
+ */
+export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
+  const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
+  return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
+}
+
+/** What no answer at all means. What is our fault never counts against a seller. */
+const FAILURE_OUTCOMES: Record<ProbeFailure, { outcome: ProbeOutcome; saw: string }> = {
+  refused: { outcome: 'dead', saw: 'the connection was refused' },
+  reset: { outcome: 'dead', saw: 'the connection was reset' },
+  timeout: { outcome: 'dead', saw: 'no answer in time' },
+  tls: { outcome: 'dead', saw: 'TLS failed' },
+  no_such_host: { outcome: 'dead', saw: 'the host name does not exist' },
+  dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
+  address_refused: { outcome: 'unprobeable', saw: 'the host is no public address' },
+  own_network: { outcome: 'unknown', saw: 'our own network failed' },
+  own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
+  not_http: { outcome: 'wrong_protocol', saw: 'the answer is no HTTP/1.1' },
+}
+
+export function toFailureFinding(
+  protocol: ProbeProtocol,
+  { failure, detail, ms }: Extract<ProbeReply, { answered: false }>,
+): Finding {
+  const { outcome, saw: means } = FAILURE_OUTCOMES[failure]
+  const saw = detail === '' ? means : `${means} (${detail})`
+  return toFinding({ protocol, outcome, ms: Math.round(ms), saw, failure })
+}
+
+/**
+ * Statuses that mean the same whatever was asked.
+ *
+ * @param now milliseconds since the epoch, for a `Retry-After` that is a date
+ * @returns null where the protocol's own rule decides
+ */
+export function judgeStatus(
+  protocol: ProbeProtocol,
+  answer: ProbeAnswer,
+  now: number,
+): Finding | null {
+  const { status } = answer
+  const seen = (outcome: ProbeOutcome, words = '') => {
+    const saw = words === '' ? `status ${status}` : `status ${status}, ${words}`
+    return toFinding({ protocol, outcome, saw }, answer)
+  }
+  const wait = retryAfterOf(answer, now)
+  if (status === 429 || (status === 503 && wait !== null)) {
+    const words = wait === null ? '' : `retry after ${wait} s`
+    return { ...seen('unknown', words), ...(wait !== null && { retryAfterS: wait }) }
+  }
+  if (status === 401 || status === 403) return seen('gated')
+  if (status >= 300 && status <= 399)
+    return seen('wrong_protocol', `a redirect to ${headerOf(answer, 'location') ?? 'nowhere'}`)
+  if (status === 404 || status === 410 || status >= 500) return seen('dead')
+  return null
+}
+
+/** An answer that is not what was asked for; one that stopped half-way is no answer at all. */
+export function toWrong(protocol: ProbeProtocol, answer: ProbeAnswer, saw: string): Finding {
+  const isHalf = answer.cut === 'time' || answer.cut === 'broken'
+  const half = `status ${answer.status}, then the answer stopped half-way`
+  const [outcome, words] = isHalf ? (['dead', half] as const) : (['wrong_protocol', saw] as const)
+  return toFinding({ protocol, outcome, saw: words }, answer)
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { judgeStatus, toWrong } from './common-outcome.ts'
-import { type Finding, toFinding } from './finding.ts'
+import { toCountText } from '../../operation/price-text.ts'
+import { type Finding, judgeStatus, type Sight, toFinding, toWrong } from './finding.ts'
 import { toInertLine } from './inert-text.ts'
 import { readSkills } from './mcp-tools.ts'
-import { jsonOf, markOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { jsonOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
 
 /** Where cards are published: the current place, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
@@ -74,41 +74,26 @@ export function judgeCard(
   const common = judgeStatus('a2a', answer, now)
   if (common !== null) return common
   const value = jsonOf(answer)
+  const why = answer.cut === 'size' ? 'too large' : 'no JSON card'
   if (answer.status !== 200 || value === undefined)
-    return toWrong(
-      'a2a',
-      answer,
-      `status ${answer.status}, ${mediaTypeOf(answer) || 'no content type'}, ${answer.cut === 'size' ? 'too large' : 'no JSON card'}`,
-    )
+    return toWrong('a2a', answer, `${toHeadText(answer)}, ${why}`)
   const card = readCard(value)
   if (!card.valid) return toWrong('a2a', answer, `a card that is not valid: ${card.fault}`)
   const host = new URL(card.url).hostname
   if (!isSameSite(host, new URL(cardUrl).hostname))
     return toWrong('a2a', answer, `a card whose interface is on another domain, ${host}`)
-  const { items, isCut } = readSkills(card.skills)
-  return toFinding({
-    protocol: 'a2a',
-    outcome: 'spoke',
-    ...markOf(answer),
-    version: card.version,
-    saw: `a valid card of ${card.name}, protocol ${card.version}, ${items.length} ${items.length === 1 ? 'skill' : 'skills'}`,
-    sight: {
-      from: 'agent_card',
-      server: toServer(card),
-      skills: items,
-      ...(isCut && { truncated: true }),
-    },
-  })
-}
-
-function toServer({ name, own, version, url, binding }: Extract<CardReading, { valid: true }>) {
-  return {
+  const { items: skills, isCut } = readSkills(card.skills)
+  const { name, version, url } = card
+  const server = {
     name: toInertLine(name, 120),
-    version: toInertLine(own, 60),
+    version: toInertLine(card.own, 60),
     protocol: version,
     url,
-    binding: toInertLine(binding, 60),
+    binding: toInertLine(card.binding, 60),
   }
+  const saw = `a valid card of ${name}, protocol ${version}, ${toCountText(skills.length, 'skill')}`
+  const sight: Sight = { from: 'agent_card', server, skills, ...(isCut && { truncated: true }) }
+  return toFinding({ protocol: 'a2a', outcome: 'spoke', version, saw, sight }, answer)
 }
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/

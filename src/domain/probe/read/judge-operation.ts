@@ -1,8 +1,8 @@
+import { toCountText } from '../../operation/price-text.ts'
 import type { HttpMethod, Rail } from '../../wire/vocabulary.ts'
-import { judgeStatus, toWrong } from './common-outcome.ts'
-import { type Finding, toFinding } from './finding.ts'
+import { type Finding, judgeStatus, type PaymentTerm, toFinding, toWrong } from './finding.ts'
 import { readMppTerms } from './mpp-terms.ts'
-import { isJsonType, jsonOf, markOf, mediaTypeOf, type ProbeAnswer } from './probe-answer.ts'
+import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
 import { readX402Input } from './x402-input.ts'
 import { readX402Terms } from './x402-terms.ts'
 
@@ -38,19 +38,19 @@ export function judgePayment(
   }
   const terms = decoded.flatMap(({ result }) => result.terms)
   const { method, url } = operation
-  return toFinding({
+  const finding: Finding = {
     protocol: best.rail,
     outcome: 'spoke',
-    ...markOf(answer),
     version: best.rail === 'x402' ? best.result.version : '1',
-    saw: `402 with ${terms.length} ${terms.length === 1 ? 'offer' : 'offers'}: ${terms.map(toWords).join(', ')}`,
+    saw: `402 with ${toCountText(terms.length, 'offer')}: ${terms.map(toWords).join(', ')}`,
     sight: {
       from: best.rail,
       operation: { method, url, ...(best.rail === 'x402' && readX402Input(answer)) },
       terms,
       ...(decoded.some(({ result }) => result.isCut) && { truncated: true }),
     },
-  })
+  }
+  return toFinding(finding, answer)
 }
 
 function judgeUnpaid(
@@ -60,32 +60,18 @@ function judgeUnpaid(
   now: number,
 ): Finding {
   const { status } = answer
+  const outcome = status === 404 ? 'dead' : 'unprobeable'
+  const saw = `status ${status} to ${method}, which is our guess: the listing names no method`
   if (isGuess && (status === 404 || status === 405))
-    return toFinding({
-      protocol,
-      outcome: status === 404 ? 'dead' : 'unprobeable',
-      ...markOf(answer),
-      saw: `status ${status} to ${method}, which is our guess: the listing names no method`,
-    })
+    return toFinding({ protocol, outcome, saw }, answer)
   const common = judgeStatus(protocol, answer, now)
   if (common !== null) return common
-  const type = mediaTypeOf(answer)
-  const words =
-    status >= 200 && status <= 299
-      ? `status ${status} without payment, ${type || 'no content type'}`
-      : `status ${status} instead of 402, ${type || 'no content type'}`
-  return toWrong(protocol, answer, words)
+  const type = mediaTypeOf(answer) || 'no content type'
+  const instead = status >= 200 && status <= 299 ? 'without payment' : 'instead of 402'
+  return toWrong(protocol, answer, `status ${status} ${instead}, ${type}`)
 }
 
-function toWords({
-  scheme,
-  network,
-  usd,
-}: {
-  scheme: string
-  network: string | null
-  usd: number | null
-}) {
+function toWords({ scheme, network, usd }: PaymentTerm): string {
   return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
 }
 
@@ -106,24 +92,14 @@ export function judgeHttp(
   if (common !== null) return common
   const { status } = answer
   const type = mediaTypeOf(answer)
-  if (status < 200 || status > 299)
-    return toWrong('http', answer, `status ${status}, ${type || 'no content type'}`)
+  if (status < 200 || status > 299) return toWrong('http', answer, toHeadText(answer))
   const wanted = expected?.split(';')[0]?.trim().toLowerCase() ?? null
   const isRight = wanted === null || isJsonType(wanted) ? isJsonType(type) : type === wanted
-  if (!isRight)
-    return toWrong(
-      'http',
-      answer,
-      `status ${status} with ${type || 'no content type'}, expected ${wanted ?? 'application/json'}`,
-    )
+  const said = `status ${status} with ${type || 'no content type'}`
+  if (!isRight) return toWrong('http', answer, `${said}, expected ${wanted ?? 'application/json'}`)
   // A long document is its content type's word; one we have whole must parse.
   if (isJsonType(type) && answer.cut !== 'size' && jsonOf(answer) === undefined)
-    return toWrong('http', answer, `status ${status} with ${type} that is no JSON`)
-  return toFinding({
-    protocol: 'http',
-    outcome: 'spoke',
-    ...markOf(answer),
-    saw: `status ${status}, ${type}`,
-    sight: { from: 'http', operation: { method, url } },
-  })
+    return toWrong('http', answer, `${said} that is no JSON`)
+  const sight = { from: 'http', operation: { method, url } } as const
+  return toFinding({ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight }, answer)
 }

@@ -29,8 +29,8 @@ export interface KeptList<Item> {
  */
 export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
-    const name = toName(isJsonObject(value) ? value.name : undefined)
-    if (!isJsonObject(value) || name === null) return null
+    const name = toName(value.name)
+    if (name === null) return null
     const schema = readSchema(value.inputSchema)
     const title = toText(value.title, SEEN.titleLength)
     const hints = isJsonObject(value.annotations) ? value.annotations : {}
@@ -49,8 +49,8 @@ export function readTools(values: readonly unknown[]): KeptList<Tool> {
 
 export function readSkills(values: readonly unknown[]): KeptList<Skill> {
   return keepWithin(values, SEEN.skills, (value) => {
-    const id = toName(isJsonObject(value) ? value.id : undefined)
-    if (!isJsonObject(value) || id === null) return null
+    const id = toName(value.id)
+    if (id === null) return null
     const examples = (Array.isArray(value.examples) ? value.examples : [])
       .slice(0, SEEN.examples)
       .map((each) => toText(each, SEEN.exampleLength))
@@ -69,13 +69,13 @@ export function readSkills(values: readonly unknown[]): KeptList<Skill> {
 function keepWithin<Item>(
   values: readonly unknown[],
   most: number,
-  read: (value: unknown) => { item: Item; isCut: boolean } | null,
+  read: (value: Record<string, unknown>) => { item: Item; isCut: boolean } | null,
 ): KeptList<Item> {
   const items: Item[] = []
   let left: number = SEEN.characters
   let isCut = values.length > most
   for (const value of values.slice(0, most)) {
-    const kept = read(value)
+    const kept = isJsonObject(value) ? read(value) : null
     if (kept === null) {
       isCut = true
       continue

@@ -1,3 +1,5 @@
+import { parseJson } from '../../wire/parse-json.ts'
+
 /** What came back for one request of a probe, cut to its bounds. */
 export interface ProbeAnswer {
   status: number
@@ -29,11 +31,6 @@ export type ProbeReply =
   | { answered: true; answer: ProbeAnswer }
   | { answered: false; failure: ProbeFailure; detail: string; ms: number }
 
-/** What every finding says of the answer it rests on. */
-export function markOf({ status, ms }: Pick<ProbeAnswer, 'status' | 'ms'>) {
-  return { status, ms: Math.round(ms) }
-}
-
 export function headerOf(answer: ProbeAnswer, name: string): string | undefined {
   return answer.headers.get(name)?.[0]
 }
@@ -44,18 +41,18 @@ export function mediaTypeOf(answer: ProbeAnswer): string {
   return type.trim().toLowerCase()
 }
 
+/** @example toHeadText(answer) → 'status 404, text/html' */
+export function toHeadText(answer: ProbeAnswer): string {
+  return `status ${answer.status}, ${mediaTypeOf(answer) || 'no content type'}`
+}
+
 export function isJsonType(mediaType: string): boolean {
   return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
 }
 
 /** The body as JSON; undefined if it is not JSON or was cut. */
 export function jsonOf(answer: ProbeAnswer): unknown {
-  if (answer.cut !== null) return undefined
-  try {
-    return JSON.parse(answer.body)
-  } catch {
-    return undefined
-  }
+  return answer.cut === null ? parseJson(answer.body) : undefined
 }
 
 /** Longest wait a seller may ask for that is kept: a day, after which a probe is due anyway. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Operation, ParamSchema, PayloadSchema } from '../../listing/operation.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
-import { isJsonObject } from '../../wire/parse-json.ts'
+import { isJsonObject, present } from '../../wire/parse-json.ts'
 import { isWithin } from './bounded-json.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 
@@ -119,10 +119,6 @@ function firstValid<Schema extends v.GenericSchema>(
     if (parsed.success) return [parsed.output]
   }
   return []
-}
-
-function present(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
 function memberOf(value: unknown, name: string): unknown {
