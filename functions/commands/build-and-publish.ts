@@ -42,15 +42,9 @@ await runMain(async () => {
     lengths: { type: 'boolean' },
   } as const).values
   const outDir = resolve(config.OUT_DIR)
-  const lock = await lockBuilds(outDir, () =>
-    console.log(`another build is at work in ${outDir}: waiting for it`),
-  )
-  try {
-    removeLeftovers(outDir)
-    await publish(config, outDir, lengths)
-  } finally {
-    lock.release()
-  }
+  using _lock = await lockBuilds(outDir)
+  removeLeftovers(outDir)
+  await publish(config, outDir, lengths)
 })
 
 async function publish(config: Config, outDir: string, lengths: boolean): Promise<void> {
@@ -75,15 +69,7 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
       'The content has errors, so nothing was built; the release before keeps serving.',
     )
   onStage(`read ${counts.listings} listings`, performance.now() - start)
-  await buildRelease({
-    name,
-    content,
-    outDir,
-    baseUrl,
-    allowPrivate,
-    ledger,
-    onStage,
-  })
+  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, ledger, onStage })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,
@@ -154,29 +140,23 @@ function seconds(ms: number): string {
  *
  * @throws ConfigError when the folder cannot be used
  */
-async function lockBuilds(outDir: string, onWait: () => void): Promise<FileLock> {
-  await mkdir(outDir, { recursive: true }).catch((error: unknown) => {
-    throw unusable(outDir, error)
-  })
+async function lockBuilds(outDir: string): Promise<FileLock> {
   for (let looks = 0; ; looks += 1) {
-    const lock = tryLock(outDir)
+    const lock = await tryLock(outDir)
     if (lock !== null) return lock
-    if (looks === 0) onWait()
+    if (looks === 0) console.log(`another build is at work in ${outDir}: waiting for it`)
     await sleep(LOOK_EVERY)
   }
 }
 
-function tryLock(outDir: string): FileLock | null {
+async function tryLock(outDir: string): Promise<FileLock | null> {
   try {
+    await mkdir(outDir, { recursive: true })
     return takeFileLock(join(outDir, 'build.lock'))
   } catch (error) {
-    throw unusable(outDir, error)
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(
+      `OUT_DIR ${outDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+    )
   }
-}
-
-function unusable(outDir: string, error: unknown): ConfigError {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new ConfigError(
-    `OUT_DIR ${outDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
-  )
 }

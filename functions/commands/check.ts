@@ -61,8 +61,8 @@ await runMain(async () => {
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
-  const store = await openStore(config, createStderrLog())
-  const facts = await readLedgerFacts(store, Date.now()).finally(() => store.close())
+  await using store = await openStore(config, createStderrLog())
+  const facts = await readLedgerFacts(store, Date.now())
   return [...moves.keys()]
     .filter((id) => facts.optedOut.has(id) && !facts.moved.has(id))
     .map((id) =>

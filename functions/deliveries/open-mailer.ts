@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, rename } from 'node:fs/promises'
+import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
@@ -51,13 +51,7 @@ export function createOutboxMailer(
 
 /** A reader of the folder sees a finished `.eml` or none. */
 async function writeWhole(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(`${path}.part`, 'wx', 0o600)
-  try {
-    await file.writeFile(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeFile(`${path}.part`, bytes, { flag: 'wx', mode: 0o600, flush: true })
   await rename(`${path}.part`, `${path}.eml`)
 }
 

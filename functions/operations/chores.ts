@@ -106,23 +106,19 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
   await queue.add([...byHost.keys()], await findNewHosts(store, byHost))
-  const asker = createAsker({ config, resolver })
+  await using asker = createAsker({ config, resolver })
   const end = now() + A_TURN_MS
-  try {
-    while (!signal.aborted && now() < end) {
-      const hosts = await queue.take(HOSTS_AT_ONCE)
-      if (hosts.length === 0) return
-      const isGone = (host: string) => !byHost.has(host)
-      await queue.finish(hosts.filter(isGone), null)
-      const known = hosts.filter((host) => !isGone(host))
-      const plans = known.flatMap((host) => byHost.get(host) ?? [])
-      await queue.finish(
-        known,
-        await probeHosts(parts, { queue, hosts: known, plans, asker, signal }),
-      )
-    }
-  } finally {
-    await asker.close()
+  while (!signal.aborted && now() < end) {
+    const hosts = await queue.take(HOSTS_AT_ONCE)
+    if (hosts.length === 0) return
+    const isGone = (host: string) => !byHost.has(host)
+    await queue.finish(hosts.filter(isGone), null)
+    const known = hosts.filter((host) => !isGone(host))
+    const plans = known.flatMap((host) => byHost.get(host) ?? [])
+    await queue.finish(
+      known,
+      await probeHosts(parts, { queue, hosts: known, plans, asker, signal }),
+    )
   }
 }
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
  * A lock that is SQLite's own on a file of its own: the system drops it the moment the process
  * dies, however it dies, so there are no stale pid files to clean up.
  */
-export interface FileLock {
+export interface FileLock extends Disposable {
   release(): void
 }
 
@@ -24,9 +24,8 @@ export function takeFileLock(path: string): FileLock | null {
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
     throw error
   }
-  return {
-    release: () => {
-      if (file.isOpen) file.close()
-    },
+  const release = () => {
+    if (file.isOpen) file.close()
   }
+  return { release, [Symbol.dispose]: release }
 }

@@ -17,7 +17,7 @@ import { createLedger } from './open-ledger.ts'
 export async function openParts(
   config: Config,
   log: Log,
-): Promise<{ parts: Parts; close(): Promise<void> }> {
+): Promise<{ parts: Parts } & AsyncDisposable> {
   const releases = await createReleaseHolder({
     outDir: resolve(config.OUT_DIR),
     baseUrl: config.BASE_URL,
@@ -42,7 +42,7 @@ export async function openParts(
   }
   return {
     parts,
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       releases.close()
       await ledger.close()
     },

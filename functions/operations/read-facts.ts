@@ -28,22 +28,18 @@ export async function readFactsForBuild(
   standingsOf: (ledger: OwnerFacts) => ReadonlyMap<string, PayoutStanding>,
 ): Promise<LedgerFacts> {
   if (!hasLedger(config)) return NO_LEDGER_FACTS
-  const store = await openStore(config, log)
-  try {
-    const now = Date.now()
-    const { moved } = await readLedgerFacts(store, now)
-    await moveRows(store.db, new Map([...moved, ...moves]), (id) =>
-      existsSync(join(config.CONTENT_DIR, 'listings', `${id.replace('.', '/')}.md`)),
-    )
-    const facts = {
-      ...(await readLedgerFacts(store, now)),
-      probed: await readProbeEvidence(store),
-    }
-    const payments = await readVerifiedSettlements(store, () => standingsOf(facts), now)
-    return { ...facts, ...payments }
-  } finally {
-    await store.close()
+  await using store = await openStore(config, log)
+  const now = Date.now()
+  const { moved } = await readLedgerFacts(store, now)
+  await moveRows(store.db, new Map([...moved, ...moves]), (id) =>
+    existsSync(join(config.CONTENT_DIR, 'listings', `${id.replace('.', '/')}.md`)),
+  )
+  const facts = {
+    ...(await readLedgerFacts(store, now)),
+    probed: await readProbeEvidence(store),
   }
+  const payments = await readVerifiedSettlements(store, () => standingsOf(facts), now)
+  return { ...facts, ...payments }
 }
 
 /** False before the first server wrote anything down. */

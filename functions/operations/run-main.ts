@@ -40,6 +40,13 @@ export function runCommand(command: (config: Config, log: Log) => Promise<string
   })
 }
 
+/** Aborted when somebody asks the command to end. */
+export function untilStopped(): AbortSignal {
+  const stop = new AbortController()
+  process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
+  return stop.signal
+}
+
 /** The log of a command: what it prints on standard output is its result. */
 export function createStderrLog(): Log {
   return createLog((line) => process.stderr.write(line), Date.now)

@@ -20,11 +20,9 @@ export async function backupState(stateDir: string, target: string): Promise<voi
   const part = `${target}.part`
   await rm(part, { force: true })
   makePrivateFile(part)
-  const database = new DatabaseSync(source, { readOnly: true })
-  try {
+  {
+    using database = new DatabaseSync(source, { readOnly: true })
     await backup(database, part)
-  } finally {
-    database.close()
   }
   findDamage(part)
   await flush(part)
@@ -44,19 +42,15 @@ export async function restoreState(
 ): Promise<string | null> {
   if (!existsSync(source)) throw new Error(`There is no backup at ${source}.`)
   findDamage(source)
-  const lock = await lockState(stateDir)
-  try {
-    const file = join(stateDir, SQLITE_FILE)
-    const part = `${file}.restoring`
-    await copyFile(source, part)
-    makePrivateFile(part)
-    await flush(part)
-    const kept = await setAside(file, now)
-    await rename(part, file)
-    return kept
-  } finally {
-    lock.release()
-  }
+  using _lock = await lockState(stateDir)
+  const file = join(stateDir, SQLITE_FILE)
+  const part = `${file}.restoring`
+  await copyFile(source, part)
+  makePrivateFile(part)
+  await flush(part)
+  const kept = await setAside(file, now)
+  await rename(part, file)
+  return kept
 }
 
 /** The write-ahead log belongs to its database: left behind, it would be replayed into the wrong one. */
@@ -70,16 +64,12 @@ async function setAside(file: string, now: number): Promise<string | null> {
 
 /** Opened for writing, because a read-only SQLite may not build the index of a WAL file. */
 function findDamage(file: string): void {
-  const database = new DatabaseSync(file)
-  try {
-    const row = database.prepare('PRAGMA integrity_check').get()
-    const verdict = String(row?.integrity_check)
-    if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict}`)
-    const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'click'").all()
-    if (tables.length === 0) throw new Error(`${file} is no Waypost state: it has no clicks table.`)
-  } finally {
-    database.close()
-  }
+  using database = new DatabaseSync(file)
+  const row = database.prepare('PRAGMA integrity_check').get()
+  const verdict = String(row?.integrity_check)
+  if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict}`)
+  const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'click'").all()
+  if (tables.length === 0) throw new Error(`${file} is no Waypost state: it has no clicks table.`)
 }
 
 async function flush(path: string): Promise<void> {

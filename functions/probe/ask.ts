@@ -8,24 +8,17 @@ import type { Resolver } from '../ports/resolver.ts'
 import { toFailure } from './failure.ts'
 
 /** What one request of a probe may take. Milliseconds and bytes. */
-export interface AskLimits {
-  connectMs: number
-  /** From the first byte to the last that is read, the connection included. */
-  answerMs: number
-  headerBytes: number
-  bodyBytes: number
-  /** Of a compressed body, once decompressed. */
-  decodedBytes: number
-}
-
-export const ASK_LIMITS: AskLimits = {
+export const ASK_LIMITS = {
   connectMs: 10_000,
+  /** From the first byte to the last that is read, the connection included. */
   answerMs: 20_000,
-  // x402 version 2 puts its terms into a header, which can be long.
+  /** x402 version 2 puts its terms into a header, which can be long. */
   headerBytes: 128 * 1024,
   bodyBytes: 1024 * 1024,
+  /** Of a compressed body, once decompressed. */
   decodedBytes: 4 * 1024 * 1024,
 }
+export type AskLimits = typeof ASK_LIMITS
 
 export interface AskRequest {
   method: string
@@ -38,7 +31,7 @@ export interface AskRequest {
   signal?: AbortSignal
 }
 
-export interface Asker {
+export interface Asker extends AsyncDisposable {
   /** One request, one answer, nothing followed, nothing sent twice. Never rejects. */
   ask(request: AskRequest): Promise<ProbeReply>
   close(): Promise<void>
@@ -76,10 +69,12 @@ export function createAsker({
     headersTimeout: 0,
     bodyTimeout: 0,
   })
+  // Not close(): a seller that drips bytes would hold it open.
+  const close = () => agent.destroy()
   return {
     ask: (asked) => ask(asked, agent, userAgent, limits),
-    // Not close(): a seller that drips bytes would hold it open.
-    close: () => agent.destroy(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

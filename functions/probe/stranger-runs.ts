@@ -55,13 +55,8 @@ export function createStrangerRuns({
       const leave = enter(clients, hosts, caller.client, hostOf(url))
       if (typeof leave === 'string') return toBusy(leave)
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
-      const asker = createAsker({ config, resolver, isOwnAddress, limits })
-      try {
-        return await work(bound(asker, caller.signal))
-      } finally {
-        leave()
-        await asker.close()
-      }
+      await using asker = createAsker({ config, resolver, isOwnAddress, limits })
+      return await work(bound(asker, caller.signal)).finally(leave)
     },
   }
 }

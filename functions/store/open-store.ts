@@ -110,6 +110,7 @@ export function openPostgresStore(url: string, log: Log): Store {
   // An idle connection that dies would else be an uncaught error; the pool opens a new one.
   pool.on('error', (error) => log.error('store.connection_lost', { reason: error.message }))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const close = () => pool.end()
   return {
     dialect: 'postgres',
     db,
@@ -119,7 +120,8 @@ export function openPostgresStore(url: string, log: Log): Store {
         db,
       )),
     ping: () => tryWriting({ db }, Date.now()),
-    close: () => pool.end(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -17,8 +17,6 @@ import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { type Asker, createAsker } from '../../probe/ask.ts'
 
-type Protocol = (typeof PROBE_PROTOCOLS)[number]
-
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
 
 Says what was sent, what came back, what is right and what to change.
@@ -29,23 +27,15 @@ const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
 await runMain(async () => {
   const command = readCommand()
   const config = parseConfig(process.env)
-  const asker = createAsker({ config, resolver: createResolver(config.DNS_SERVERS) })
-  try {
-    const report = await lint(command, config, asker)
-    console.log(command.isJson ? JSON.stringify(report) : toText(report))
-    process.exitCode = EXIT[report.verdict]
-  } finally {
-    await asker.close()
-  }
+  await using asker = createAsker({ config, resolver: createResolver(config.DNS_SERVERS) })
+  const report = await lint(command, config, asker)
+  console.log(command.isJson ? JSON.stringify(report) : toText(report))
+  process.exitCode = EXIT[report.verdict]
 })
 
-interface Command {
-  target: string
-  as: Protocol | undefined
-  isJson: boolean
-}
+type Command = ReturnType<typeof readCommand>
 
-function readCommand(): Command {
+function readCommand() {
   const options = { as: { type: 'string' }, json: { type: 'boolean' } } as const
   const { values, words } = readCommandLine(HELP, options, 1)
   const as = PROBE_PROTOCOLS.find((protocol) => protocol === values.as)
@@ -89,15 +79,8 @@ async function lintListing(
 
 function toUnreadable(file: string, problems: LintProblem[]): LintReport {
   const verdict = problems.length > 0 ? 'problems' : 'clean'
-  return {
-    target: file,
-    took_for: null,
-    saw: 'a listing file',
-    asked: [],
-    right: [],
-    problems,
-    verdict,
-  }
+  const nothing = { took_for: null, asked: [], right: [] }
+  return { target: file, saw: 'a listing file', problems, verdict, ...nothing }
 }
 
 function toText({ target, took_for, saw, asked, right, problems, verdict }: LintReport): string {

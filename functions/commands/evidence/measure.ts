@@ -1,4 +1,3 @@
-import { readContent } from '../../../src/compile/content/read-content.ts'
 import { hostAt, readPayoutStandings } from '../../../src/compile/derive/payout-standings.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
@@ -10,6 +9,7 @@ import {
   readCommandLine,
   runMain,
   UsageError,
+  untilStopped,
   wrongCommand,
 } from '../../operations/run-main.ts'
 import { lockState, StateError } from '../../operations/state-lock.ts'
@@ -17,6 +17,7 @@ import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/schema/store.ts'
+import { readSoundContent } from './probe-options.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]
 
@@ -58,32 +59,19 @@ async function command(): Promise<void> {
 
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
   const log = createStderrLog()
-  const stop = new AbortController()
-  process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
+  const signal = untilStopped()
   // With PostgreSQL a server may run beside it: the meter's job in the store keeps the two apart.
-  const lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
-  try {
-    const store = await openStore(config, log)
-    try {
-      return await measure(
-        { store, config, clock: systemClock, log, isAlone: lock !== null },
-        { since, seeds: await readSeeds(store, config), signal: stop.signal },
-      )
-    } finally {
-      await store.close()
-    }
-  } finally {
-    lock?.release()
-  }
+  using lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
+  await using store = await openStore(config, log)
+  return await measure(
+    { store, config, clock: systemClock, log, isAlone: lock !== null },
+    { since, seeds: await readSeeds(store, config), signal },
+  )
 }
 
 /** Payouts that the content publishes for operators that are surely independent. */
 async function readSeeds(store: Store, config: Config): Promise<SeedPayout[]> {
-  const { content } = readContent(config.CONTENT_DIR, {
-    allowPrivate: config.PRIVATE_TARGETS,
-  })
-  if (content === null)
-    throw new OperatorError('The content has errors, so nothing was measured: see npm run check.')
+  const content = readSoundContent(config, 'measured')
   const ledger = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
   const standings = readPayoutStandings(content, ledger, config.BASE_URL)
   return content.listings.flatMap((file) =>
@@ -110,13 +98,8 @@ function toText({ network, payouts, payments, read, requests, stopped }: ChainRe
   return stopped === null ? seen : `${network}: stopped after ${requests} requests (${stopped})`
 }
 
-interface MeasureCommand {
-  since: number | null
-  isJson: boolean
-}
-
 /** @throws UsageError when the command is wrong */
-export function parseMeasureOptions(args: readonly string[], now: number): MeasureCommand {
+export function parseMeasureOptions(args: readonly string[], now: number) {
   const options = { since: { type: 'string' }, json: { type: 'boolean', default: false } } as const
   const { values } = readCommandLine(MEASURE_HELP, options, 0, args)
   const { since: text, json: isJson } = values

@@ -1,5 +1,8 @@
+import { type Content, readContent } from '../../../src/compile/content/read-content.ts'
 import { isListingId } from '../../../src/domain/listing/listing-id.ts'
+import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readCommandLine, wrongCommand } from '../../operations/run-main.ts'
+import type { Config } from '../../ports/config.ts'
 
 const HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--packages] [--facts-only] [--json]
 
@@ -46,6 +49,13 @@ export function parseProbeOptions(args: readonly string[]) {
     withPackages: values.packages,
     factsOnly: values['facts-only'],
   }
+}
+
+/** @throws OperatorError saying what was not done for its errors */
+export function readSoundContent(config: Config, done: string): Content {
+  const { content } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })
+  if (content !== null) return content
+  throw new OperatorError(`The content has errors, so nothing was ${done}: see npm run check.`)
 }
 
 function toMilliseconds(text: string): number {

@@ -1,22 +1,21 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { mkdir, open, rename } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
-import { readContent } from '../../../src/compile/content/read-content.ts'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { type Evidence, EvidenceSchema } from '../../../src/domain/trust/evidence.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { takeFileLock } from '../../operations/file-lock.ts'
-import { runMain, UsageError } from '../../operations/run-main.ts'
+import { runMain, UsageError, untilStopped } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
 import { createAsker } from '../../probe/ask.ts'
 import { type Engine, findEngine, registriesOf } from '../../probe/package/engine.ts'
 import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
-import { type ProbeOptions, parseProbeOptions } from './probe-options.ts'
+import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
 /** Members in the order a person reads them; a probe then changes few lines. */
 const ORDER = ['measured', 'signals', 'interface', 'notices', 'probes'] as const
@@ -36,41 +35,30 @@ async function command(): Promise<void> {
 
 async function probe(options: ProbeOptions, config: Config, engine: Engine | null): Promise<void> {
   const plans = readPlans(options, config, engine)
-  const lock = lockContent(config.STATE_DIR)
+  using _lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
-  const asker = createAsker({ config, resolver })
-  const stop = new AbortController()
-  process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
-  try {
-    const summary = await probeContent({
-      ...options,
-      evidence: createEvidenceFiles(config.CONTENT_DIR),
-      plans,
-      asker,
-      resolver,
-      ...(engine !== null && { probePackage: createPackageProber(engine) }),
-      now: Date.now,
-      signal: stop.signal,
-      onProbe: (id, { outcome, protocol, saw, status, ms }, at) =>
-        console.log(
-          options.isJson
-            ? JSON.stringify({ id, at, protocol, outcome, status, ms, saw })
-            : `${outcome.padEnd(14)} ${id}  ${saw}`,
-        ),
-    })
-    report(summary, options.isJson)
-  } finally {
-    await asker.close()
-    lock.release()
-  }
+  await using asker = createAsker({ config, resolver })
+  const summary = await probeContent({
+    ...options,
+    evidence: createEvidenceFiles(config.CONTENT_DIR),
+    plans,
+    asker,
+    resolver,
+    ...(engine !== null && { probePackage: createPackageProber(engine) }),
+    now: Date.now,
+    signal: untilStopped(),
+    onProbe: (id, { outcome, protocol, saw, status, ms }, at) =>
+      console.log(
+        options.isJson
+          ? JSON.stringify({ id, at, protocol, outcome, status, ms, saw })
+          : `${outcome.padEnd(14)} ${id}  ${saw}`,
+      ),
+  })
+  report(summary, options.isJson)
 }
 
 function readPlans({ ids }: ProbeOptions, config: Config, engine: Engine | null): ProbePlan[] {
-  const { content } = readContent(config.CONTENT_DIR, {
-    allowPrivate: config.PRIVATE_TARGETS,
-  })
-  if (content === null)
-    throw new OperatorError('The content has errors, so nothing was probed: see npm run check.')
+  const content = readSoundContent(config, 'probed')
   const known = new Map(content.listings.map(({ id, facts }) => [id, facts]))
   const unknown = ids.filter((id) => !known.has(id))
   if (unknown.length > 0) throw new OperatorError(`There is no listing ${unknown.join(', ')}.`)
@@ -135,22 +123,11 @@ function readEvidenceFile(contentDir: string, id: string): Evidence {
 }
 
 /** Replaces the file in one step: a reader sees the old evidence or the new one, whole. */
-async function writeEvidenceFile(
-  contentDir: string,
-  id: string,
-  evidence: Evidence,
-): Promise<void> {
+async function writeEvidenceFile(contentDir: string, id: string, evidence: Evidence) {
   const file = evidenceFileOf(contentDir, id)
   await mkdir(dirname(file), { recursive: true })
-  const part = `${file}.part`
-  const handle = await open(part, 'w')
-  try {
-    await handle.writeFile(toText(evidence))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(part, file)
+  await writeFile(`${file}.part`, toText(evidence), { flush: true })
+  await rename(`${file}.part`, file)
 }
 
 /** @example toText({ probes: [] }) → '{\n  "probes": []\n}\n' */

@@ -16,15 +16,11 @@ await runCommand(async (config, log) => {
   const isSound = days === null || (days > 0 && days <= 3650)
   if (!isSound) throw wrongCommand(HELP, '--days: expected a number from 1 to 3650')
   if (action !== 'list' && name.trim() === '') throw wrongCommand(HELP, 'expected a name')
-  const store = await openStore(config, log)
-  try {
-    if (action === 'add') return await add(store, name, days)
-    if (action === 'remove') return await remove(store, name)
-    if (action === 'list') return await list(store)
-    throw wrongCommand(HELP, `expected add, list or remove, got ${action}`)
-  } finally {
-    await store.close()
-  }
+  await using store = await openStore(config, log)
+  if (action === 'add') return await add(store, name, days)
+  if (action === 'remove') return await remove(store, name)
+  if (action === 'list') return await list(store)
+  throw wrongCommand(HELP, `expected add, list or remove, got ${action}`)
 })
 
 async function add({ db }: Store, name: string, days: number | null): Promise<string> {

@@ -4,12 +4,8 @@ import { reverifyClaims } from '../../sellers/claims/reverify.ts'
 
 /** `npm run reverify`: checks every verified claim now; a running server checks each once a day. */
 await runCommand(async (config, log) => {
-  const { parts, close } = await openParts(config, log)
-  try {
-    const { checked, failing, lapsed } = await reverifyClaims(parts, 0)
-    await parts.ledger.deliveries.deliver()
-    return `${checked} claims checked, ${failing} failing, ${lapsed} lapsed`
-  } finally {
-    await close()
-  }
+  await using opened = await openParts(config, log)
+  const { checked, failing, lapsed } = await reverifyClaims(opened.parts, 0)
+  await opened.parts.ledger.deliveries.deliver()
+  return `${checked} claims checked, ${failing} failing, ${lapsed} lapsed`
 })

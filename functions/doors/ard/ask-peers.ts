@@ -59,20 +59,16 @@ export function createPeerSearch(parts: PeerParts) {
       return peers.map((peer) => ({ peer, results: null, outcome: 'busy' }))
     const seconds = readBudget(event.req.headers.get('prefer'))
     const ended = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
-    const asker = createAsker({
+    await using asker = createAsker({
       config,
       resolver,
       userAgent: `Directory-Search/1 (+${config.BASE_URL}/docs)`,
       isOwnAddress: socket && createOwnAddress(config.HOST, socket),
       limits: { ...ASK_LIMITS, bodyBytes: MOST_BYTES, decodedBytes: MOST_BYTES },
     })
-    try {
-      const asked = { ...question, seconds, signal: ended }
-      return await Promise.all(peers.map((peer) => ask(peer, asker, asked)))
-    } finally {
-      place.release()
-      await asker.close()
-    }
+    const asked = { ...question, seconds, signal: ended }
+    const answers = Promise.all(peers.map((peer) => ask(peer, asker, asked)))
+    return await answers.finally(place.release)
   }
 }
 

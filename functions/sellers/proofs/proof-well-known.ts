@@ -37,12 +37,8 @@ export function proveByWellKnown({
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
     const userAgent = 'Directory-Claim/1'
-    const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
-    try {
-      return toProof(expected, await look(url, token, asker, release().sharedHosts))
-    } finally {
-      await asker.close()
-    }
+    await using asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
+    return toProof(expected, await look(url, token, asker, release().sharedHosts))
   }
 }
 

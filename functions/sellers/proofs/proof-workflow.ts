@@ -140,7 +140,8 @@ async function readKeys(
   resolver: WorkflowParts['resolver'],
 ): Promise<ReturnType<typeof createLocalJWKSet>> {
   const { OIDC_ISSUER: issuer } = config
-  const asker = createAsker({ config, resolver, userAgent: 'Directory-Claim/1', limits: LIMITS })
+  const userAgent = 'Directory-Claim/1'
+  await using asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
   const read = async <Output>(url: string, schema: v.GenericSchema<unknown, Output>) => {
     const reply = await asker.ask({ method: 'GET', url, headers: { accept: 'application/json' } })
     if (!reply.answered) throw new IssuerError(`${url} did not answer (${reply.failure})`)
@@ -151,15 +152,9 @@ async function readKeys(
       `${url} answered ${status}${cut === null ? '' : `, cut for its ${cut}`}, and no keys`,
     )
   }
-  try {
-    const discovery = await read(`${issuer}/.well-known/openid-configuration`, DiscoverySchema)
-    if (
-      discovery.issuer !== issuer ||
-      URL.parse(discovery.jwks_uri)?.origin !== new URL(issuer).origin
-    )
-      throw new IssuerError(`${issuer} names another issuer, or keys elsewhere`)
-    return createLocalJWKSet(await read(discovery.jwks_uri, KeysSchema))
-  } finally {
-    await asker.close()
-  }
+  const discovery = await read(`${issuer}/.well-known/openid-configuration`, DiscoverySchema)
+  const isOwn = URL.parse(discovery.jwks_uri)?.origin === new URL(issuer).origin
+  if (discovery.issuer !== issuer || !isOwn)
+    throw new IssuerError(`${issuer} names another issuer, or keys elsewhere`)
+  return createLocalJWKSet(await read(discovery.jwks_uri, KeysSchema))
 }

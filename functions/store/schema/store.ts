@@ -9,7 +9,7 @@ import type { Tables } from './tables.ts'
  * Inside `db.transaction()` use only the transaction's own handle: SQLite has one connection, and a
  * query on `db` would wait for its own transaction.
  */
-export interface Store {
+export interface Store extends AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
   readonly db: Kysely<Tables>
   /** Appends the clicks in one commit; resolves once they would survive a crash. */

@@ -35,6 +35,8 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
   const connection = await openSqliteThread(file)
   const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection) })
+  // Kysely closes the driver only once it has run a query; close the thread either way.
+  const close = () => connection.close()
   return {
     dialect: 'sqlite',
     db,
@@ -46,8 +48,8 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
       await findRoom(stateDir)
       await tryWriting({ db }, Date.now())
     },
-    // Kysely closes the driver only once it has run a query; close the thread either way.
-    close: () => connection.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
