@@ -1,14 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /**
- * Keeps the tests and the programs they start on this machine. What tried to leave it all the same
- * fails the run when its last test has ended, whoever made of it what.
+ * Keeps the tests and the programs they start on this machine, and their temporary files in one folder,
+ * which goes with the last test. A try to leave the machine fails the run then, even where the program
+ * that made it went on.
  */
 export default function stayOnThisMachine(): () => void {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-outbound-'))
-  const log = join(folder, 'log')
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-'))
+  // Some programs run under another account.
+  chmodSync(folder, 0o755)
+  process.env.TMPDIR = folder
+  const log = join(folder, 'outbound.log')
   const { NODE_OPTIONS = '' } = process.env
   const preload = new URL('loopback-only.mjs', import.meta.url)
   preload.searchParams.set('log', log)
@@ -18,7 +22,7 @@ export default function stayOnThisMachine(): () => void {
   return function tellWhoLeft() {
     process.env.NODE_OPTIONS = NODE_OPTIONS
     const tries = readOr(log)
-    rmSync(folder, { recursive: true })
+    rmSync(folder, { recursive: true, force: true })
     if (tries !== '') throw new Error(`Tests tried to leave this machine:\n${tries}`)
   }
 }
