@@ -26,6 +26,7 @@ const PAGES = {
   '/sellers/dashboard': 'sellers/dashboard/dashboard-page',
   '/sellers/sign-in': 'sellers/dashboard/sign-in-page',
   '/sources': 'reference/sources-page',
+  '/stats': 'reference/stats-page',
   '/trust': 'trust/trust-page',
 }
 

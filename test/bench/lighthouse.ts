@@ -39,6 +39,7 @@ const PAGES = [
   '/trust',
   '/docs',
   '/sources',
+  '/stats',
   '/roadmap',
   '/business-model',
   '/privacy',

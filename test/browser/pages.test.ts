@@ -32,6 +32,7 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/docs'],
   ['/docs/listings'],
   ['/sources'],
+  ['/stats'],
   ['/keys'],
   ['/problems'],
   ['/sellers'],

@@ -84,6 +84,7 @@ export function toLlmsText({ baseUrl, site, categories, total, example }: LlmsIn
     '',
     link('Trust method', '/trust', 'how a score is made'),
     link('Sources', '/sources', 'where the data comes from'),
+    link('Numbers', '/stats', 'how many listings say what'),
     link('Documentation', '/docs', 'the API for people'),
   ].join('\n')}\n`
 }

@@ -22,6 +22,7 @@ export const FIXED_PAGES = [
   '/roadmap',
   '/sellers',
   '/sources',
+  '/stats',
   '/trust',
 ] as const
 
