@@ -1,4 +1,4 @@
-import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 
 /**
  * What a listing is known by, as comparable text: two listings of one kind that share a package, a
@@ -6,44 +6,59 @@ import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
  */
 export type ListingMark = string
 
-interface MarkedFacts {
-  kind: string
-  url: string
-  http?: readonly { url: string }[]
-  invoke?: ListingFacts['invoke']
-  discovery?: { agent_card?: string | undefined }
+/** Front matter of a file or facts of a source, by name. */
+type Facts = Readonly<Record<string, unknown>>
+
+/** What tells one service from another. */
+export interface Identity {
+  kind: unknown
+  marks: readonly ListingMark[]
+  refs: readonly string[]
+  /** Of an API; null for any other kind. */
+  origin: string | null
+  /** It names no operation, so it stands for all of its origin. */
+  isWhole: boolean
 }
 
-export function marksOf(facts: MarkedFacts): ListingMark[] {
-  switch (facts.kind) {
-    case 'mcp_server':
-      return endpointsOf(facts)
-    case 'http_api': {
-      const operations = (facts.http ?? []).map(({ url }) => operationMark(url))
-      return operations.length > 0 ? [...new Set(operations)] : [operationMark(facts.url)]
-    }
-    case 'a2a_agent': {
-      const card = facts.discovery?.agent_card
-      return [`agent ${addressOf(facts.url)}`, ...(card === undefined ? [] : [cardMark(card)])]
-    }
-    default:
-      return []
+/** Read loosely: a file that `check` would refuse still must not be listed a second time. */
+export function identify(facts: Facts): Identity {
+  const { kind, url, http, sources } = facts
+  const origin = kind === 'http_api' && typeof url === 'string' ? originOf(url) : null
+  return {
+    kind,
+    marks: marksOf(facts),
+    refs: textsOf(sources, 'ref'),
+    origin,
+    isWhole: origin !== null && textsOf(http, 'url').length === 0,
   }
 }
 
+export function marksOf({ kind, url, http, invoke, discovery }: Facts): ListingMark[] {
+  const operations = textsOf(http, 'url')
+  const own = typeof url === 'string' ? [url] : []
+  const isUnnamed = kind === 'http_api' && operations.length === 0
+  const marks = [
+    ...[...operations, ...(isUnnamed ? own : [])].map(operationMark),
+    ...endpointsOf(invoke),
+  ]
+  if (kind === 'a2a_agent')
+    marks.push(
+      ...own.map((address) => `agent ${addressOf(address)}`),
+      ...textsOf([discovery], 'agent_card').map(cardMark),
+    )
+  return [...new Set(marks)]
+}
+
 /** The ways to reach an MCP server. */
-export function endpointsOf(facts: Pick<MarkedFacts, 'invoke'>): ListingMark[] {
-  return (facts.invoke ?? []).map((entry) =>
-    entry.kind === 'mcp' ? remoteMark(entry.url) : packageMark(entry.registry, entry.identifier),
-  )
-}
-
-export function remoteMark(url: string): ListingMark {
-  return `remote ${addressOf(url)}${URL.parse(url)?.search ?? ''}`
-}
-
-export function packageMark(registry: string, identifier: string): ListingMark {
-  return `package ${registry} ${identifier.toLowerCase()}`
+export function endpointsOf(invoke: unknown): ListingMark[] {
+  return listOf(invoke).flatMap((entry) => {
+    const [url] = textsOf([entry], 'url')
+    if (url !== undefined) return [`remote ${addressOf(url)}${URL.parse(url)?.search ?? ''}`]
+    const [registry] = textsOf([entry], 'registry')
+    return textsOf([entry], 'identifier').map(
+      (identifier) => `package ${registry} ${identifier.toLowerCase()}`,
+    )
+  })
 }
 
 /** The method doesn't count: catalogues leave it out, and one address is one thing to buy. */
@@ -74,4 +89,16 @@ function addressOf(text: string): string {
     .replace(/\/(?::[A-Za-z_][\w-]*|%7B[^/]*%7D|\{[^/]*\})(?=\/|$)/gi, '/{}')
     .replace(/\/+$/, '')
   return `${url.host.replace(/^www\./, '')}${path}`
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Texts of that name in a list of members. */
+function textsOf(list: unknown, name: string): string[] {
+  return listOf(list)
+    .filter(isJsonObject)
+    .map((row) => row[name])
+    .filter((found) => typeof found === 'string')
 }

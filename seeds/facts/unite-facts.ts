@@ -27,7 +27,7 @@ export function uniteFacts(said: readonly [SeedFacts, ...SeedFacts[]]): SeedFact
   }
   const ways = Map.groupBy(
     said.flatMap((facts) => facts.invoke ?? []),
-    (entry) => endpointsOf({ invoke: [entry] }).join(),
+    (entry) => endpointsOf([entry]).join(),
   )
   const invoke = [...ways.values()].flatMap(([way, ...same]) =>
     way === undefined ? [] : [same.reduce(uniteWays, way)],

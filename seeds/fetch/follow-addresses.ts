@@ -53,9 +53,3 @@ export async function followAddresses(
     return answer
   }
 }
-
-/** Addresses, one a line; null for a text that is something else. */
-export function parseAddresses(text: string): string[] | null {
-  const lines = text.split('\n').map((line) => line.trim())
-  return lines[0]?.startsWith('https://') ? lines.filter((line) => line !== '') : null
-}

@@ -1,5 +1,6 @@
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../facts/refusal.ts'
+import type { SourcePage } from '../facts/seed-source.ts'
 
 /** Longest row, in UTF-16 units. */
 const MAX_ROW_LENGTH = 256 * 1024
@@ -11,15 +12,29 @@ export interface RowShape {
   expected: string
   /** Whether an object by itself is a row. */
   isRow(value: Record<string, unknown>): boolean
-  /** Longest row where the source's rows are larger than most. */
-  maxRowLength?: number
+  /** Whether a text of addresses, one a line, is rows too. */
+  takesAddresses?: boolean
 }
 
-export interface ParsedRows {
+interface ParsedRows {
   values: unknown[]
   refused: Refusal[]
   /** The page around the rows: where the next one is. */
   page: Record<string, unknown> | null
+}
+
+/** Rows of one answer, and where the next ones are. @throws Error for what is no page of this shape */
+export function parsePage(text: string, address: URL | null, shape: RowShape): SourcePage {
+  const addresses = shape.takesAddresses === true ? parseAddresses(text) : null
+  if (addresses !== null) return { values: addresses, refused: [], next: null }
+  const { values, refused, page } = parseRows(text, shape)
+  return { values, refused, next: findNext(address, page, values.length) }
+}
+
+/** Addresses, one a line; null for a text that is something else. */
+function parseAddresses(text: string): string[] | null {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines[0]?.startsWith('https://') ? lines.filter((line) => line !== '') : null
 }
 
 /**
@@ -27,9 +42,9 @@ export interface ParsedRows {
  *
  * @throws Error for anything else: an error page must not look like a source without rows.
  */
-export function parseRows(text: string, shape: RowShape): ParsedRows {
+function parseRows(text: string, shape: RowShape): ParsedRows {
   const whole = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
-  if (Array.isArray(whole)) return fromList(whole, null, shape)
+  if (Array.isArray(whole)) return fromList(whole, null)
   if (isJsonObject(whole)) return fromObject(whole, shape)
   return fromLines(text, shape)
 }
@@ -37,23 +52,22 @@ export function parseRows(text: string, shape: RowShape): ParsedRows {
 function fromObject(whole: Record<string, unknown>, shape: RowShape): ParsedRows {
   for (const name of shape.lists) {
     const list = whole[name]
-    if (Array.isArray(list)) return fromList(list, whole, shape)
+    if (Array.isArray(list)) return fromList(list, whole)
     if (list !== undefined && !shape.isRow(whole))
       throw new Error(`expected ${shape.expected}, got ${name} of type ${typeOf(list)}`)
   }
-  if (shape.isRow(whole)) return fromList([whole], null, shape)
+  if (shape.isRow(whole)) return fromList([whole], null)
   throw new Error(`expected ${shape.expected}, got an object with ${namesOf(whole)}`)
 }
 
-function fromList(rows: readonly unknown[], page: ParsedRows['page'], shape: RowShape): ParsedRows {
+function fromList(rows: readonly unknown[], page: ParsedRows['page']): ParsedRows {
   const parsed: ParsedRows = { values: [], refused: [], page }
-  const max = shape.maxRowLength ?? MAX_ROW_LENGTH
   rows.forEach((value, i) => {
     const name = `row ${i + 1}`
     const isText = typeof value === 'string'
     if (!isJsonObject(value) && !isText)
       parsed.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
-    else if (isTooLarge(value, max)) parsed.refused.push(tooLarge(name, max))
+    else if (isTooLarge(value)) parsed.refused.push(tooLarge(name))
     else parsed.values.push(value)
   })
   return parsed
@@ -61,16 +75,12 @@ function fromList(rows: readonly unknown[], page: ParsedRows['page'], shape: Row
 
 function fromLines(text: string, shape: RowShape): ParsedRows {
   const parsed: ParsedRows = { values: [], refused: [], page: null }
-  const max = shape.maxRowLength ?? MAX_ROW_LENGTH
   text.split('\n').forEach((line, i) => {
     if (line.trim() === '') return
     const name = `line ${i + 1}`
-    if (line.length > max) {
-      parsed.refused.push(tooLarge(name, max))
-      return
-    }
-    const value = parseJson(line)
-    if (isJsonObject(value)) parsed.values.push(value)
+    const value = line.length > MAX_ROW_LENGTH ? undefined : parseJson(line)
+    if (line.length > MAX_ROW_LENGTH) parsed.refused.push(tooLarge(name))
+    else if (isJsonObject(value)) parsed.values.push(value)
     else parsed.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
   })
   if (parsed.values.length === 0 && parsed.refused.length > 0)
@@ -78,14 +88,14 @@ function fromLines(text: string, shape: RowShape): ParsedRows {
   return parsed
 }
 
-function tooLarge(name: string, max: number): Refusal {
-  return { reason: 'row_too_large', name, detail: `expected at most ${max} characters` }
+function tooLarge(name: string): Refusal {
+  return { reason: 'row_too_large', name, detail: `expected at most ${MAX_ROW_LENGTH} characters` }
 }
 
 /** Deep nesting makes JSON.stringify throw where JSON.parse didn't: such a row is too large too. */
-function isTooLarge(value: unknown, max: number): boolean {
+function isTooLarge(value: unknown): boolean {
   try {
-    return JSON.stringify(value).length > max
+    return JSON.stringify(value).length > MAX_ROW_LENGTH
   } catch {
     return true
   }
@@ -101,38 +111,24 @@ function namesOf(value: Record<string, unknown>): string {
 }
 
 /**
- * Where a page says the next one is. The address is always the one that was just read with one
- * parameter changed: a source can't send an importer anywhere else.
+ * Where a page says the next one is: by a cursor, by its own number and the last one's, or by an
+ * offset that ends with the first empty page; at the top or in a member about the page. The address is
+ * always the one that was just read with one parameter changed: a source can't send an importer
+ * anywhere else.
  */
-export function nextByCursor(address: URL | null, cursor: unknown): URL | null {
-  if (address === null || typeof cursor !== 'string' || cursor === '') return null
-  return withParameter(address, 'cursor', cursor)
-}
-
-/** `{limit, offset, total}`, at the top or under `pagination`; ends with the first empty page. */
-export function nextByOffset(
-  address: URL | null,
-  page: ParsedRows['page'],
-  rows: number,
-): URL | null {
-  const place = isJsonObject(page?.pagination) ? page.pagination : page
-  const { offset, total } = place ?? {}
-  if (address === null || rows === 0 || !isCount(total)) return null
+function findNext(address: URL | null, page: ParsedRows['page'], rows: number): URL | null {
+  if (address === null || page === null) return null
+  const places = [page, page.metadata, page.pagination, page.meta].filter(isJsonObject)
+  const about = Object.fromEntries(places.flatMap((place) => Object.entries(place)))
+  // Old registries wrote `next_cursor`.
+  const cursor = about.nextCursor ?? about.next_cursor ?? about.cursor
+  if (typeof cursor === 'string' && cursor !== '') return withParameter(address, 'cursor', cursor)
+  const { page: number, total_pages: last, offset, total } = about
+  if (rows === 0) return null
+  if (isCount(number) && isCount(last))
+    return number < last ? withParameter(address, 'page', String(number + 1)) : null
   const next = (isCount(offset) ? offset : 0) + rows
-  return next >= total ? null : withParameter(address, 'offset', String(next))
-}
-
-/** `{meta: {page, total_pages}}`. */
-export function nextByNumber(
-  address: URL | null,
-  page: ParsedRows['page'],
-  rows: number,
-): URL | null {
-  const meta = page?.meta
-  if (address === null || rows === 0 || !isJsonObject(meta)) return null
-  const { page: number, total_pages: last } = meta
-  if (!isCount(number) || !isCount(last) || number >= last) return null
-  return withParameter(address, 'page', String(number + 1))
+  return isCount(total) && next < total ? withParameter(address, 'offset', String(next)) : null
 }
 
 function withParameter(address: URL, name: string, value: string): URL {

@@ -1,8 +1,9 @@
-import { type ExistingListing, identify } from '../content/existing-listing.ts'
+import type { ExistingListing } from '../content/existing-listing.ts'
 import { findHandsOff } from '../content/hands-off.ts'
 import { renderListing } from '../content/listing-text.ts'
 import { listingFileOf, membersOf, tombstoneFileOf } from '../content/machine-files.ts'
 import type { LockEntry } from '../content/seed-lock.ts'
+import { identify } from '../facts/listing-marks.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import { toSaidFacts } from './merge-listing.ts'
 import type { Teller } from './place-tellers.ts'
@@ -62,7 +63,7 @@ function toTeller(draft: Draft, { importer, key, seed, entry }: Known): Teller |
   const said = seed?.facts ?? entry?.said
   const own = entry?.own ?? (at === null ? entry?.file : at) ?? (seed === null ? '' : fileOf(seed))
   return {
-    ...(said === undefined ? (there ?? identify(null)) : identify(new Map(Object.entries(said)))),
+    ...(said === undefined ? (there ?? identify({})) : identify(said)),
     importer,
     key,
     own,
@@ -80,7 +81,7 @@ function findFile(draft: Draft, { file, wrote }: LockEntry, seed: Seed | null): 
   const { replaced_by: next } = membersOf(machine.get(tombstoneFileOf(file)))
   if (typeof next === 'string' && existing.has(listingFileOf(next))) return listingFileOf(next)
   if (seed === null || wrote.name === undefined) return null
-  const marks = new Set(identify(new Map(Object.entries(seed.facts))).marks)
+  const marks = new Set(identify(seed.facts).marks)
   const seeded = findSeeded(draft)
   const isMoved = (there: ExistingListing) =>
     !seeded.has(there.file) && there.marks.some((mark) => marks.has(mark))

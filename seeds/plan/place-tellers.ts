@@ -1,5 +1,5 @@
-import type { ExistingListing, Identity } from '../content/existing-listing.ts'
-import type { ListingMark } from '../facts/listing-marks.ts'
+import type { ExistingListing } from '../content/existing-listing.ts'
+import type { Identity, ListingMark } from '../facts/listing-marks.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 
 /** What one source says of one service: in this run, or when it was last read. */

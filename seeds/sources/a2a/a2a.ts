@@ -1,13 +1,14 @@
 import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
 import type { SeedSource } from '../../facts/seed-source.ts'
-import { followAddresses, parseAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
-import { nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { followAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
+import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './agent-card.ts'
 
 const SHAPE: RowShape = {
   lists: ['agents', 'cards'],
   expected: 'an agent card, a list of cards or of their addresses',
   isRow: (value) => typeof value.name === 'string',
+  takesAddresses: true,
 }
 
 /** A2A agents, from a registry's list, from cards, or from the addresses of cards. */
@@ -17,12 +18,7 @@ export const a2a: SeedSource = {
   liveUrl: 'https://a2aregistry.org/api/agents?limit=100',
   promisesAll: false,
   sourceIds: [REGISTRY_SOURCE, CARD_SOURCE],
-  parse(text, address) {
-    const addresses = parseAddresses(text)
-    if (addresses !== null) return { values: addresses, refused: [], next: null }
-    const { values, refused, page } = parseRows(text, SHAPE)
-    return { values, refused, next: nextByOffset(address, page, values.length) }
-  },
+  parse: (text, address) => parsePage(text, address, SHAPE),
   follow: (values, reader) => followAddresses(values, reader),
   choose(values, rules) {
     const mapped = values.map((value) => {

@@ -3,8 +3,8 @@ import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { followAddresses, parseAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
-import { parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { followAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
+import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { mapTold, toTool } from '../mcp-catalogs/mcp-catalogs.ts'
 import { tidyUrl } from '../mcp-registry/map-server.ts'
 import { parseRegistryRow, type RegistryServer } from '../mcp-registry/registry-row.ts'
@@ -16,6 +16,7 @@ const SHAPE: RowShape = {
   lists: ['manifests'],
   expected: 'a package.json, a server.json, a manifest.json, or a list of them',
   isRow: ({ name, server }) => typeof name === 'string' || isJsonObject(server),
+  takesAddresses: true,
 }
 
 /**
@@ -33,14 +34,10 @@ export const manifests: SeedSource = {
   promisesAll: false,
   sourceIds: [SOURCE],
   parse(text, _address, place) {
-    const addresses = parseAddresses(text)
-    if (addresses !== null) return { values: addresses, refused: [], next: null }
-    const { values, refused } = parseRows(text, SHAPE)
-    return {
-      values: values.map((document) => new ReadDocument(place ?? null, document)),
-      refused,
-      next: null,
-    }
+    const page = parsePage(text, null, SHAPE)
+    const toRow = (row: unknown) =>
+      typeof row === 'string' ? row : new ReadDocument(place ?? null, row)
+    return { ...page, values: page.values.map(toRow) }
   },
   fromContent: toPackageAddresses,
   follow: (values, reader) => followAddresses(values, reader, neighboursOf),

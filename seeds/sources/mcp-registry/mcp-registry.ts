@@ -3,7 +3,7 @@ import { endpointsOf } from '../../facts/listing-marks.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import type { Seed } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { nextByCursor, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { mapServer } from './map-server.ts'
 import {
   parseRegistryRow,
@@ -25,13 +25,7 @@ export const mcpRegistry: SeedSource = {
   liveUrl: `${REGISTRY_URL}/v0.1/servers?limit=100&version=latest`,
   promisesAll: true,
   sourceIds: [REGISTRY_SOURCE],
-  parse(text, address) {
-    const { values, refused, page } = parseRows(text, SHAPE)
-    const metadata = isJsonObject(page?.metadata) ? page.metadata : {}
-    // Old registries wrote `next_cursor`.
-    const next = nextByCursor(address, metadata.nextCursor ?? metadata.next_cursor)
-    return { values, refused, next }
-  },
+  parse: (text, address) => parsePage(text, address, SHAPE),
   choose,
   /** With `updated_since` the registry shows deleted servers too. */
   since(liveUrl, instant) {
@@ -51,7 +45,7 @@ function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const mapped = pickNewest(values, refused).map((row) => mapServer(row, rules))
   const chosen = gatherSeeds([...refused, ...mapped], {
     rankOf: (seed) => `${isOwnDomain(seed) ? '0' : '1'} ${seed.published ?? '9999'} ${seed.key}`,
-    marksOf: ({ facts }) => endpointsOf(facts),
+    marksOf: ({ facts }) => endpointsOf(facts.invoke),
     shared: 'every',
   })
   const deleted = chosen.refused.filter(({ reason }) => reason === 'deleted')

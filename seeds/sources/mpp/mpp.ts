@@ -29,7 +29,7 @@ import type { Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
-import { parseRows } from '../../fetch/parse-rows.ts'
+import { parsePage } from '../../fetch/parse-rows.ts'
 
 const SOURCE = 'mpp_services'
 const CATALOGUE = 'https://github.com/tempoxyz/mpp/blob/main/schemas/services.ts'
@@ -42,14 +42,12 @@ export const mpp: SeedSource = {
   liveUrl: 'https://mpp.dev/api/services',
   promisesAll: true,
   sourceIds: [SOURCE],
-  parse: (page) => ({
-    ...parseRows(page, {
+  parse: (page) =>
+    parsePage(page, null, {
       lists: ['services'],
       expected: 'a list of MPP services',
       isRow: (value) => typeof value.serviceUrl === 'string',
     }),
-    next: null,
-  }),
   choose: (values, rules) => chooseRows(ServiceSchema, 'id', mapService)(values, rules),
 }
 

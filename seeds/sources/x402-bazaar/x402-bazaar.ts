@@ -1,5 +1,4 @@
 import type { Operation } from '../../../src/domain/listing/operation.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import type { UrlFault } from '../../facts/callable-url.ts'
 import { originOf } from '../../facts/listing-marks.ts'
 import {
@@ -23,7 +22,7 @@ import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/p
 import type { Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'
-import { nextByCursor, nextByOffset, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { type BazaarRow, parseBazaarRow } from './bazaar-row.ts'
 
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
@@ -45,13 +44,7 @@ export const x402Bazaar: SeedSource = {
   liveUrl: `${API}/resources?limit=100`,
   promisesAll: false,
   sourceIds: [SOURCE],
-  parse(text, address) {
-    const { values, refused, page } = parseRows(text, SHAPE)
-    const pagination = isJsonObject(page?.pagination) ? page.pagination : {}
-    const next =
-      nextByCursor(address, pagination.cursor) ?? nextByOffset(address, page, values.length)
-    return { values, refused, next }
-  },
+  parse: (text, address) => parsePage(text, address, SHAPE),
   choose: chooseOrigins,
 }
 

@@ -17,7 +17,7 @@ import * as member from '../../facts/row-members.ts'
 import type { SeedEvidence } from '../../facts/seed-facts.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'
-import { nextByNumber, parseRows, type RowShape } from '../../fetch/parse-rows.ts'
+import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { addressSlug } from '../../text/address-slug.ts'
 
 const API = 'https://x402-list.com/api/v1/services'
@@ -76,10 +76,7 @@ export const x402List: SeedSource = {
   liveUrl: `${API}?per_page=100&page=1`,
   promisesAll: true,
   sourceIds: [SOURCE],
-  parse(body, address) {
-    const { values, refused, page } = parseRows(body, SHAPE)
-    return { values, refused, next: nextByNumber(address, page, values.length) }
-  },
+  parse: (text, address) => parsePage(text, address, SHAPE),
   choose: (values, rules) => chooseRows(ServiceSchema, 'slug', mapService)(values, rules),
 }
 
