@@ -6,7 +6,6 @@ import {
   readHandsOff,
   readMachineFiles,
   readMemory,
-  readReview,
   readTables,
 } from '../content/content-folder.ts'
 import { type ContentWriter, openContent } from '../content/content-writer.ts'
@@ -83,11 +82,7 @@ async function readContentState(contentDir: string, importer: string) {
     const { kept, promised } = await readMemory(contentDir, id)
     memories.set(id, recoverMemory(kept, id === importer ? promised : null, existing))
   }
-  const machine = new Map([
-    ...(await readMachineFiles(contentDir, 'evidence')),
-    ...(await readMachineFiles(contentDir, 'tombstones')),
-    ...(await readReview(contentDir)),
-  ])
+  const machine = await readMachineFiles(contentDir)
   return { existing, memories, machine, handsOff: await readHandsOff(contentDir) }
 }
 

@@ -122,13 +122,10 @@ function line(count: number, text: string): string {
 function groupByOperator(
   seeds: readonly Pick<Seed, 'facts' | 'wallets'>[],
 ): { operator: string; listings: number }[] {
-  const counts = new Map<string, number>()
-  for (const seed of seeds)
-    for (const operator of operatorsOf(seed)) counts.set(operator, (counts.get(operator) ?? 0) + 1)
-  return [...counts]
-    .filter(([, listings]) => listings >= MANY_LISTINGS)
-    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-    .map(([operator, listings]) => ({ operator, listings }))
+  return [...Map.groupBy(seeds.flatMap(operatorsOf), (operator) => operator)]
+    .map(([operator, { length: listings }]) => ({ operator, listings }))
+    .filter(({ listings }) => listings >= MANY_LISTINGS)
+    .sort((a, b) => b.listings - a.listings || (a.operator < b.operator ? -1 : 1))
 }
 
 function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): string[] {

@@ -78,29 +78,24 @@ export async function readExisting(contentDir: string): Promise<Map<string, Exis
   return existing
 }
 
-/** Every machine-written file of a folder such as `evidence`, as text, by its path. */
-export async function readMachineFiles(
-  contentDir: string,
-  folder: string,
-): Promise<Map<string, string>> {
-  const files = new Map<string, string>()
-  for (const prefix of ID_PREFIXES) {
-    const names = await readdir(join(contentDir, folder, prefix)).catch(() => [])
-    for (const name of names.filter((each) => each.endsWith('.json'))) {
-      const file = `${folder}/${prefix}/${name}`
-      files.set(file, readFileSync(join(contentDir, file), 'utf8'))
-    }
-  }
-  return files
+/** What machines keep beside the listings: evidence, tombstones, the review queue; text by its path. */
+export async function readMachineFiles(contentDir: string): Promise<Map<string, string>> {
+  const files = ['evidence', 'tombstones'].flatMap((folder) =>
+    ID_PREFIXES.map((prefix) => readJsonFiles(contentDir, `${folder}/${prefix}`)),
+  )
+  const read = await Promise.all([...files, readReview(contentDir)])
+  return new Map(read.flatMap((each) => [...each]))
 }
 
 /** The review queue, and what was settled in it. */
-export async function readReview(contentDir: string): Promise<Map<string, string>> {
-  const names = await readdir(join(contentDir, 'review')).catch(() => [])
-  const files = new Map<string, string>()
-  for (const name of names.filter((each) => each.endsWith('.json')).sort())
-    files.set(`review/${name}`, await readFile(join(contentDir, 'review', name), 'utf8'))
-  return files
+export function readReview(contentDir: string): Promise<Map<string, string>> {
+  return readJsonFiles(contentDir, 'review')
+}
+
+async function readJsonFiles(contentDir: string, folder: string): Promise<Map<string, string>> {
+  const names = await readdir(join(contentDir, folder)).catch(() => [])
+  const files = names.filter((name) => name.endsWith('.json')).map((name) => `${folder}/${name}`)
+  return new Map(files.sort().map((file) => [file, readFileSync(join(contentDir, file), 'utf8')]))
 }
 
 export async function readIfThere(file: string): Promise<string | null> {

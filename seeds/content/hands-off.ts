@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import type { Seed } from '../facts/seed-facts.ts'
+import { parseAs } from './machine-files.ts'
 
 /**
  * `content/seeds/hands-off.yaml`: what people told the importers. `never_list` keeps a server out
@@ -24,10 +25,7 @@ export function parseHandsOff(text: string, file: string): HandsOff {
   const document = parseDocument(text, { schema: 'core', merge: false, prettyErrors: false })
   const [error] = document.errors
   if (error !== undefined) throw new Error(`${file}: expected valid YAML: ${error.message}`)
-  const result = v.safeParse(HandsOffSchema, document.toJS({ maxAliasCount: 0 }) ?? [])
-  if (result.success) return result.output
-  const [issue] = result.issues
-  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
+  return parseAs(HandsOffSchema, document.toJS({ maxAliasCount: 0 }) ?? [], file)
 }
 
 export function findHandsOff(rules: HandsOff, seed: Seed): HandsOffRow | null {

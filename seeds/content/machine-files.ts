@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 
 /** Files that machines keep beside a listing, by the listing's own path. */
@@ -56,4 +57,16 @@ export function renderTombstone(
 
 function beside(listing: string, folder: string): string {
   return listing.replace(/^listings\//, `${folder}/`).replace(/\.md$/, '.json')
+}
+
+/** @throws Error that names the file, the place in it, and what would be right */
+export function parseAs<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  file: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value)
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
 }

@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseAs } from './machine-files.ts'
 
-export type ReviewFile = NonNullable<ReviewItem['file']>
+/** A file by its path from the content folder. */
+export const ReviewFileSchema = v.strictObject({ path: v.string(), text: v.string() })
+export type ReviewFile = v.InferOutput<typeof ReviewFileSchema>
 
 /** What a person decided, and why; a refusal without a reason helps nobody who asks again. */
 export type Decision =
@@ -43,7 +46,7 @@ const ReviewItemSchema = v.strictObject({
   listing: v.string(),
   note: v.string(),
   /** What goes into the content when it is accepted. */
-  file: v.optional(v.strictObject({ path: v.string(), text: v.string() })),
+  file: v.optional(ReviewFileSchema),
   /** What was read of the seller, for the person who decides. */
   found: v.optional(v.unknown()),
 })
@@ -69,25 +72,14 @@ export function reviewFileOf(id: string): string {
 
 /** @throws Error that names the file and what would be right. */
 export function parseReviewItem(text: string, file: string): ReviewItem {
-  return parseAs(ReviewItemSchema, text, file)
+  return parseAs(ReviewItemSchema, parseJson(text), file)
 }
 
 /** @throws Error that names the file and what would be right. */
 export function parseSettled(text: string | undefined): Settled {
-  return text === undefined ? {} : parseAs(SettledSchema, text, SETTLED_FILE)
+  return text === undefined ? {} : parseAs(SettledSchema, parseJson(text), SETTLED_FILE)
 }
 
 export function isSettled(text: string | undefined, id: string): boolean {
   return Object.hasOwn(parseSettled(text), id)
-}
-
-function parseAs<Schema extends v.GenericSchema>(
-  schema: Schema,
-  text: string,
-  file: string,
-): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, parseJson(text))
-  if (result.success) return result.output
-  const [issue] = result.issues
-  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
 }

@@ -4,6 +4,24 @@ import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { ExistingListing } from './existing-listing.ts'
 
+const EntrySchema = v.object({
+  /** Path from the content folder. */
+  file: v.pipe(v.string(), v.regex(/^listings\/[a-z0-9]+\/[a-z0-9._-]+\.md$/)),
+  /** Hash of each field's value as the importer last wrote it. */
+  wrote: v.record(v.string(), v.string()),
+  /** The file it would have by itself, where it tells of one that has another name. */
+  own: v.optional(v.string()),
+  /** What the source said of a listing that others tell of too, by the fields of front matter. */
+  said: v.optional(v.record(v.string(), v.unknown())),
+  /** Compared with the listing and never written: payees and tools; of a person's listing more. */
+  told: v.optional(v.record(v.string(), v.unknown())),
+  /** When a whole run first didn't show it any more, ISO 8601. */
+  missing_since: v.optional(v.string()),
+  /** Its file went to the tombstones, and comes back when the source shows it again. */
+  withdrawn: v.optional(v.literal(true)),
+})
+export type LockEntry = Readonly<v.InferOutput<typeof EntrySchema>>
+
 /**
  * What an importer wrote last, kept beside the content: `content/seeds/<importer>.json`. It is how
  * a later run tells its own words from a person's, and a deleted listing from one never seeded.
@@ -12,36 +30,8 @@ const LockSchema = v.object({
   // 1 had no more than files and hashes; it is read as it is.
   version: v.picklist([1, 2]),
   taken: v.optional(v.number()),
-  listings: v.record(
-    v.string(),
-    v.object({
-      file: v.pipe(v.string(), v.regex(/^listings\/[a-z0-9]+\/[a-z0-9._-]+\.md$/)),
-      wrote: v.record(v.string(), v.string()),
-      own: v.optional(v.string()),
-      said: v.optional(v.record(v.string(), v.unknown())),
-      told: v.optional(v.record(v.string(), v.unknown())),
-      missing_since: v.optional(v.string()),
-      withdrawn: v.optional(v.literal(true)),
-    }),
-  ),
+  listings: v.record(v.string(), EntrySchema),
 })
-
-export interface LockEntry {
-  /** Path from the content folder. */
-  file: string
-  /** Hash of each field's value as the importer last wrote it. */
-  wrote: Readonly<Record<string, string>>
-  /** The file it would have by itself, where it tells of one that has another name. */
-  own?: string | undefined
-  /** What the source said of a listing that others tell of too, by the fields of front matter. */
-  said?: Readonly<Record<string, unknown>> | undefined
-  /** Compared with the listing and never written: payees and tools; of a person's listing more. */
-  told?: Readonly<Record<string, unknown>> | undefined
-  /** When a whole run first didn't show it any more, ISO 8601. */
-  missing_since?: string | undefined
-  /** Its file went to the tombstones, and comes back when the source shows it again. */
-  withdrawn?: true | undefined
-}
 
 export type SeedLock = ReadonlyMap<string, LockEntry>
 

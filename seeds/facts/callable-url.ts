@@ -5,12 +5,7 @@ import {
   isTunnelHost,
 } from '../../src/domain/listing/target-url.ts'
 import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import type { RefusalReason } from './refusal.ts'
-
-export interface UrlFault {
-  reason: RefusalReason
-  detail: string
-}
+import type { Fault } from './refusal.ts'
 
 export interface HostRules {
   /** For trials with fictional sellers, whose hosts end in `.example`. */
@@ -23,10 +18,7 @@ export interface HostRules {
  *
  * @returns null for an address a stranger can call as it stands.
  */
-export function findCallableUrlFault(
-  text: string,
-  { allowPlaceholders }: HostRules,
-): UrlFault | null {
+export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
   const url = URL.parse(text)
   const shown = JSON.stringify(text.slice(0, 200))
   if (/[{}<>]|%7b|%7d|\$[A-Z_]+/i.test(text) || hasPathParameter(url))

@@ -1,9 +1,9 @@
 import type { Operation } from '../../src/domain/listing/operation.ts'
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { HTTP_METHODS, type HttpMethod } from '../../src/domain/wire/vocabulary.ts'
-import { findCallableUrlFault, type HostRules, type UrlFault } from './callable-url.ts'
+import { findCallableUrlFault, type HostRules } from './callable-url.ts'
 import { type Offer, pricingOf } from './price.ts'
-import type { Refusal } from './refusal.ts'
+import type { Fault, Refusal } from './refusal.ts'
 
 /** More than these say nothing more about what a buyer chooses. */
 const MAX_OPERATIONS = 60
@@ -24,7 +24,7 @@ export interface OperationAddress {
  *
  * @returns why nobody could call it, where that is so
  */
-export function toOperationAddress(text: string, rules: HostRules): OperationAddress | UrlFault {
+export function toOperationAddress(text: string, rules: HostRules): OperationAddress | Fault {
   const [, start = '', path = '', rest = ''] =
     /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
   const places: string[] = []

@@ -4,7 +4,7 @@ import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts
 import { toCaip2, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import { RAILS, type Rail } from '../../src/domain/wire/vocabulary.ts'
-import type { RefusalReason } from './refusal.ts'
+import type { Fault } from './refusal.ts'
 
 /** One way to pay, as x402 writes it: `amount` in v2, `maxAmountRequired` in v1. */
 export const AcceptSchema = v.object({
@@ -26,12 +26,6 @@ export interface Offer {
   max_usd: number
 }
 
-export interface PriceFault {
-  reason: RefusalReason
-  /** With the arithmetic, where an amount is what is wrong. */
-  detail: string
-}
-
 /** Above this a call's price is a ceiling, a decoy, or a mistake in decimals (USD). */
 export const MAX_CALL_USD = 1000
 
@@ -39,7 +33,7 @@ export const MAX_CALL_USD = 1000
 const MAX_DIGITS = 40
 
 /** @returns a price in dollars, or the reason for none. */
-export function priceAccept(accept: Accept): Offer | PriceFault {
+export function priceAccept(accept: Accept): Offer | Fault {
   const network = toCaip2(accept.network) ?? accept.network
   if (isTestNetwork(network))
     return { reason: 'test_network', detail: `expected a main network, got ${shown(network)}` }
@@ -71,7 +65,7 @@ export function priceAccept(accept: Accept): Offer | PriceFault {
  *
  * @example priceAtomic('3000', 6) → 0.003
  */
-export function priceAtomic(amount: string, decimals: number): number | PriceFault {
+export function priceAtomic(amount: string, decimals: number): number | Fault {
   if (!/^\d+$/.test(amount) || amount.length > MAX_DIGITS)
     return {
       reason: 'malformed_amount',

@@ -44,12 +44,16 @@ export const REFUSAL_REASONS = {
 
 export type RefusalReason = keyof typeof REFUSAL_REASONS
 
-export interface Refusal {
+/** Why a part of a row, or all of it, is left out. */
+export interface Fault {
   reason: RefusalReason
-  /** What the source calls it; foreign text, print it through `toPrintable`. */
-  name: string
-  /** What was wrong, where, and what would be right. Foreign text too. */
+  /** What was wrong, where, and what would be right. Foreign text, print it through `toPrintable`. */
   detail: string
+}
+
+export interface Refusal extends Fault {
+  /** What the source calls it; foreign text too. */
+  name: string
   /** How many rows of the source it stands for; one where it doesn't say. */
   rows?: number
 }

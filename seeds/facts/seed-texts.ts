@@ -5,10 +5,10 @@ import {
   MAX_SUMMARY_LENGTH,
   MAX_TAG_LENGTH,
 } from '../../src/domain/listing/listing-text.ts'
-import type { Operation, Param } from '../../src/domain/listing/operation.ts'
+import type { Operation } from '../../src/domain/listing/operation.ts'
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import { findInstruction, toPlainText } from '../text/plain-text.ts'
-import type { RefusalReason } from './refusal.ts'
+import type { Fault } from './refusal.ts'
 
 const MAX_TAGS = 10
 
@@ -21,11 +21,6 @@ export interface SeedTexts {
   suspicious?: string
 }
 
-interface TextFault {
-  reason: RefusalReason
-  detail: string
-}
-
 /**
  * A name and a summary from foreign words.
  *
@@ -35,7 +30,7 @@ interface TextFault {
 export function toSeedTexts(
   names: readonly (string | null | undefined)[],
   said: readonly (string | null | undefined)[],
-): SeedTexts | TextFault {
+): SeedTexts | Fault {
   const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
   if (name === '') return { reason: 'no_name', detail: 'expected a readable title' }
   const description = firstReadable(said)
@@ -80,58 +75,35 @@ function firstReadable(texts: readonly (string | null | undefined)[]): string | 
 
 /** Characters of one description. */
 const MAX_DESCRIPTION = 300
-/** How deep a schema is looked through; what lies deeper goes. */
-const MAX_DEPTH = 12
+/** How deep an operation is looked through; what lies deeper goes. */
+const MAX_DEPTH = 15
 
-/** Members of a JSON Schema that only people and agents read. */
+/** Members that only people and agents read. */
 const WORDS: ReadonlySet<string> = new Set(['description', 'title', '$comment'])
+/** Members below which every name is the seller's own. */
+const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 
 /**
  * A seller's operations with plain words alone: what gives orders to an agent, forges letters or is
- * no text goes, in a parameter's description and deep in a schema as in any other text.
+ * no text goes, in a parameter's description and deep in a schema as in any other text. Examples are
+ * what a call sends, and stay as they are.
  */
 export function withPlainWords(operations: readonly Operation[]): Operation[] {
-  return operations.map(({ description, params, body, response, ...rest }) => ({
-    ...rest,
-    ...lineOf(description),
-    ...(params !== undefined && { params: params.map(toPlainParam) }),
-    ...(body !== undefined && { body: toPlainPayload(body) }),
-    ...(response !== undefined && { response: toPlainPayload(response) }),
-  }))
+  // Only words leave it: every shape stays as it was.
+  return operations.map((operation) => toPlain(operation, 0) as Operation)
 }
 
-function toPlainParam({ description, schema, ...rest }: Param): Param {
-  return { ...rest, ...lineOf(description), ...schemaOf(schema) }
-}
-
-type Payload = NonNullable<Operation['body']>
-
-function toPlainPayload({ schema, ...rest }: Payload): Payload {
-  return { ...rest, ...schemaOf(schema) }
-}
-
-function lineOf(description: string | undefined): { description?: string } {
-  const line = description === undefined ? null : toSeedLine(description, MAX_DESCRIPTION)
-  return line === null ? {} : { description: line }
-}
-
-function schemaOf(schema: Record<string, unknown> | undefined): {
-  schema?: Record<string, unknown>
-} {
-  const plain = schema === undefined ? undefined : toPlainSchema(schema, 0)
-  return isJsonObject(plain) ? { schema: plain } : {}
-}
-
-/** @param place the member it stands under: below `properties` every name is the seller's own */
-function toPlainSchema(value: unknown, depth: number, place = ''): unknown {
+/** @param place the member it stands under */
+function toPlain(value: unknown, depth: number, place = ''): unknown {
   if (depth > MAX_DEPTH) return {}
-  if (Array.isArray(value)) return value.map((each) => toPlainSchema(each, depth + 1))
+  if (Array.isArray(value)) return value.map((each) => toPlain(each, depth + 1))
   if (!isJsonObject(value)) return value
-  const isNames = place === 'properties' || place === '$defs' || place === 'definitions'
+  const isNames = NAMES.has(place)
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
+      if (!isNames && name === 'example') return [[name, member]]
       if (isNames || !WORDS.has(name) || typeof member !== 'string')
-        return [[name, toPlainSchema(member, depth + 1, isNames ? '' : name)]]
+        return [[name, toPlain(member, depth + 1, isNames ? '' : name)]]
       const line = toSeedLine(member, MAX_DESCRIPTION)
       return line === null ? [] : [[name, line]]
     }),

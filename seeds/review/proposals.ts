@@ -15,12 +15,15 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { readTables } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
 import { listingIdOf } from '../content/machine-files.ts'
-import type { ReviewFile, ReviewItem, ReviewSource } from '../content/review-item.ts'
+import {
+  type ReviewFile,
+  ReviewFileSchema,
+  type ReviewItem,
+  type ReviewSource,
+} from '../content/review-item.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { acceptFile, type ReviewPlace } from './accept-file.ts'
 import { mapProposal } from './map-proposal.ts'
-
-const FileSchema = v.strictObject({ path: v.string(), text: v.string() })
 
 /** What strangers proposed: rows of the ledger, each with the file it would become. */
 export async function openProposals(
@@ -99,6 +102,6 @@ function toItem(row: ProposalTable, rulesAt: (at: string) => MapRules): ReviewIt
 }
 
 function editedFile({ file }: ProposalTable): ReviewFile | null {
-  const parsed = v.safeParse(FileSchema, file === null ? undefined : parseJson(file))
+  const parsed = v.safeParse(ReviewFileSchema, file === null ? undefined : parseJson(file))
   return parsed.success ? parsed.output : null
 }

@@ -1,38 +1,57 @@
 import * as v from 'valibot'
-import { findIdentifierFault, type InvokeEntry } from '../../../src/domain/listing/invoke.ts'
+import {
+  findIdentifierFault,
+  type InvokeEntry,
+  type PackageRegistry,
+} from '../../../src/domain/listing/invoke.ts'
 import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
 } from '../../../src/domain/wire/vocabulary.ts'
-import { findCallableUrlFault, type HostRules, type UrlFault } from '../../facts/callable-url.ts'
+import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
+import type { Fault } from '../../facts/refusal.ts'
 import { toArgs, toEnv, toHeaders } from './map-settings.ts'
 import type { RegistryServer } from './registry-row.ts'
 
 const MAX_ENTRIES = 20
-const MAX_IDENTIFIER = 214
 
 const RemoteSchema = v.object({
-  type: v.string(),
+  type: oneOf(REMOTE_TRANSPORTS),
   url: v.string(),
   headers: v.optional(v.unknown()),
 })
 const PackageSchema = v.object({
-  registryType: v.string(),
+  registryType: oneOf(PACKAGE_REGISTRIES),
   identifier: v.string(),
   version: v.optional(v.nullable(v.string())),
-  transport: v.optional(v.object({ type: v.string() })),
+  transport: v.optional(v.object({ type: oneOf(PACKAGE_TRANSPORTS) })),
   environmentVariables: v.optional(v.unknown()),
   packageArguments: v.optional(v.unknown()),
 })
 
+function oneOf<const Words extends readonly string[]>(words: Words) {
+  return v.picklist(
+    words,
+    ({ input }) =>
+      `expected ${words.join(' or ')}, got ${String(JSON.stringify(input)).slice(0, 100)}`,
+  )
+}
+
+/** Words of closed lists; what else is wrong with an entry is its shape. */
+const REASONS: Readonly<Record<string, Fault['reason']>> = {
+  type: 'unknown_transport',
+  'transport.type': 'unknown_transport',
+  registryType: 'unknown_registry',
+}
+
 export interface MappedInvoke {
   entries: InvokeEntry[]
   /** What was left out and why, in the server's order. */
-  faults: UrlFault[]
+  faults: Fault[]
 }
 
-type Mapped = InvokeEntry | UrlFault
+type Mapped = InvokeEntry | Fault
 
 /** Remotes first: what can be called at once comes before what must be installed. */
 export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvoke {
@@ -41,7 +60,7 @@ export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvok
     ...(server.packages ?? []).map((value) => mapPackage(value, rules)),
   ]
   const entries = new Map<string, InvokeEntry>()
-  const faults: UrlFault[] = []
+  const faults: Fault[] = []
   for (const item of mapped) {
     if ('reason' in item) faults.push(item)
     // One endpoint is one entry: the first says what it needs.
@@ -52,39 +71,25 @@ export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvok
 
 function mapRemote(value: unknown, rules: HostRules): Mapped {
   const result = v.safeParse(RemoteSchema, value)
-  if (!result.success) return shapeFault('remote', result.issues[0])
-  const { type, url, headers } = result.output
-  const transport = REMOTE_TRANSPORTS.find((known) => known === type)
-  if (transport === undefined) return transportFault(type, REMOTE_TRANSPORTS)
+  if (!result.success) return toFault('remote', result.issues[0])
+  const { type: transport, url, headers } = result.output
   const needed = toHeaders(headers)
+  const entry = { kind: 'mcp' as const, transport, url }
   return (
-    findCallableUrlFault(url, rules) ?? {
-      kind: 'mcp',
-      transport,
-      url,
-      ...(needed.length > 0 && { headers: needed }),
-    }
+    findCallableUrlFault(url, rules) ?? { ...entry, ...(needed.length > 0 && { headers: needed }) }
   )
 }
 
 function mapPackage(value: unknown, rules: HostRules): Mapped {
   const result = v.safeParse(PackageSchema, value)
-  if (!result.success) return shapeFault('package', result.issues[0])
-  const registry = PACKAGE_REGISTRIES.find((known) => known === result.output.registryType)
-  if (registry === undefined)
-    return {
-      reason: 'unknown_registry',
-      detail: `expected one of ${PACKAGE_REGISTRIES.join(', ')}, got ${quote(result.output.registryType)}`,
-    }
-  const type = result.output.transport?.type ?? 'stdio'
-  const transport = PACKAGE_TRANSPORTS.find((known) => known === type)
-  if (transport === undefined) return transportFault(type, PACKAGE_TRANSPORTS)
+  if (!result.success) return toFault('package', result.issues[0])
+  const { registryType: registry, transport: { type: transport } = { type: 'stdio' } } =
+    result.output
   const identifier = normalizeIdentifier(registry, result.output.identifier)
-  const fault = findPackageFault(registry, identifier, rules)
   const env = toEnv(result.output.environmentVariables)
   const args = toArgs(result.output.packageArguments)
   return (
-    fault ?? {
+    findPackageFault(registry, identifier, rules) ?? {
       kind: 'mcp_package',
       transport,
       registry,
@@ -106,10 +111,7 @@ function keyOf(entry: InvokeEntry): string {
  *
  * @example normalizeIdentifier('npm', '@scope/name@1.2.3') → '@scope/name'
  */
-export function normalizeIdentifier(
-  registry: (typeof PACKAGE_REGISTRIES)[number],
-  identifier: string,
-): string {
+export function normalizeIdentifier(registry: PackageRegistry, identifier: string): string {
   const trimmed = identifier.trim()
   switch (registry) {
     case 'npm':
@@ -130,34 +132,17 @@ export function normalizeIdentifier(
 }
 
 function findPackageFault(
-  registry: (typeof PACKAGE_REGISTRIES)[number],
+  registry: PackageRegistry,
   identifier: string,
   rules: HostRules,
-): UrlFault | null {
+): Fault | null {
   if (registry === 'mcpb') return findCallableUrlFault(identifier, rules)
-  if (identifier.length > MAX_IDENTIFIER)
-    return {
-      reason: 'invalid_identifier',
-      detail: `expected at most ${MAX_IDENTIFIER} characters, got ${identifier.length}`,
-    }
-  const fault = findIdentifierFault(registry, identifier)
-  return fault === null ? null : { reason: 'invalid_identifier', detail: fault }
+  const detail = findIdentifierFault(registry, identifier)
+  return detail === null ? null : { reason: 'invalid_identifier', detail }
 }
 
-function transportFault(type: string, known: readonly string[]): UrlFault {
-  return {
-    reason: 'unknown_transport',
-    detail: `expected ${known.join(' or ')}, got ${quote(type)}`,
-  }
-}
-
-function shapeFault(what: string, issue: v.BaseIssue<unknown>): UrlFault {
-  return {
-    reason: 'invalid_row',
-    detail: `${what} ${v.getDotPath(issue) ?? ''}: ${issue.message}`,
-  }
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 100))
+function toFault(what: string, issue: v.BaseIssue<unknown>): Fault {
+  const place = v.getDotPath(issue) ?? ''
+  const reason = REASONS[place] ?? 'invalid_row'
+  return { reason, detail: `${what} ${place}: ${issue.message}` }
 }

@@ -2,12 +2,9 @@ import * as v from 'valibot'
 import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/listing-facts.ts'
 import { MAX_ID_LENGTH } from '../../../src/domain/listing/listing-id.ts'
-import {
-  type UrlFault as Fault,
-  findCallableUrlFault,
-  type HostRules,
-} from '../../facts/callable-url.ts'
+import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
 import { finishSeed, type MappedSeed, refuse, toSeed } from '../../facts/map-rows.ts'
+import type { Fault } from '../../facts/refusal.ts'
 import type { SeedFacts } from '../../facts/seed-facts.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'

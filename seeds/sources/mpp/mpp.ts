@@ -18,14 +18,8 @@ import {
   toPathParams,
   toPrice,
 } from '../../facts/operations.ts'
-import {
-  decimalsOf,
-  MAX_CALL_USD,
-  type Offer,
-  type PriceFault,
-  priceAtomic,
-} from '../../facts/price.ts'
-import type { Refusal } from '../../facts/refusal.ts'
+import { decimalsOf, MAX_CALL_USD, type Offer, priceAtomic } from '../../facts/price.ts'
+import type { Fault, Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
@@ -186,9 +180,7 @@ function parseEndpoint(value: unknown, { payments }: Service) {
 type Endpoint = NonNullable<ReturnType<typeof parseEndpoint>>
 
 /** @returns null where an endpoint names no price */
-function priceEndpoint(
-  endpoint: Endpoint,
-): Pick<Operation, 'price' | 'offers'> | PriceFault | null {
+function priceEndpoint(endpoint: Endpoint): Pick<Operation, 'price' | 'offers'> | Fault | null {
   const place = { rail: 'mpp' as const, network: endpoint.rail === 'tempo' ? TEMPO : null }
   if (endpoint.amount === null) {
     const hint = readHint(endpoint.hint)

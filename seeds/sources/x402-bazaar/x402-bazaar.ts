@@ -1,5 +1,4 @@
 import type { Operation } from '../../../src/domain/listing/operation.ts'
-import type { UrlFault } from '../../facts/callable-url.ts'
 import { originOf } from '../../facts/listing-marks.ts'
 import {
   finishSeed,
@@ -19,7 +18,7 @@ import {
   toPrice,
 } from '../../facts/operations.ts'
 import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
-import type { Refusal } from '../../facts/refusal.ts'
+import type { Fault, Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'
 import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
@@ -71,7 +70,7 @@ interface Endpoint {
   row: BazaarRow
   origin: string
   operation: Operation
-  faults: UrlFault[]
+  faults: Fault[]
   wallets: string[]
 }
 
