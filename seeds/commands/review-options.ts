@@ -1,23 +1,6 @@
 import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
 
 const ACTIONS = ['list', 'show', 'accept', 'edit', 'refuse'] as const
-type Action = (typeof ACTIONS)[number]
-
-export interface ReviewOptions {
-  /** Null asks about one item after the other, or lists them where nobody can answer. */
-  action: Action | null
-  /** An id, or the beginning of one; empty for `list`. */
-  id: string
-  /** A file to take instead of the waiting one, or where it goes; null for as it waits. */
-  file: string | null
-  path: string | null
-  reason: string | null
-  /** One kind of question alone. */
-  from: string | null
-  json: boolean
-  contentDir: string | null
-}
-
 const HELP = `Usage: npm run review [-- <command>] [options]
 
 What waits for a person: rows of importers, proposals, disputes. Nothing of it is live.
@@ -52,23 +35,17 @@ const OPTIONS = {
 } as const
 
 /**
+ * The command and its options. Without an action it asks about one item after the other, or lists
+ * them where nobody can answer; `id` is an id, or the beginning of one, and empty for `list`.
+ *
  * @param args without the program's own name
  * @throws UsageError that says what would be right
  */
 export function readReviewOptions(args: readonly string[]): ReviewOptions {
   const { values, words } = readCommandLine(HELP, OPTIONS, 2, args)
-  const [named, id] = words
+  const [named, id = ''] = words
   const action = ACTIONS.find((each) => each === named) ?? null
-  const options = {
-    action,
-    id: id ?? '',
-    file: values.file ?? null,
-    path: values.path ?? null,
-    reason: values.reason ?? null,
-    from: values.from ?? null,
-    json: values.json === true,
-    contentDir: values.content ?? null,
-  }
+  const options = { ...values, action, id }
   const isUnknown = named !== undefined && action === null
   const fault = isUnknown
     ? `expected one of ${ACTIONS.join(', ')}, got ${JSON.stringify(named)}`
@@ -77,13 +54,24 @@ export function readReviewOptions(args: readonly string[]): ReviewOptions {
   return options
 }
 
-function findFault({ action, id, file, path, reason }: ReviewOptions): string | null {
+export interface ReviewOptions {
+  action: (typeof ACTIONS)[number] | null
+  id: string
+  /** A file to take instead of the waiting one, and where it goes. */
+  file?: string
+  path?: string
+  reason?: string
+  /** One kind of question alone. */
+  from?: string
+  json?: boolean
+  content?: string
+}
+function findFault({ action, id, file, path, reason = '' }: ReviewOptions): string | null {
   const takesId = action !== null && action !== 'list'
   if (takesId && id === '') return `${action}: expected the id of what waits`
   if (!takesId && id !== '') return `expected no ${JSON.stringify(id)}`
   const takesFile = action === 'accept' || action === 'edit'
-  if (!takesFile && (file !== null || path !== null))
+  if (!takesFile && (file ?? path) !== undefined)
     return '--file and --path: expected with accept or edit'
-  if (action === 'refuse' && (reason ?? '').trim() === '') return 'refuse: expected --reason TEXT'
-  return null
+  return action === 'refuse' && reason.trim() === '' ? 'refuse: expected --reason TEXT' : null
 }

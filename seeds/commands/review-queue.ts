@@ -20,17 +20,17 @@ export interface ReviewQueue {
 /**
  * Everything that waits, oldest first.
  *
- * @param from one kind alone; null for all
+ * @param from one kind alone; all without one
  * @throws OperatorError when there is no such kind
  */
 export async function openQueue(
   place: ReviewPlace,
   config: Config,
-  from: string | null,
+  from: string | undefined,
   now: () => string,
 ): Promise<ReviewQueue> {
   const kinds = reviewSources(place, config, now)
-  const chosen = kinds.filter(({ kind }) => from === null || kind === from)
+  const chosen = kinds.filter(({ kind }) => from === undefined || kind === from)
   if (chosen.length === 0)
     throw new OperatorError(
       `--from: expected one of ${kinds.map(({ kind }) => kind).join(', ')}, got ${JSON.stringify(from)}`,

@@ -24,7 +24,7 @@ async function review(options: ReviewOptions): Promise<void> {
   try {
     const config = parseConfig(process.env)
     const place: ReviewPlace = {
-      contentDir: options.contentDir ?? config.CONTENT_DIR,
+      contentDir: options.content ?? config.CONTENT_DIR,
       allowPrivate: config.PRIVATE_TARGETS,
     }
     queue = await openQueue(place, config, options.from, () => new Date().toISOString())
@@ -40,7 +40,7 @@ async function review(options: ReviewOptions): Promise<void> {
 }
 
 async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlace): Promise<void> {
-  const { action, id, json } = options
+  const { action, id, json = false, reason = '' } = options
   if (action === null && process.stdin.isTTY && !json) return askAll(queue, place)
   if (action === null || action === 'list') return list(queue, json)
   const waiting = findWaiting(queue, id)
@@ -48,12 +48,8 @@ async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlac
   if (action === 'edit') return edit(waiting, await chosenFile(waiting, options), { place, json })
   const decision: Decision =
     action === 'refuse'
-      ? { decision: 'refused', reason: options.reason ?? '' }
-      : {
-          decision: 'accepted',
-          reason: options.reason ?? '',
-          ...(await acceptedFile(waiting, options)),
-        }
+      ? { decision: 'refused', reason }
+      : { decision: 'accepted', reason, ...(await acceptedFile(waiting, options)) }
   return settle(waiting, decision, json)
 }
 
@@ -100,14 +96,14 @@ async function chosenFile({ item }: Waiting, { file, path }: ReviewOptions): Pro
   const goesTo = path ?? waits?.path
   if (goesTo === undefined)
     throw new OperatorError(`${item.id} has no file: say where it goes with --path listings/…`)
-  if (file !== null) return { path: goesTo, text: await readEdited(file) }
+  if (file !== undefined) return { path: goesTo, text: await readEdited(file) }
   const text = waits?.text ?? ''
-  const isMove = path !== null && waits !== undefined
+  const isMove = path !== undefined && waits !== undefined
   return { path: goesTo, text: isMove ? text : editText({ path: goesTo, text }, process.env) }
 }
 
 async function acceptedFile(waiting: Waiting, options: ReviewOptions) {
-  return options.file === null && options.path === null
+  return (options.file ?? options.path) === undefined
     ? {}
     : { file: await chosenFile(waiting, options) }
 }

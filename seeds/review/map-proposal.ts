@@ -38,9 +38,9 @@ export function mapProposal(found: FoundService, note: string, rules: MapRules):
 function mapFoundCard({ card, files }: FoundService, rules: MapRules): MappedSeed | null {
   if (card === null) return null
   const parsed = parseAgentCard(card)
-  if (!('card' in parsed)) return null
-  const cardUrl = parsed.card.cardUrl ?? files.agent_card ?? null
-  return mapCard({ ...parsed.card, cardUrl }, rules, true)
+  if (!('row' in parsed)) return null
+  const cardUrl = parsed.row.cardUrl ?? files.agent_card ?? null
+  return mapCard({ ...parsed.row, cardUrl }, rules, true)
 }
 
 function seedOf(mapped: MappedSeed): Seed | null {

@@ -9,6 +9,7 @@ import type { Interface } from '../../src/domain/trust/interface.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readReview } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
+import { hasComment, parseListingFields, replaceField } from '../content/listing-text.ts'
 import {
   parseSettled,
   type ReviewItem,
@@ -19,8 +20,8 @@ import { checkFile, noteSettled, type ReviewPlace } from './accept-file.ts'
 
 /** More than these at once nobody reads. */
 const MAX_PROPOSED = 8
-/** Plain words, which YAML takes for text; it has ideas of its own about numbers, yes and no. */
-const TAG = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z][a-z0-9]*(?: [a-z0-9]+){0,4}$/
+/** A few plain words. */
+const TAG = /^[a-z][a-z0-9]*(?: [a-z0-9]+){0,4}$/
 const MAX_TAG_LENGTH = 40
 
 /** What probes saw that a person may want in a listing, and what to say of it. */
@@ -39,7 +40,11 @@ interface ProposedFact {
 export const PROPOSED_TAGS: ProposedFact = {
   kind: 'tags',
   propose: ({ facts }, seen) => proposeTags(seen, facts.tags),
-  add: addTags,
+  add: (text, tags) => {
+    const known = parseListingFields(text)?.get('tags') ?? []
+    const isPlain = Array.isArray(known) && !hasComment(text, 'tags')
+    return isPlain ? replaceField(text, 'tags', [...known, ...tags]) : null
+  },
   note: (tags) => `its tools or skills are named ${tags}`,
 }
 
@@ -127,20 +132,6 @@ function toTag(name: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, ' ')
     .trim()
-}
-
-/** Null where the tags stand on several lines, which a person edits better. What stands there stays. */
-function addTags(text: string, tags: readonly string[]): string | null {
-  const end = text.indexOf('\n---', 4)
-  const head = text.slice(0, end)
-  const more = tags.join(', ')
-  if (!/^tags:/m.test(head)) return `${head}\ntags: [${more}]${text.slice(end)}`
-  const line = /^(tags: *\[)([^\n]*)\] *$/m
-  if (!line.test(head)) return null
-  const added = head.replace(line, (_, start: string, old: string) =>
-    old.trim() === '' ? `${start}${more}]` : `${start}${old}, ${more}]`,
-  )
-  return added + text.slice(end)
 }
 
 function toItem(

@@ -54,7 +54,7 @@ describe('names of tools that probes saw', () => {
           : { decision: 'refused', reason: 'says nothing' },
       )
     expect(listing()).toBe(
-      before.replace('[harbour, sink ship]', '[harbour, sink ship, find ship, x]'),
+      before.replace('[harbour, sink ship]', '[harbour, "sink ship", "find ship", x]'),
     )
     expect(await queue().list()).toEqual([])
   })

@@ -24,9 +24,9 @@ export const a2a: SeedSource = {
     const mapped = values.map((value) => {
       const fetched = value instanceof ReadDocument ? value : null
       const parsed = parseAgentCard(fetched === null ? value : fetched.document)
-      if (!('card' in parsed))
+      if (!('row' in parsed))
         return fetched === null ? parsed : refuse(fetched.place ?? '', parsed.refusal)
-      const { card } = parsed
+      const { row: card } = parsed
       return fetched === null
         ? mapCard(card, rules, false)
         : mapCard({ ...card, cardUrl: fetched.place }, rules, true)

@@ -25,60 +25,42 @@ type AgentSkill = v.InferOutput<typeof SkillSchema>
  * An agent card of protocol 0.3 (one `url`) or 1.0 (`supportedInterfaces`), alone or as a registry
  * keeps it with the address it was read from.
  */
-const CardSchema = v.object({
-  name: v.pipe(member.text, v.maxLength(2000)),
-  description: member.optionalText,
-  url: member.optionalText,
-  a2aEndpoint: member.optionalText,
-  version: member.optionalText,
-  protocolVersion: member.optionalText,
-  preferredTransport: member.optionalText,
-  wellKnownURI: member.optionalText,
-  supportedInterfaces: member.optionalList,
-  skills: member.optional(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
-  securitySchemes: member.optional(v.record(v.string(), v.unknown())),
-})
-type Card = v.InferOutput<typeof CardSchema>
+const CardSchema = v.pipe(
+  v.object({
+    name: v.pipe(member.text, v.maxLength(2000)),
+    description: member.optionalText,
+    url: member.optionalText,
+    a2aEndpoint: member.optionalText,
+    version: member.optionalText,
+    protocolVersion: member.optionalText,
+    preferredTransport: member.optionalText,
+    wellKnownURI: member.optionalText,
+    supportedInterfaces: member.optionalList,
+    skills: member.optional(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
+    securitySchemes: member.optional(v.record(v.string(), v.unknown())),
+  }),
+  v.transform(({ name, description, version, ...card }) => {
+    const preferred = (card.supportedInterfaces ?? []).find(isJsonObject)
+    return {
+      name,
+      description,
+      version,
+      /** Where messages go. */
+      url: textOf(preferred?.url) ?? card.a2aEndpoint ?? card.url ?? '',
+      protocol: textOf(preferred?.protocolVersion) ?? card.protocolVersion,
+      binding: textOf(preferred?.protocolBinding) ?? card.preferredTransport ?? 'JSONRPC',
+      /** Where the card itself was read, if anybody says. */
+      cardUrl: card.wellKnownURI ?? null,
+      skills: (card.skills ?? []).filter((skill) => v.is(SkillSchema, skill)),
+      auth: toAuth(card.securitySchemes ?? {}),
+    }
+  }),
+  v.check(({ url }) => url !== '', 'expected url, where messages go'),
+)
+export type AgentCard = v.InferOutput<typeof CardSchema>
 
-export interface AgentCard {
-  name: string
-  description: string | null
-  /** Where messages go. */
-  url: string
-  version: string | null
-  protocol: string | null
-  binding: string
-  /** Where the card itself was read, if anybody says. */
-  cardUrl: string | null
-  skills: AgentSkill[]
-  auth: Auth
-}
-
-export function parseAgentCard(
-  value: unknown,
-): { card: AgentCard } | Extract<MappedSeed, { ok: false }> {
-  const parsed = parseRow(CardSchema, value, 'name')
-  if (!('row' in parsed)) return parsed
-  const { row } = parsed
-  const preferred = (row.supportedInterfaces ?? []).find(isJsonObject)
-  const url = textOf(preferred?.url) ?? row.a2aEndpoint ?? row.url
-  if (!url)
-    return refuse(row.name.slice(0, 250), {
-      reason: 'invalid_row',
-      detail: 'url: expected where messages go',
-    })
-  const card = {
-    name: row.name,
-    description: row.description ?? null,
-    url,
-    version: row.version ?? null,
-    protocol: textOf(preferred?.protocolVersion) ?? row.protocolVersion ?? null,
-    binding: textOf(preferred?.protocolBinding) ?? row.preferredTransport ?? 'JSONRPC',
-    cardUrl: row.wellKnownURI ?? null,
-    skills: (row.skills ?? []).filter((skill) => v.is(SkillSchema, skill)),
-    auth: toAuth(row),
-  }
-  return { card }
+export function parseAgentCard(value: unknown) {
+  return parseRow(CardSchema, value, 'name')
 }
 
 function textOf(value: unknown): string | null {
@@ -86,8 +68,8 @@ function textOf(value: unknown): string | null {
 }
 
 /** The first scheme a card declares; a card without one says nothing about keys. */
-function toAuth(card: Card): Auth {
-  const [first] = Object.values(card.securitySchemes ?? {}).filter(isJsonObject)
+function toAuth(schemes: Record<string, unknown>): Auth {
+  const [first] = Object.values(schemes).filter(isJsonObject)
   if (first === undefined) return { type: 'unknown' }
   const type = textOf(first.type) ?? Object.keys(first)[0] ?? ''
   if (/^apiKey/i.test(type)) {

@@ -122,7 +122,7 @@ function toInterfaceOf(
   }
   if (kind !== 'a2a_agent' || card === null) return null
   const parsed = parseAgentCard(card)
-  return 'card' in parsed ? { interface: toInterface(parsed.card, rules.now) } : null
+  return 'row' in parsed ? { interface: toInterface(parsed.row, rules.now) } : null
 }
 
 function isTarget(value: unknown): value is Target {

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { toSeenInput } from '../../../src/domain/probe/read/x402-input.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { type MappedSeed, parseRow } from '../../facts/map-rows.ts'
-import { type Accept, AcceptSchema } from '../../facts/price.ts'
+import { AcceptSchema } from '../../facts/price.ts'
 import * as member from '../../facts/row-members.ts'
 
 const MAX_ACCEPTS = 50
@@ -11,50 +10,34 @@ const MAX_ACCEPTS = 50
  * A row of an x402 discovery answer, version 1 or 2: one endpoint with its ways to pay. Version 1
  * repeats description and shape in each way to pay, version 2 has them once; both are in use.
  */
-const RowSchema = v.object({
-  resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
-  type: v.optional(v.string(), 'http'),
-  description: member.optionalText,
-  serviceName: member.optionalText,
-  tags: member.optionalList,
-  accepts: v.pipe(
-    v.array(v.unknown(), 'expected a list of ways to pay'),
-    v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
-  ),
-  extensions: member.optional(v.record(v.string(), v.unknown())),
-})
-
-export interface BazaarRow {
-  resource: string
-  isTool: boolean
-  description: string | null
-  serviceName: string | null
-  tags: readonly unknown[]
-  accepts: Accept[]
-  /** What the seller says a call takes. */
-  input: ReturnType<typeof toSeenInput>
-}
-
-export function parseBazaarRow(
-  value: unknown,
-): { row: BazaarRow } | Extract<MappedSeed, { ok: false }> {
-  const parsed = parseRow(RowSchema, value, 'resource')
-  if (!('row' in parsed)) return parsed
-  const { resource, type, description, serviceName, tags, accepts, extensions } = parsed.row
-  const first = accepts.find(isJsonObject) ?? {}
-  const said = typeof first.description === 'string' ? first.description : null
-  return {
-    row: {
-      resource,
+export const BazaarRowSchema = v.pipe(
+  v.object({
+    resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
+    type: v.optional(v.string(), 'http'),
+    description: member.optionalText,
+    serviceName: member.optionalText,
+    tags: member.optionalList,
+    accepts: v.pipe(
+      v.array(v.unknown(), 'expected a list of ways to pay'),
+      v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
+    ),
+    extensions: member.optional(v.record(v.string(), v.unknown())),
+  }),
+  v.transform(({ type, description, tags, accepts, extensions, ...row }) => {
+    const first = accepts.find(isJsonObject) ?? {}
+    const said = typeof first.description === 'string' ? first.description : null
+    return {
+      ...row,
       isTool: type === 'mcp',
       description: description ?? said,
-      serviceName: serviceName ?? null,
       tags: tags ?? [],
       accepts: accepts.flatMap((accept) => {
         const way = v.safeParse(AcceptSchema, accept)
         return way.success ? [way.output] : []
       }),
+      /** What the seller says a call takes. */
       input: toSeenInput({ extensions, accepts: [first] }),
-    },
-  }
-}
+    }
+  }),
+)
+export type BazaarRow = v.InferOutput<typeof BazaarRowSchema>

@@ -5,6 +5,7 @@ import {
   gatherSeeds,
   type MappedSeed,
   PAID_API,
+  parseRow,
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
@@ -22,7 +23,7 @@ import type { Fault, Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'
 import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
-import { type BazaarRow, parseBazaarRow } from './bazaar-row.ts'
+import { type BazaarRow, BazaarRowSchema } from './bazaar-row.ts'
 
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
 const SOURCE = 'cdp_bazaar'
@@ -49,7 +50,7 @@ export const x402Bazaar: SeedSource = {
 
 function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const judged = values.map((value) => {
-    const parsed = parseBazaarRow(value)
+    const parsed = parseRow(BazaarRowSchema, value, 'resource')
     return 'row' in parsed ? mapEndpoint(parsed.row, rules) : parsed
   })
   const endpoints = judged.filter((each) => 'operation' in each)
