@@ -15,6 +15,7 @@ import { toListLine, toShowLines } from './review-text.ts'
 
 /** Of one printed fault, which may list many. */
 const MAX_FAULT = 20_000
+const ANSWERS = ['accept', 'edit', 'refuse', 'skip', 'quit'] as const
 
 if (import.meta.main) await runMain(() => review(readReviewOptions(process.argv.slice(2))))
 
@@ -40,17 +41,19 @@ async function review(options: ReviewOptions): Promise<void> {
 }
 
 async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlace): Promise<void> {
-  const { action, id, json = false, reason = '' } = options
+  const { action, id, json = false } = options
   if (action === null && process.stdin.isTTY && !json) return askAll(queue, place)
   if (action === null || action === 'list') return list(queue, json)
-  const waiting = findWaiting(queue, id)
+  return actOn(findWaiting(queue, id), options, place)
+}
+
+async function actOn(waiting: Waiting, options: ReviewOptions, place: ReviewPlace): Promise<void> {
+  const { action, json = false, reason = '', file, path } = options
   if (action === 'show') return show(waiting, json)
   if (action === 'edit') return edit(waiting, await chosenFile(waiting, options), { place, json })
-  const decision: Decision =
-    action === 'refuse'
-      ? { decision: 'refused', reason }
-      : { decision: 'accepted', reason, ...(await acceptedFile(waiting, options)) }
-  return settle(waiting, decision, json)
+  if (action === 'refuse') return settle(waiting, { decision: 'refused', reason }, json)
+  const chosen = (file ?? path) === undefined ? {} : { file: await chosenFile(waiting, options) }
+  return settle(waiting, { decision: 'accepted', reason, ...chosen }, json)
 }
 
 function list({ waiting }: ReviewQueue, json: boolean): void {
@@ -70,13 +73,15 @@ async function show({ item, source }: Waiting, json: boolean): Promise<void> {
 }
 
 async function edit(
-  { item, source }: Waiting,
+  waiting: Waiting,
   file: ReviewFile,
   { place, json }: { place: ReviewPlace; json: boolean },
 ): Promise<void> {
+  const { item, source } = waiting
   if (source.edit === undefined)
     throw new OperatorError(`${item.id}: there is nothing to edit; accept or refuse it`)
   await source.edit(item, file)
+  waiting.item = { ...item, file }
   // Kept whatever it says: half an edit is not lost because a line of it is wrong yet.
   const warnings = checkFile(place, file)
   if (json) console.log(JSON.stringify({ id: item.id, edited: file.path, warnings }))
@@ -102,12 +107,6 @@ async function chosenFile({ item }: Waiting, { file, path }: ReviewOptions): Pro
   return { path: goesTo, text: isMove ? text : editText({ path: goesTo, text }, process.env) }
 }
 
-async function acceptedFile(waiting: Waiting, options: ReviewOptions) {
-  return (options.file ?? options.path) === undefined
-    ? {}
-    : { file: await chosenFile(waiting, options) }
-}
-
 /** One after the other; what can't be done waits on, and the next one comes. */
 async function askAll({ waiting }: ReviewQueue, place: ReviewPlace): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
@@ -130,40 +129,17 @@ async function askOne(terminal: Terminal, waiting: Waiting, place: ReviewPlace):
   for (;;) {
     const answer = await terminal.question('accept, edit, refuse, skip or quit? ')
     const [word = ''] = answer.trim().toLowerCase().split(/\s+/)
-    if (word === 'quit' || word === 'q') return false
-    if (word === 'skip' || word === 's') return true
+    const action = ANSWERS.find((each) => word === each || word === each[0])
+    if (action === 'quit' || action === 'skip') return action === 'skip'
+    const reason = action === 'refuse' ? (await terminal.question('why? ')).trim() : ''
+    if (action === undefined || (action === 'refuse' && reason === '')) continue
     try {
-      if (await answerOne(terminal, waiting, { word, place })) return true
+      await actOn(waiting, { action, id: waiting.item.id, reason }, place)
+      if (action !== 'edit') return true
     } catch (error) {
       printFault(error)
     }
   }
-}
-
-/** @returns whether the item is settled. */
-async function answerOne(
-  terminal: Terminal,
-  waiting: Waiting,
-  { word, place }: { word: string; place: ReviewPlace },
-): Promise<boolean> {
-  if (word === 'accept' || word === 'a') {
-    await settle(waiting, { decision: 'accepted', reason: '' }, false)
-    return true
-  }
-  if (word === 'refuse' || word === 'r') {
-    const reason = (await terminal.question('why? ')).trim()
-    if (reason === '') return false
-    await settle(waiting, { decision: 'refused', reason }, false)
-    return true
-  }
-  if (word === 'edit' || word === 'e') {
-    const { item } = waiting
-    const text = editText(item.file ?? { path: 'listing.md', text: '' }, process.env)
-    const file = { path: item.file?.path ?? '', text }
-    waiting.item = { ...item, file }
-    await edit(waiting, file, { place, json: false })
-  }
-  return false
 }
 
 function print(line: string): void {
