@@ -37,16 +37,10 @@ export function marksOf({ kind, url, http, invoke, discovery }: Facts): ListingM
   const operations = textsOf(http, 'url')
   const own = typeof url === 'string' ? [url] : []
   const isUnnamed = kind === 'http_api' && operations.length === 0
-  const marks = [
-    ...[...operations, ...(isUnnamed ? own : [])].map(operationMark),
-    ...endpointsOf(invoke),
-  ]
-  if (kind === 'a2a_agent')
-    marks.push(
-      ...own.map((address) => `agent ${addressOf(address)}`),
-      ...textsOf([discovery], 'agent_card').map(cardMark),
-    )
-  return [...new Set(marks)]
+  const agent = kind === 'a2a_agent' ? own.map((address) => `agent ${addressOf(address)}`) : []
+  const cards = kind === 'a2a_agent' ? textsOf([discovery], 'agent_card').map(cardMark) : []
+  const called = [...operations, ...(isUnnamed ? own : [])].map(operationMark)
+  return [...new Set([...called, ...endpointsOf(invoke), ...agent, ...cards])]
 }
 
 /** The ways to reach an MCP server. */
