@@ -1,3 +1,4 @@
+import { sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
 import {
   type ParameterProblem,
   parseSearchParameters,
@@ -9,6 +10,8 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
+import { splitText } from '../../src/search/words/split-text.ts'
+import { stemWord } from '../../src/search/words/stem-word.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { HEADERS, type Search } from './search.ts'
 
@@ -19,8 +22,12 @@ const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
 /** Rows that are looked at to fill the first places with those of several listings. */
 const LOOKED_AT = 100
-/** Of an operation behind the first: three results stay within a kilobyte and a half. */
-const MOST_BYTES = 160
+/** Rows of one listing that are looked at for the one whose name was asked for. */
+const COMPARED = 8
+/** Three results stay within a kilobyte and a half. */
+const BYTES_A_ROW = 500
+/** Members of an operation that a row behind the first does without where there is no room. */
+const LONG = ['example', 'offers', 'relay_url', 'bring']
 const FITTING = 'Results that pass this filter come first.'
 const NONE_FITTING = 'No good match passes this filter, so other results come first.'
 /** What a search of listings takes and this one does not. */
@@ -52,19 +59,17 @@ export function createFindOperations({
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
     const once = new Map([...fitting, ...organic.rows].map((row) => [row.row, row]))
-    const rows = spread(index, [...once.values()])
+    const rows = spread(index, putNamedFirst(index, query.q ?? '', [...once.values()]))
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
-    return {
+    return fitAnswer({
       total: organic.total,
-      results: rows
-        .slice(query.offset, end)
-        .map((row, at) => readResult(index, row, query.offset + at === 0)),
+      results: rows.slice(query.offset, end).map((row) => readResult(index, row)),
       notes: [
         ...notes,
         ...(meant === undefined ? [] : [fitting.length > 0 ? FITTING : NONE_FITTING]),
       ],
       ...(others.length > 0 && { suggested: others.map(toWire) }),
-    }
+    })
   }
 }
 
@@ -92,12 +97,47 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
   })
 }
 
+/**
+ * Of a listing's rows that answer about as well, one whose name says nothing but what was asked takes
+ * the place of the best: who queries a database wants `execute_sql` of it, not `explain_query`.
+ */
+function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]): RankedRow[] {
+  const asked = new Set(
+    wordsOf(q)
+      .flatMap((word) => [word, ...index.words.relatedTo(word)])
+      .map(stemWord),
+  )
+  const isSaid = (word: string) => index.words.stop.has(word) || asked.has(stemWord(word))
+  const ordered = [...rows]
+  const byListing = Map.groupBy(rows, ({ row }) => listingOf(index, row))
+  for (const own of [...byListing.values()].slice(0, FIRST_PLACES)) {
+    const least = (own[0]?.relevance ?? 0) / 2
+    const named = own.slice(0, COMPARED).find(({ row, relevance }) => {
+      const { name } = relevance < least ? {} : readStored(index, row).operation
+      return name !== undefined && wordsOf(name).every(isSaid)
+    })
+    if (named === undefined || named === own[0]) continue
+    const places = own.map((row) => rows.indexOf(row))
+    const wanted = [named, ...own.filter((row) => row !== named)]
+    for (const [at, row] of wanted.entries()) ordered[places[at] ?? 0] = row
+  }
+  return ordered
+}
+
+function wordsOf(text: string): string[] {
+  return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
+}
+
+function listingOf(index: SearchIndex, row: number): string {
+  return readId(index, 'organic', row).split('~', 1)[0] ?? ''
+}
+
 /** The rows in their order, but that no listing fills the first places alone. */
 function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [RankedRow[], RankedRow[]] = [[], []]
   for (const row of rows) {
-    const [listing = ''] = readId(index, 'organic', row.row).split('~')
+    const listing = listingOf(index, row.row)
     const count = (counts.get(listing) ?? 0) + 1
     counts.set(listing, count)
     const isFirst = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
@@ -107,15 +147,46 @@ function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
   return [...first, ...later]
 }
 
-/** An agent pays for each byte and calls the first result: the kits of the others have their long parts. */
-function readResult(index: SearchIndex, { row, relevance }: RankedRow, isFirst: boolean) {
-  const body = readBody(index, 'organic', row)
+type Result = OperationsAnswer['results'][number]
+
+function readStored(index: SearchIndex, row: number): Omit<Result, 'relevance'> {
   // Typed `any` by `JSON.parse`: the build wrote these bytes.
-  const { listing, digest, operation } = JSON.parse(new TextDecoder().decode(body))
-  for (const member of ['example', 'offers'])
-    if (!isFirst && JSON.stringify(operation).length > MOST_BYTES) delete operation[member]
+  const stored = JSON.parse(new TextDecoder().decode(readBody(index, 'organic', row)))
+  const { listing, digest, operation } = stored
+  return { listing, operation, digest }
+}
+
+function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
   // Two digits tell rows apart.
-  return { listing, operation, digest, relevance: Math.round(relevance * 100) / 100 }
+  return { ...readStored(index, row), relevance: Math.round(relevance * 100) / 100 }
+}
+
+/**
+ * An agent pays for each byte and calls the first result: that one is told whole, the others as far as
+ * there is room. Their kits have their long parts.
+ */
+function fitAnswer(answer: OperationsAnswer): OperationsAnswer {
+  const brief = answer.results.map((result, at) => (at === 0 ? result : without(result, LONG)))
+  let room = BYTES_A_ROW * brief.length - sizeOf({ ...answer, results: brief })
+  const results = brief.map((result, at) => {
+    // An example shows what must be given, too.
+    if (at === 0) return room < 0 && hasExample(result) ? without(result, ['input']) : result
+    const whole = answer.results[at] ?? result
+    const more = sizeOf(whole) - sizeOf(result)
+    if (more > room) return result
+    room -= more
+    return whole
+  })
+  return { ...answer, results }
+}
+
+function hasExample({ operation }: Result): boolean {
+  return operation.example !== undefined
+}
+
+function without(result: Result, members: readonly string[]): Result {
+  const kept = Object.entries(result.operation).filter(([name]) => !members.includes(name))
+  return { ...result, operation: Object.fromEntries(kept) }
 }
 
 /** `GET /api/v1/operations` as a search that is mounted like the other. */

@@ -36,14 +36,38 @@ describe('what to call for a task', () => {
     expect(best?.digest).toMatch(/^[\w-]{43}$/)
   })
 
-  test('three results fit a kilobyte and a half in the median', () => {
+  test.each([
+    [
+      'query a local Postgres database',
+      {
+        name: 'execute_sql',
+        command: 'uvx postgres-mcp --access-mode=restricted',
+        bring: ['env DATABASE_URI'],
+      },
+    ],
+    ['configure the GitHub MCP server', { url: 'https://api.githubcopilot.com/mcp/' }],
+    ['send an SMS', { url: 'https://api.telnyx.com/v2/mcp', bring: ['header Authorization'] }],
+    [
+      'price of a token',
+      {
+        url: 'https://coinrailz.com',
+        protocol: 'JSONRPC 0.3.0',
+        example: { body: { method: 'message/send' } },
+      },
+    ],
+    [
+      'weather forecast for a city',
+      { name: 'weather', example: { arguments: { city: '<CITY>' } }, bring: ['env OWM_API_KEY'] },
+    ],
+  ])('%s: all that its first call takes stands in the first row', (q, operation) => {
+    expect(answer(q, 'limit=3').results[0]).toMatchObject({ operation })
+  })
+
+  test('three results fit a kilobyte and a half', () => {
     const asked =
       'search the web;generate an image;scrape a page;weather forecast;send an email;book a hotel'
-    const sizes = `${asked};translate a text;price of a token;find a company;read the news`
-      .split(';')
-      .map((q) => JSON.stringify(answer(q, 'limit=3')).length)
-      .sort((a, b) => a - b)
-    expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(1536)
+    for (const q of `${asked};translate a text;price of a token;find a company`.split(';'))
+      expect(JSON.stringify(answer(q, 'limit=3')).length, q).toBeLessThanOrEqual(1500)
   })
 
   test('of one listing at most two stand among the first five', () => {
@@ -55,9 +79,12 @@ describe('what to call for a task', () => {
   })
 
   test('pages follow each other without repeats', () => {
-    const both = answer('search', 'limit=20').results
-    const [first, second] = [answer('search', 'limit=10'), answer('search', 'limit=10&offset=10')]
-    expect([...first.results, ...second.results]).toEqual(both)
+    const named = (more: string) =>
+      answer('search', more).results.map(({ listing, operation: { name, url } }) => [
+        listing.id,
+        name ?? url,
+      ])
+    expect([...named('limit=10'), ...named('limit=10&offset=10')]).toEqual(named('limit=20'))
   })
 
   test('what the words sound like a filter for stands first', () => {

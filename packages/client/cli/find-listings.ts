@@ -54,16 +54,20 @@ export const runFind: Run = async (args, connect) => {
 }
 
 function toOperationText({ listing, operation }: OperationsAnswer['results'][number]): string {
-  const { name, method, url, package: local, description, price, input, example } = operation
-  const what = name ?? `${method ?? ''} ${url ?? ''}`
+  const { name, method, url, description, price, input, example, bring = [] } = operation
+  const place = url ?? operation.command ?? operation.agent_card ?? operation.package ?? ''
+  const isRequest = method !== undefined
   const facts = [
+    listing.id,
     price === undefined ? '' : `${toPrice(price)} a ${price.per}`,
     listing.auth === 'unknown' ? '' : `auth ${listing.auth}`,
     input === undefined ? '' : `needs ${Object.keys(input).join(', ')}`,
-    name === undefined ? '' : (url ?? local ?? ''),
+    bring.length === 0 ? '' : `bring ${bring.join(', ')}`,
+    isRequest ? '' : [operation.protocol, place].filter(Boolean).join(' '),
   ]
+  const what = name ?? (isRequest ? `${method} ${place}` : listing.name)
   const sent = example === undefined ? '' : `\n    ${toLine(JSON.stringify(example))}`
-  const shown = `${toLine(what)}  ${toLine(listing.id)} · ${facts.filter(Boolean).map(toLine).join(' · ')}`
+  const shown = `${toLine(what)}  ${facts.filter(Boolean).map(toLine).join(' · ')}`
   return `${shown}\n    ${toLine(description ?? '')}${sent}`
 }
 

@@ -1,19 +1,24 @@
 import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import type { InvokeEntry } from '../listing/invoke.ts'
+import { exampleOf } from '../json-schema/example-of.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import type { Skill, Tool } from '../listing/tools-and-skills.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { AUTH_TYPES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { toAgentRequest } from './kit-agent-snippets.ts'
+import { quoteForShell } from './kit-http-snippets.ts'
+import { toKitInvoke } from './kit-invoke.ts'
+import { findWay } from './kit-mcp-snippets.ts'
 import { type KitOperation, toKitOperations } from './kit-operations.ts'
-import type { KitView } from './kit-view.ts'
+import { type KitView, toKitAgent } from './kit-view.ts'
 
 /** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
 const MAX_DESCRIPTION = 80
 const MAX_OFFERS = 2
 const MAX_INPUTS = 6
 const MAX_EXAMPLE = 300
+const MAX_MESSAGE = 120
 
 /** A deed of a listing: an operation over HTTP, a tool of an MCP server, a skill of an agent. */
 export const FoundOperationSchema = v.object({
@@ -29,9 +34,15 @@ export const FoundOperationSchema = v.object({
     /** Of a tool or skill. */
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
-    /** Where it is called; of a tool the address of its server. */
+    /** Where it is called; of a tool the address of its server, of a skill where messages go. */
     url: v.optional(v.string()),
-    /** The package of a tool that runs in a process of one's own. */
+    /** What is spoken there, where it is neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
+    protocol: v.optional(v.string()),
+    /** The card of an agent, where nobody has read in it where messages go. */
+    agent_card: v.optional(v.string()),
+    /** The line that starts a server in a process of one's own. */
+    command: v.optional(v.string()),
+    /** What such a server comes in, where no line starts it: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
     price: v.optional(OperationPriceSchema),
@@ -39,9 +50,18 @@ export const FoundOperationSchema = v.object({
     offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
     /** What must be given, with its type. */
     input: v.optional(v.record(v.string(), v.string())),
-    /** A request that may be sent as it stands: its address, and its body where it has one. */
-    example: v.optional(v.object({ url: v.optional(v.string()), body: v.optional(v.unknown()) })),
+    /** What may be sent once its `<PLACEHOLDER>`s are filled in: a request, or arguments of a tool. */
+    example: v.optional(
+      v.object({
+        url: v.optional(v.string()),
+        headers: v.optional(v.record(v.string(), v.string())),
+        body: v.optional(v.unknown()),
+        arguments: v.optional(v.unknown()),
+      }),
+    ),
     relay_url: v.optional(v.string()),
+    /** What only the caller has: `header X-API-Key`, `env DATABASE_URL`; absent where nothing is known. */
+    bring: v.optional(v.array(v.string())),
   }),
 })
 export type FoundOperation = v.InferOutput<typeof FoundOperationSchema>
@@ -57,35 +77,46 @@ export interface OperationEntry {
 }
 
 /**
- * All that may be asked of a listing, each as an answer shows it. A server or an agent of which
- * nothing is known to be asked is found as a whole, with where it is reached.
+ * All that may be asked of a listing, each as an answer shows it. A server and an agent are found as a
+ * whole too, with where they are reached: a question may be about them and name no deed.
  */
 export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
-  const { id, facts, surface, trust, buy, evidence } = listing
+  const { id, facts, surface, trust, buy } = listing
   const shown = {
     ...{ id, name: facts.name, kind: facts.kind, trust: trustScoreOf(trust) },
     ...{ auth: facts.auth.type, page: pagePath(id) },
   }
   const relayUrl = buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
   const operations = toKitOperations(listing, relayUrl)
-  const place = toPlace(facts.invoke)
-  // An agent is asked where its card says, which may not be its own page.
-  const asked = evidence.interface?.server?.url ?? facts.url
-  const entries = [
+  const invoke = toKitInvoke(facts.invoke, facts.auth)
+  const agent = toKitAgent(listing)
+  const reached = { ...facts, invoke, ...(agent !== undefined && { agent }) }
+  const whole = toFoundWhole(reached)
+  return [
     ...operations.map((operation) => toHttpEntry(shown, operation)),
-    ...surface.tools.map((tool) => toToolEntry(shown, tool, place)),
+    ...surface.tools.map((tool) => ({
+      found: { listing: shown, operation: toFoundTool(tool, reached) },
+      names: [tool.name, ...(tool.title === undefined ? [] : [tool.title])],
+      description: tool.description,
+      minUsd: null,
+    })),
     ...surface.skills.map((skill) => ({
-      found: { listing: shown, operation: toFoundSkill(skill, asked) },
+      found: { listing: shown, operation: toFoundSkill(skill, reached) },
       names: [skill.name],
       description: [skill.description, ...(skill.examples ?? [])].join(' '),
       minUsd: null,
     })),
+    ...(whole === null
+      ? []
+      : [
+          {
+            found: { listing: shown, operation: whole },
+            names: [facts.name],
+            description: facts.summary,
+            minUsd: null,
+          },
+        ]),
   ]
-  const reached = facts.kind === 'a2a_agent' ? { url: asked } : place
-  if (entries.length > 0 || Object.keys(reached).length === 0) return entries
-  const operation = { ...reached, description: shorten(facts.summary) }
-  const found = { listing: shown, operation }
-  return [{ found, names: [facts.name], description: facts.summary, minUsd: null }]
 }
 
 function toHttpEntry(listing: FoundOperation['listing'], operation: KitOperation): OperationEntry {
@@ -107,15 +138,18 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
     ...(example.url !== url && { url: example.url }),
     ...(example.body !== undefined && { body: example.body }),
   }
-  const isShort = JSON.stringify(sent).length <= MAX_EXAMPLE
+  const keys = Object.entries(example.headers).flatMap(([name, value]) =>
+    /<[A-Z0-9_]+>/.test(value) ? [`header ${name}`] : [],
+  )
   return {
     ...{ method, url },
     ...(description !== undefined && { description: shorten(description) }),
     ...(price !== undefined && { price }),
     ...(offers !== undefined && { offers: toOffers(offers, price) }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
-    ...(isShort && Object.keys(sent).length > 0 && { example: sent }),
+    ...(isShort(sent) && Object.keys(sent).length > 0 && { example: sent }),
     ...(relay_url !== undefined && { relay_url }),
+    ...(keys.length > 0 && { bring: keys }),
   }
 }
 
@@ -129,50 +163,77 @@ function toOffers(
   })
 }
 
-function toToolEntry(
-  listing: FoundOperation['listing'],
-  tool: Tool,
-  place: { url?: string; package?: string },
-): OperationEntry {
-  const { name, title, description } = tool
-  return {
-    found: { listing, operation: toFoundTool(tool, place) },
-    names: [name, ...(title === undefined ? [] : [title])],
-    description,
-    minUsd: null,
-  }
+/** Of a listing, what says how its tools are called or its agent is asked. */
+type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discovery'>
+
+/** A server or an agent of which no deed is chosen; null where nothing says how it is reached. */
+export function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
+  const place = reached.kind === 'a2a_agent' ? toAsked(reached, []) : toPlace(reached)
+  const description = shorten(reached.summary)
+  return Object.keys(place).length === 0 ? null : { ...place, description }
 }
 
-export function toFoundTool(
-  { name, description, input_schema: { properties, required } }: Tool,
-  place: { url?: string; package?: string },
-): FoundOperation['operation'] {
+export function toFoundTool(tool: Tool, reached: Reached): FoundOperation['operation'] {
+  const { properties, required } = tool.input_schema
   const names = Array.isArray(required) ? required.map(String) : []
   const types: object = typeof properties === 'object' && properties !== null ? properties : {}
+  // A list of names says nothing of what its tools take.
+  const filled = properties === undefined ? undefined : exampleOf(tool.input_schema, 'arguments')
   return {
-    name,
-    ...place,
-    description: shorten(description),
+    name: tool.name,
+    ...toPlace(reached),
+    description: shorten(tool.description),
     ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
+    ...(isShort(filled) && { example: { arguments: filled } }),
   }
 }
 
 export function toFoundSkill(
-  { name, description }: Skill,
-  url: string,
+  { name, description, examples = [] }: Skill,
+  reached: Reached,
 ): FoundOperation['operation'] {
-  return { name, url, description: shorten(description) }
+  return { name, ...toAsked(reached, examples), description: shorten(description) }
 }
 
-/** Where the tools of a server are called: its address, else its package. */
-export function toPlace(invoke: readonly (InvokeEntry | KitView['invoke'][number])[]): {
-  url?: string
-  package?: string
-} {
-  const remote = invoke.find((entry) => entry.kind === 'mcp')
-  if (remote !== undefined) return { url: remote.url }
-  const local = invoke.find((entry) => entry.kind === 'mcp_package')
-  return local === undefined ? {} : { package: `${local.registry}:${local.identifier}` }
+/** Where messages to an agent go, and one of them. */
+function toAsked({ agent, discovery }: Reached, examples: readonly string[]) {
+  if (agent === undefined)
+    return discovery.agent_card === undefined ? {} : { agent_card: discovery.agent_card }
+  const { url, binding, protocol = '' } = agent
+  const text = examples.find(({ length }) => length <= MAX_MESSAGE) ?? '<TASK>'
+  return {
+    url,
+    protocol: `${binding} ${protocol}`.trim(),
+    ...(binding === 'JSONRPC' && { example: toAgentRequest(protocol, { message: 'm1', text }) }),
+  }
+}
+
+/** Where the tools of a server are called: its address, else the line that starts it. */
+function toPlace({ invoke }: Reached) {
+  const servers = invoke.filter((entry) => entry.kind !== 'http')
+  const way = findWay(servers)
+  if (way === null) {
+    const bundle = servers.find((entry) => entry.kind === 'mcp_package')
+    return bundle === undefined ? {} : { package: `${bundle.registry}:${bundle.identifier}` }
+  }
+  const bring =
+    'url' in way
+      ? Object.keys(way.headers).map((name) => `header ${name}`)
+      : Object.keys(way.env ?? {}).map((name) => `env ${name}`)
+  return {
+    ...('url' in way
+      ? { url: way.url, ...(way.transport === 'sse' && { protocol: 'sse' }) }
+      : { command: [way.command, ...way.args].map(quoteWhereNeeded).join(' ') }),
+    ...(bring.length > 0 && { bring }),
+  }
+}
+
+function quoteWhereNeeded(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word)
+}
+
+function isShort(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= MAX_EXAMPLE
 }
 
 function toInput(pairs: readonly (readonly [string, string])[]): {

@@ -23,26 +23,44 @@ export function toAgentSnippets(
   }
 }
 
-function toCurl(card: string, text: string, agent?: Parameters<typeof toAgentSnippets>[3]): string {
-  const message = (params: object, method: string) =>
-    quoteForShell(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  const post = "curl -sS -H 'Content-Type: application/json'"
-  const now = { messageId: '00000000-0000-4000-8000-000000000001' }
-  const v1 = { message: { ...now, role: 'ROLE_USER', parts: [{ text }] } }
-  const v0 = { message: { ...now, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] } }
-  if (agent?.binding === 'JSONRPC') {
-    const call = agent.protocol?.startsWith('1')
-      ? `-H 'A2A-Version: 1.0' --data-raw ${message(v1, 'SendMessage')}`
-      : `--data-raw ${message(v0, 'message/send')}`
-    return `${post} ${call} ${quoteForShell(agent.url)}\n`
+/**
+ * One message to an agent that speaks JSON-RPC.
+ *
+ * @param protocol version its card declares; before 1.0 messages were written otherwise
+ */
+export function toAgentRequest(
+  protocol: string,
+  { message, text }: Record<'message' | 'text', string>,
+) {
+  const isV1 = protocol.startsWith('1')
+  const messageId = message
+  const sent = isV1
+    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+    : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+  const method = isV1 ? 'SendMessage' : 'message/send'
+  return {
+    ...(isV1 && { headers: { 'A2A-Version': '1.0' } }),
+    body: { jsonrpc: '2.0', id: 1, method, params: { message: sent } },
   }
+}
+
+function toCurl(card: string, text: string, agent?: Parameters<typeof toAgentSnippets>[3]): string {
+  const send = (protocol: string, url: string) => {
+    const request = { message: '00000000-0000-4000-8000-000000000001', text }
+    const { headers = {}, body } = toAgentRequest(protocol, request)
+    const fields = { 'Content-Type': 'application/json', ...headers }
+    const options = Object.entries(fields).map(([name, value]) => `-H '${name}: ${value}'`)
+    return `curl -sS ${options.join(' ')} --data-raw ${quoteForShell(JSON.stringify(body))} ${url}`
+  }
+  if (agent?.binding === 'JSONRPC')
+    return `${send(agent.protocol ?? '', quoteForShell(agent.url))}\n`
   return [
     '# 1. Read the card: it says where messages go, and in which protocol version.',
     `curl -sS ${quoteForShell(card)}`,
     '# 2. Send a message: to the JSONRPC interface of a 1.0 card …',
-    `[ -z "\${A2A_1_0_URL:-}" ] || ${post} -H 'A2A-Version: 1.0' --data-raw ${message(v1, 'SendMessage')} "$A2A_1_0_URL"`,
+    `[ -z "\${A2A_1_0_URL:-}" ] || ${send('1.0', '"$A2A_1_0_URL"')}`,
     '# … or to the url of a 0.3 card.',
-    `[ -z "\${A2A_0_3_URL:-}" ] || ${post} --data-raw ${message(v0, 'message/send')} "$A2A_0_3_URL"`,
+    `[ -z "\${A2A_0_3_URL:-}" ] || ${send('0.3', '"$A2A_0_3_URL"')}`,
     '',
   ].join('\n')
 }

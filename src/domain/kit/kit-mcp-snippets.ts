@@ -58,7 +58,8 @@ interface Started {
 }
 type Way = Remote | Started
 
-function findWay(invoke: readonly KitInvoke[]): Way | null {
+/** The best way in; null where nothing can be configured. */
+export function findWay(invoke: readonly KitInvoke[]): Way | null {
   const remotes = invoke.filter((entry) => entry.kind === 'mcp')
   const remote = remotes.find(({ transport }) => transport === 'streamable-http') ?? remotes[0]
   if (remote !== undefined)

@@ -103,7 +103,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
   }
 }
 
-function toKitAgent({ facts, evidence }: DerivedListing): KitView['agent'] {
+export function toKitAgent({ facts, evidence }: DerivedListing): KitView['agent'] {
   const { url, binding, protocol } = evidence.interface?.server ?? {}
   if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
   return { url, binding, ...(protocol !== undefined && { protocol }) }
