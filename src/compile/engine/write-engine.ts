@@ -8,7 +8,7 @@ import {
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
 import type { SearchWords } from '../../domain/derived/query-words.ts'
-import { toOperationEntries } from '../../domain/kit/found-operation.ts'
+import { toOperationEntries } from '../../domain/kit/operation-entries.ts'
 import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
 import {
   costOf,

@@ -1,17 +1,14 @@
 import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
-import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { exampleOf } from '../json-schema/example-of.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import type { Skill, Tool } from '../listing/tools-and-skills.ts'
-import { callPath, pagePath } from '../wire/links.ts'
 import { AUTH_TYPES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-agent-snippets.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
-import { toKitInvoke } from './kit-invoke.ts'
 import { findWay } from './kit-mcp-snippets.ts'
-import { type KitOperation, toKitOperations } from './kit-operations.ts'
-import { type KitView, toKitAgent } from './kit-view.ts'
+import type { KitOperation } from './kit-operations.ts'
+import type { KitView } from './kit-view.ts'
 
 /** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
 const MAX_DESCRIPTION = 80
@@ -65,69 +62,6 @@ export const FoundOperationSchema = v.object({
   }),
 })
 export type FoundOperation = v.InferOutput<typeof FoundOperationSchema>
-
-/** What is searched of an operation, beside its listing's own words. */
-export interface OperationEntry {
-  found: FoundOperation
-  /** Its name and task. */
-  names: string[]
-  description: string
-  /** Lowest price in US dollars; null where none is known of it. */
-  minUsd: number | null
-}
-
-/**
- * All that may be asked of a listing, each as an answer shows it. A server and an agent are found as a
- * whole too, with where they are reached: a question may be about them and name no deed.
- */
-export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
-  const { id, facts, surface, trust, buy } = listing
-  const shown = {
-    ...{ id, name: facts.name, kind: facts.kind, trust: trustScoreOf(trust) },
-    ...{ auth: facts.auth.type, page: pagePath(id) },
-  }
-  const relayUrl = buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
-  const operations = toKitOperations(listing, relayUrl)
-  const invoke = toKitInvoke(facts.invoke, facts.auth)
-  const agent = toKitAgent(listing)
-  const reached = { ...facts, invoke, ...(agent !== undefined && { agent }) }
-  const whole = toFoundWhole(reached)
-  return [
-    ...operations.map((operation) => toHttpEntry(shown, operation)),
-    ...surface.tools.map((tool) => ({
-      found: { listing: shown, operation: toFoundTool(tool, reached) },
-      names: [tool.name, ...(tool.title === undefined ? [] : [tool.title])],
-      description: tool.description,
-      minUsd: null,
-    })),
-    ...surface.skills.map((skill) => ({
-      found: { listing: shown, operation: toFoundSkill(skill, reached) },
-      names: [skill.name],
-      description: [skill.description, ...(skill.examples ?? [])].join(' '),
-      minUsd: null,
-    })),
-    ...(whole === null
-      ? []
-      : [
-          {
-            found: { listing: shown, operation: whole },
-            names: [facts.name],
-            description: facts.summary,
-            minUsd: null,
-          },
-        ]),
-  ]
-}
-
-function toHttpEntry(listing: FoundOperation['listing'], operation: KitOperation): OperationEntry {
-  const { url, description, price, task } = operation
-  return {
-    found: { listing, operation: toFoundHttp(operation) },
-    names: [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])],
-    description: description ?? '',
-    minUsd: price?.min_usd ?? null,
-  }
-}
 
 export function toFoundHttp(operation: KitOperation): FoundOperation['operation'] {
   const { method, url, description, price, offers, relay_url, example } = operation
@@ -245,15 +179,6 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
 function typeOf(schema: unknown): string {
   const type = typeof schema === 'object' && schema !== null ? Reflect.get(schema, 'type') : null
   return typeof type === 'string' ? type : 'any'
-}
-
-/** The words of an address: what its path ends in says what it does. */
-function lastPartOf(url: string): string {
-  return new URL(url).pathname
-    .split(/[/{}]+/)
-    .filter((part) => part !== '' && !/^v?\d+$/.test(part))
-    .slice(-2)
-    .join(' ')
 }
 
 function shorten(text: string): string {
