@@ -5,11 +5,12 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Directory } from '../../functions/doors/entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../../functions/doors/entry/relayed-call.ts'
+import { createCallTool } from '../../functions/doors/mcp/call-tool.ts'
 import { createMcpServer } from '../../functions/doors/mcp/mcp-server.ts'
+import { createToolCalls } from '../../functions/doors/mcp/tool-calls.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { toListing } from '../domain/listing-samples.ts'
-import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const unused = () => {
   throw new Error('call_listing asks the directory nothing else')
@@ -52,17 +53,15 @@ beforeEach(() => {
   answer = {}
 })
 
+const tool = createCallTool(DIRECTORY, async (request) => {
+  asked.push(request)
+  return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
+})
+const info = { name: 'waypost', version: '1.0.0' }
 const handler = createMcpHandler(() =>
-  createMcpServer({
-    directory: DIRECTORY,
-    version: '1.0.0',
-    site: SITE_TEXTS,
-    call: async (request) => {
-      asked.push(request)
-      return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
-    },
-  }),
+  createMcpServer({ directory: DIRECTORY, tools: [tool], info }),
 )
+const plainly = createToolCalls([tool], () => info)
 const inMemory = {
   fetch: (url: string | URL, init?: RequestInit) => handler.fetch(new Request(url, init)),
 }
@@ -243,4 +242,54 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
         expect(asked).toHaveLength(1)
       }),
   )
+})
+
+describe('without a server of the package', () => {
+  const json = { 'content-type': 'application/json' }
+  const paid = {
+    ...json,
+    'payment-response': encode({ success: true, transaction: '0x1' }),
+    'payment-receipt': Buffer.from('{"status":"success"}').toString('base64url'),
+  }
+  const claim = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 't', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, roots: {} },
+  }
+  const payment = { 'x402/payment': { x402Version: 2, payload: {} } }
+  describe.each([
+    ['a former revision', '2025-11-25', {}],
+    ['the newest', '2026-07-28', claim],
+  ])('in %s', (_, version, envelope) => {
+    test.each([
+      ['terms of x402', { status: 402, headers: { 'payment-required': encode(TERMS) } }, {}],
+      ['terms of MPP', { status: 402, headers: { 'www-authenticate': MPP_LINE } }, {}],
+      ['an answer with receipts', { headers: paid, body: Buffer.from('{"ok":1}') }, payment],
+      ['a payment that is none', {}, { 'x402/payment': 'x' }],
+      ['an answer of 500', { status: 500, body: Buffer.from('broken') }, {}],
+    ])('%s is answered as with one, byte for byte', async (_, given, meta) => {
+      answer = given
+      const params = {
+        name: 'call_listing',
+        arguments: { id: 'x402.one' },
+        _meta: { ...envelope, ...meta },
+      }
+      const message = { jsonrpc: '2.0', id: 3, method: 'tools/call', params }
+      const request = new Request(ADDRESS, {
+        method: 'POST',
+        headers: {
+          ...json,
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': version,
+          'mcp-method': 'tools/call',
+          'mcp-name': 'call_listing',
+        },
+        body: JSON.stringify(message),
+      })
+      const mine = JSON.stringify(await plainly(request, message))
+      const theirs = await (await handler.fetch(request)).text()
+      expect(mine).toBe(/^data: (.*)$/m.exec(theirs)?.[1] ?? theirs)
+      expect(mine).toContain('"result":')
+    })
+  })
 })

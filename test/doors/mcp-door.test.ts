@@ -44,41 +44,96 @@ async function post(body: unknown, headers: Record<string, string> = {}) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-const call = (name: string, args: unknown, id: number | string = 1) => ({
+const call = (name: string, args: unknown, id: number | string = 1, _meta?: object) => ({
   jsonrpc: '2.0',
   id,
   method: 'tools/call',
-  params: { name, arguments: args },
+  params: { name, arguments: args, ...(_meta && { _meta }) },
 })
 
+/** Each tool as it is asked, asked for what there is not, and asked wrongly. */
+const CALLS = [
+  call('search_listings', { query: 'weather' }),
+  call('search_listings', { query: 'weather', with_kit: true, limit: 1 }, 'ä "1"'),
+  call('search_listings', { category: 'none-such' }),
+  call('search_listings', { query: 5 }),
+  call('search_listings', undefined),
+  call('find_operations', { query: 'forecast' }),
+  call('get_listing', { id: 'x402.weather' }),
+  call('get_listing', { id: 'x402.nope' }),
+  call('get_kit', { id: 'x402.weather', operation: 'none such' }),
+  call('compare_listings', { ids: ['x402.weather', 'x402.nope'] }),
+  call('list_facets', {}, -3),
+  call('call_listing', { id: 'x402.weather', expect: { digest: 'another' } }),
+  call('call_listing', { id: 'x402.nope' }),
+  call('no_such_tool', {}),
+]
+const CLAIM = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'tester', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+/** The answer's message, out of its stream where it came in one. */
+async function postFor(message: unknown, headers: Record<string, string>) {
+  const { status, headers: fields, text } = await post(message, headers)
+  const isStream = fields.get('content-type')?.startsWith('text/event-stream') === true
+  const json = isStream ? /^data: (.*)$/m.exec(text)?.[1] : text
+  // Each search has an id of its own.
+  return { status, isStream, json: json?.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '') }
+}
+
 describe('a plain call', () => {
-  test('is answered as JSON, each caller by its own id though several count alike', async () => {
+  describe.each([
+    ['no revision', {}, {}],
+    ['a former revision', {}, { 'mcp-protocol-version': '2025-06-18' }],
+    ['a progress token', { progressToken: 'p' }, {}],
+    ['the newest revision', CLAIM, { 'mcp-protocol-version': '2026-07-28' }],
+  ])('with %s', (name, meta, revision) => {
+    test.each(CALLS)('is answered as by the package, byte for byte: $params', async (message) => {
+      const params = { ...message.params, ...(name !== 'no revision' && { _meta: meta }) }
+      const headers = { 'mcp-method': 'tools/call', 'mcp-name': params.name, ...revision }
+      const mine = await postFor({ ...message, params }, headers)
+      // A member that no revision knows is left to the package.
+      const theirs = await postFor({ ...message, params: { ...params, aside: true } }, headers)
+      expect(mine.json).toBe(theirs.json)
+      expect(mine.status).toBe(theirs.status)
+      const isWrong = /"error":|Input validation/.test(mine.json ?? '')
+      expect(mine.isStream && !isWrong).toBe(false)
+    })
+  })
+
+  test('several count alike: each caller gets its own answer', async () => {
     const asked = ['weather', 'zzzqqq', 'search'].map((query) =>
       call('search_listings', { query }, 7),
     )
     const alone = await Promise.all(asked.map((message) => post([message])))
     const answers = await Promise.all(asked.map((message) => post(message)))
-    answers.forEach(({ headers, text }, at) => {
-      expect(headers.get('content-type')).toBe('application/json')
+    answers.forEach(({ text }, at) => {
       const { id, result } = JSON.parse(text)
       expect(id).toBe(7)
       expect(alone[at]?.text).toContain(JSON.stringify(result.structuredContent))
     })
   })
 
+  const newest = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' }
   test.each([
-    ['an unknown revision', call('search_listings', {}), { 'mcp-protocol-version': '1999-01-01' }],
-    ['a client that takes no stream', call('search_listings', {}), { accept: 'application/json' }],
+    ['an unknown revision', call('list_facets', {}), { 'mcp-protocol-version': '1999-01-01' }],
+    ['a client that takes no stream', call('list_facets', {}), { accept: 'application/json' }],
+    ['a revision in the field alone', call('list_facets', {}), newest],
+    [
+      'another tool in the field',
+      call('list_facets', {}, 1, CLAIM),
+      { ...newest, 'mcp-name': 'get_kit' },
+    ],
+    ['no tool in the field', call('list_facets', {}, 1, CLAIM), newest],
+    [
+      'a client without a name',
+      call('list_facets', {}, 1, { ...CLAIM, 'io.modelcontextprotocol/clientInfo': 1 }),
+      { ...newest, 'mcp-name': 'list_facets' },
+    ],
   ])('%s is refused as ever', async (_, message, headers) => {
     expect((await post(message, headers)).status).toBeGreaterThanOrEqual(400)
-  })
-
-  test('with a progress token is answered by the package', async () => {
-    const message = call('search_listings', { query: 'weather' })
-    const params = { ...message.params, _meta: { progressToken: 1 } }
-    const { headers, text } = await post({ ...message, params })
-    expect(headers.get('content-type')).toContain('text/event-stream')
-    expect(text).toContain('structuredContent')
   })
 })
 

@@ -14,10 +14,14 @@ export interface DoorBodies {
 const MIB = 1024 * 1024
 export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
 
-/** The request as h3 hands it on: with the peer's address. */
+type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
+
+/** The request as h3 hands it on: with the peer's address, and what it came in by. */
 export type DoorRequest = Request & {
   ip?: string | undefined
-  runtime?: { node?: { res?: NodeJS.EventEmitter & { destroyed: boolean } } } | undefined
+  runtime?:
+    | { node?: { req?: NodeStream & { pause(): unknown }; res?: NodeStream | undefined } }
+    | undefined
 }
 
 /**

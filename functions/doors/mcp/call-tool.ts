@@ -1,5 +1,4 @@
-import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
-import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as v from 'valibot'
 import {
   MPP_CREDENTIAL_META,
@@ -24,7 +23,8 @@ import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
-import { answerWith, failWith, failWithUnknown, TOOL_TEXTS } from './mcp-texts.ts'
+import { answerWith, failWith, failWithUnknown } from './mcp-texts.ts'
+import { createTool, type Meta, type Tool } from './tool.ts'
 
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
@@ -34,44 +34,38 @@ export const MAX_ANSWER_BYTES = 256 * 1024
 /** Fields of an answer that say something to a caller of the tool. */
 const SHOWN_HEADERS = ['content-type', 'location', 'retry-after', 'link', 'www-authenticate']
 
-const input = toStandardJsonSchema(CallToolInput)
+const CHANGES_THINGS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
 /**
  * One object for an answer and for an x402 seller's terms: clients of the former package hold every
  * structured result against it, errors too, and an object that may have both is what all of them read.
  */
-const output = toStandardJsonSchema(
-  v.looseObject({
-    status: told(v.number(), 'Of an answer: its HTTP status.'),
-    headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
-    body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
-    truncated: told(v.boolean(), 'The answer is longer than what stands here.'),
-    x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
-    accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
-    error: told(v.unknown(), 'Of a 402: why it was not paid.'),
-  }),
-)
+const output = v.looseObject({
+  status: told(v.number(), 'Of an answer: its HTTP status.'),
+  headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
+  body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
+  truncated: told(v.boolean(), 'The answer is longer than what stands here.'),
+  x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
+  accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
+  error: told(v.unknown(), 'Of a 402: why it was not paid.'),
+})
 
 function told<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
   return v.optional(v.pipe(schema, v.description(text)))
 }
 
 /** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
-export function registerCallTool(server: McpServer, directory: Directory, call: CallListing): void {
-  const config = {
-    ...TOOL_TEXTS.call_listing,
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
-    inputSchema: input,
-    outputSchema: output,
-  }
-  server.registerTool('call_listing', config, async (asked, context) => {
+export function createCallTool(directory: Directory, call: CallListing): Tool {
+  const shapes = { input: CallToolInput, output, annotations: CHANGES_THINGS }
+  return createTool('call_listing', shapes, async (asked, meta) => {
     const fault = findToolHeaderFault(asked.headers ?? {})
     if (fault !== null) return failWith(fault)
-    const paid = readPayment(context.mcpReq._meta ?? {})
+    const paid = readPayment(meta)
     if (typeof paid === 'string') return failWith(paid)
     const kit = await directory.kit(asked.id)
     const filled = fillCall(kit?.operations ?? [], asked, 'x402')
@@ -87,7 +81,7 @@ export function registerCallTool(server: McpServer, directory: Directory, call: 
 }
 
 /** The payment of the call on either rail, as a header; a sentence if it is not a payment. */
-function readPayment(meta: Record<string, unknown>): PaidHeader | undefined | string {
+function readPayment(meta: Meta): PaidHeader | undefined | string {
   const { [PAYMENT_META]: payment, [MPP_CREDENTIAL_META]: credential } = meta
   if (payment !== undefined && credential !== undefined)
     return 'Pay a call once: by x402 or by MPP, not by both.'

@@ -1,5 +1,3 @@
-import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
-import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../../src/domain/compare/compare-row.ts'
 import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-lists.ts'
@@ -22,7 +20,8 @@ import {
   SuggestedSchema,
 } from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'
-import { answerWith, failWith, failWithUnknown, READ_ONLY, TOOL_TEXTS } from './mcp-texts.ts'
+import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
+import { createTool, type Tool } from './tool.ts'
 
 const FoundSchema = v.object({
   total: v.number(),
@@ -47,66 +46,55 @@ const FacetsSchema = v.object({
 })
 
 /** The tools that only read, in the order they are listed: all but `call_listing`. */
-export const READING_TOOLS = [
-  // The same rows in the same order as `GET /api/v1/search`, compact.
-  toTool('search_listings', SearchToolInput, FoundSchema, async (directory, given) => {
-    const { query, with_kit, ...asked } = given
-    const found = directory.search({ q: query, ...asked, limit: asked.limit ?? TOOL_RESULTS })
-    if ('problems' in found) return failWith(toText(found.problems))
-    const { rows, ...rest } = found
-    const whole =
-      with_kit === true && rows[0] !== undefined ? await directory.kit(rows[0].id) : null
-    const kit = whole === null ? null : toCompactKit(whole, { rail: asked.rail })
-    const results = fitRows(rows, sizeOf(rest))
-    return answerWith({ ...rest, results, ...(kit !== null && { kit }) })
-  }),
-  toTool('find_operations', OperationsToolInput, OperationsAnswerSchema, (directory, asked) => {
-    const { query, ...others } = asked
-    const found = directory.findOperations({ q: query, ...others })
-    return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
-  }),
-  toTool('get_listing', ListingToolInput, ListingCardSchema, async (directory, { id }) => {
-    const view = await directory.listing(id)
-    return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
-  }),
-  toTool('get_kit', KitToolInput, KitCardSchema, async (directory, { id, ...choice }) => {
-    const kit = await directory.kit(id)
-    if (kit === null) return failWithUnknown(id)
-    const card = toKitCard(kit, choice)
-    return typeof card === 'string' ? failWith(card) : answerWith(card)
-  }),
-  toTool('compare_listings', CompareToolInput, ComparedSchema, async (directory, { ids }) => {
-    const reply = await directory.compare(ids)
-    if ('problems' in reply)
-      return failWith(reply.problems.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
-    const { sections, first_party, ranking, url } = reply.view
-    const rows = [...sections.flatMap((section) => section.rows), ...first_party]
-    return answerWith({ rows, ranking, url })
-  }),
-  toTool('list_facets', FacetsToolInput, FacetsSchema, async (directory) =>
-    answerWith(await directory.facets()),
-  ),
-]
+export function createReadingTools(directory: Directory): Tool[] {
+  return [
+    // The same rows in the same order as `GET /api/v1/search`, compact.
+    createTool('search_listings', reads(SearchToolInput, FoundSchema), async (given) => {
+      const { query, with_kit, ...asked } = given
+      const found = directory.search({ q: query, ...asked, limit: asked.limit ?? TOOL_RESULTS })
+      if ('problems' in found) return failWith(toText(found.problems))
+      const { rows, ...rest } = found
+      const whole =
+        with_kit === true && rows[0] !== undefined ? await directory.kit(rows[0].id) : null
+      const kit = whole === null ? null : toCompactKit(whole, { rail: asked.rail })
+      const results = fitRows(rows, sizeOf(rest))
+      return answerWith({ ...rest, results, ...(kit !== null && { kit }) })
+    }),
+    createTool(
+      'find_operations',
+      reads(OperationsToolInput, OperationsAnswerSchema),
+      async (asked) => {
+        const { query, ...others } = asked
+        const found = directory.findOperations({ q: query, ...others })
+        return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
+      },
+    ),
+    createTool('get_listing', reads(ListingToolInput, ListingCardSchema), async ({ id }) => {
+      const view = await directory.listing(id)
+      return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
+    }),
+    createTool('get_kit', reads(KitToolInput, KitCardSchema), async ({ id, ...choice }) => {
+      const kit = await directory.kit(id)
+      if (kit === null) return failWithUnknown(id)
+      const card = toKitCard(kit, choice)
+      return typeof card === 'string' ? failWith(card) : answerWith(card)
+    }),
+    createTool('compare_listings', reads(CompareToolInput, ComparedSchema), async ({ ids }) => {
+      const reply = await directory.compare(ids)
+      if ('problems' in reply)
+        return failWith(reply.problems.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
+      const { sections, first_party, ranking, url } = reply.view
+      const rows = [...sections.flatMap((section) => section.rows), ...first_party]
+      return answerWith({ rows, ranking, url })
+    }),
+    createTool('list_facets', reads(FacetsToolInput, FacetsSchema), async () =>
+      answerWith(await directory.facets()),
+    ),
+  ]
+}
 
-/** A server is made for each request: the schemas are written out once for all of them. */
-function toTool<const Input extends v.GenericSchema>(
-  name: keyof typeof TOOL_TEXTS,
-  input: Input,
-  output: v.GenericSchema,
-  answer: (
-    directory: Directory,
-    asked: v.InferOutput<Input>,
-  ) => CallToolResult | Promise<CallToolResult>,
-) {
-  const config = {
-    ...TOOL_TEXTS[name],
-    annotations: READ_ONLY,
-    inputSchema: toStandardJsonSchema(input),
-    outputSchema: toStandardJsonSchema(output),
-  }
-  return (server: McpServer, directory: Directory) => {
-    server.registerTool(name, config, (asked) => answer(directory, asked))
-  }
+function reads<const Input>(input: Input, output: v.GenericSchema) {
+  return { input, output, annotations: READ_ONLY }
 }
 
 function toText(problems: readonly ParameterProblem[]): string {

@@ -11,7 +11,8 @@ import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { type DoorBody, readDoorBody } from '../entry/read-door-body.ts'
 import { type Caller, type CallRequest, callThroughRelay } from '../entry/relayed-call.ts'
-import { MAX_ANSWER_BYTES } from './call-tool.ts'
+import { createCallTool, MAX_ANSWER_BYTES } from './call-tool.ts'
+import { createReadingTools } from './listing-tools.ts'
 import { createMcpServer } from './mcp-server.ts'
 import { createToolCalls } from './tool-calls.ts'
 
@@ -27,19 +28,24 @@ const VERSION = '0.1.0'
  */
 export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, relay: Relay) {
   // The package makes a server for each request and doesn't say whose: a call is its caller's.
-  const callers = new AsyncLocalStorage<Caller & Pick<DoorBody, 'holdUntil'>>()
+  const callers = new AsyncLocalStorage<Pick<DoorBody, 'holdUntil'> & Pick<H3Event, 'req'>>()
   const directory = createDirectory(parts, 'mcp')
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
-    const answer = callThroughRelay(relay, caller ?? NOBODY, request, MAX_ANSWER_BYTES)
+    const who = caller === undefined ? NOBODY : toCaller(caller.req)
+    const answer = callThroughRelay(relay, who, request, MAX_ANSWER_BYTES)
     // What it sends is part of the body, even if nobody listens any more.
     caller?.holdUntil(answer)
     return answer
   }
-  const makeServer = () =>
-    createMcpServer({ directory, call, version: VERSION, site: parts.release().site })
+  const tools = [...createReadingTools(directory), createCallTool(directory, call)]
+  const describeServer = () => {
+    const { short_name, name } = parts.release().site
+    return { name: short_name.toLowerCase(), title: name, version: VERSION }
+  }
+  const makeServer = () => createMcpServer({ directory, tools, info: describeServer() })
   const handler = createMcpHandler(makeServer, { maxRequestBodySize: MAX_MESSAGE_BYTES })
-  const answerToolCall = createToolCalls(makeServer)
+  const answerToolCall = createToolCalls(tools, describeServer)
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
@@ -60,14 +66,14 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
         `A batch holds at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
-    const foreignCursor = findCursor(json)
-    if (foreignCursor !== null) return toRpcError(200, -32602, NO_CURSOR, taken, foreignCursor.id)
-    const caller = { ...toCaller(req), holdUntil }
+    const caller = { req, holdUntil }
     const called = await callers.run(caller, () => answerToolCall(req, json))
     if (called !== null)
       return new HTTPResponse(JSON.stringify(called), {
         headers: { 'Content-Type': 'application/json', ...taken },
       })
+    const foreignCursor = findCursor(json)
+    if (foreignCursor !== null) return toRpcError(200, -32602, NO_CURSOR, taken, foreignCursor.id)
     const answer = await callers.run(caller, () => handler.fetch(req, { parsedBody: json }))
     for (const [name, value] of Object.entries(taken)) answer.headers.set(name, value)
     return answer

@@ -1,12 +1,15 @@
-import { McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
+import {
+  type Implementation,
+  McpServer,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import type { SiteNames } from '../../../src/domain/derived/tables.ts'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
-import { type CallListing, registerCallTool } from './call-tool.ts'
-import { READING_TOOLS } from './listing-tools.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
+import type { Tool } from './tool.ts'
 
 /** Lists change with the code alone. */
 const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const
@@ -17,31 +20,27 @@ const QUIET = { listChanged: false }
 
 export interface McpServerParts {
   directory: Directory
-  call: CallListing
-  version: string
-  site: SiteNames
+  tools: readonly Tool[]
+  /** What it says of itself. */
+  info: Implementation
 }
 
 /** A server: everything it knows lies in the directory, so it keeps nothing between two requests. */
-export function createMcpServer({ directory, call, version, site }: McpServerParts): McpServer {
-  const server = new McpServer(
-    { name: site.short_name.toLowerCase(), title: site.name, version },
-    {
-      instructions: INSTRUCTIONS,
-      // Nothing is ever announced, so a subscription is answered and over: none holds a socket.
-      capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
-      cacheHints: {
-        'server/discover': LISTS,
-        'tools/list': LISTS,
-        'prompts/list': LISTS,
-        'resources/list': LISTS,
-        'resources/templates/list': LISTS,
-        'resources/read': READS,
-      },
+export function createMcpServer({ directory, tools, info }: McpServerParts): McpServer {
+  const server = new McpServer(info, {
+    instructions: INSTRUCTIONS,
+    // Nothing is ever announced, so a subscription is answered and over: none holds a socket.
+    capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
+    cacheHints: {
+      'server/discover': LISTS,
+      'tools/list': LISTS,
+      'prompts/list': LISTS,
+      'resources/list': LISTS,
+      'resources/templates/list': LISTS,
+      'resources/read': READS,
     },
-  )
-  for (const register of READING_TOOLS) register(server, directory)
-  registerCallTool(server, directory, call)
+  })
+  for (const { register } of tools) register(server)
   registerListingResource(server, directory)
   registerPrompt(server)
   return server
