@@ -24,7 +24,7 @@ import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
 import { answerWith, failWith, failWithUnknown } from './mcp-texts.ts'
-import { createTool, type Meta, type Tool } from './tool.ts'
+import { createTool, type Meta, type Tool } from './mcp-tool.ts'
 
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
 

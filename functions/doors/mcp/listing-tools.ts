@@ -21,7 +21,7 @@ import {
 } from '../../../src/domain/search/search-response.ts'
 import type { Directory } from '../entry/directory.ts'
 import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
-import { createTool, type Tool } from './tool.ts'
+import { createTool, type Tool } from './mcp-tool.ts'
 
 const FoundSchema = v.object({
   total: v.number(),

@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import type { Directory } from '../entry/directory.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from './mcp-tool.ts'
 
 /** Lists change with the code alone. */
 const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const

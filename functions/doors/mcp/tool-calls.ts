@@ -12,7 +12,7 @@ import * as v from 'valibot'
 import { MPP_CREDENTIAL_META } from '../../../src/domain/doors/mpp-call.ts'
 import { PAYMENT_META } from '../../../src/domain/doors/paid-call.ts'
 import { failWith } from './mcp-texts.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from './mcp-tool.ts'
 
 const number = v.pipe(v.number(), v.safeInteger())
 const nothing = v.optional(v.strictObject({}))
