@@ -115,5 +115,6 @@ function toSettlements(
     usd: toUsd(amount, asset),
     at: row.at,
     block: row.block_number,
+    scheme: row.scheme,
   }))
 }

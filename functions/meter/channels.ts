@@ -6,7 +6,7 @@ import {
 } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
-import { CHANNEL_RULES } from '../../src/domain/settlement/schemes/schemes.ts'
+import { CHANNEL_RULES } from '../../src/domain/settlement/schemes/scheme-rules.ts'
 import {
   type Block,
   findBlockAt,
@@ -40,13 +40,14 @@ export async function readChannels(
     const isNew = rule.mark !== null && !marks.has(rule.mark)
     if (isNew && !paying.includes(rule)) continue
     const back = isNew ? await findBlockAt(chain, edge.at - FIRST_READ_MS, edge.number) : range.from
-    if (isNew) rows.push(toMark(work.network, rule.mark, range.from, edge))
+    if (isNew) rows.push(toMark(work.network, rule, range.from, edge))
     await ranges.each(Math.min(range.from, back), range.to, async (from, to) => {
       await work.onStep()
       const read = await readEvents({ work, chain, ranges }, rule, payers, { from, to })
       const claims = read.flatMap(({ log, event }) => (CLAIMING.has(event.kind) ? [log] : []))
       const times = await readTimes(chain, claims, edge)
-      for (const { log, event } of read) rows.push(toRow(work.network, log, event, times, edge))
+      for (const { log, event } of read)
+        rows.push({ ...toRow(work.network, log, event, times, edge), scheme: rule.id })
     })
   }
   return rows
@@ -115,7 +116,7 @@ function toRow(
   { channel, kind, amount, payer, payee }: ChannelEvent,
   times: ReadonlyMap<number, number>,
   edge: Block,
-): ChannelEventTable {
+): Omit<ChannelEventTable, 'scheme'> {
   return {
     network,
     transaction_id: log.transactionHash,
@@ -133,10 +134,18 @@ function toRow(
 /** Says that the contracts of a scheme are read, whether or not there is any channel. */
 function toMark(
   network: string,
-  mark: number | null,
+  { id, mark }: ChannelRule,
   block: number,
   { at }: Block,
 ): ChannelEventTable {
   const nothing = { channel: '', kind: 'opened', amount: '0', payer: null, payee: null } as const
-  return { network, transaction_id: '', log_index: mark ?? 0, block_number: block, at, ...nothing }
+  return {
+    network,
+    transaction_id: '',
+    log_index: mark ?? 0,
+    block_number: block,
+    at,
+    scheme: id,
+    ...nothing,
+  }
 }

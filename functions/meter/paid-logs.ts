@@ -1,35 +1,30 @@
 import type { ChannelRule } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
-import {
-  AUTHORIZATION_USED_TOPIC,
-  firstUses,
-  pairAuthorizations,
-} from '../../src/domain/settlement/schemes/eip3009.ts'
+import { AUTHORIZATION_USED_TOPIC } from '../../src/domain/settlement/schemes/eip3009.ts'
 import {
   amountOf,
-  type EvmCall,
   TRANSFER_TOPIC,
   toAddress,
   toTopic,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
-import { isPaidBy, readPermit2Call } from '../../src/domain/settlement/schemes/permit2.ts'
-import { CHANNEL_RULES } from '../../src/domain/settlement/schemes/schemes.ts'
+import type { EvmRule, ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
+import { CHANNEL_RULES, EVM_RULES } from '../../src/domain/settlement/schemes/scheme-rules.ts'
 import {
-  isMemoTransfer,
-  isOwnMoney,
   isTempo,
   MEMO_TRANSFER_TOPIC,
   markOfRealm,
-  readMemo,
+  readMemoOf,
 } from '../../src/domain/settlement/schemes/tempo-charge.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { EvmChain, TimedLog } from '../settlements/evm-chain.ts'
 import type { LogRanges, Range } from './log-ranges.ts'
 import type { ChainWork } from './meter-world.ts'
 
+type Payment = ShownPayment<TimedLog>
+
 export interface PaidLogs {
-  /** The log that moved the money of each payment. */
-  paid: TimedLog[]
+  /** In chain order. */
+  paid: Payment[]
   /** Schemes whose contracts paid one of them out of a channel. */
   paying: ChannelRule[]
   /** By wallet, the first block where it paid somebody who is not read, by the same means. */
@@ -65,31 +60,26 @@ export async function readConsents(
 }
 
 async function readTokenPayments(
-  { chain, ranges }: Reading,
+  { work, chain, ranges }: Reading,
   payouts: readonly string[],
   range: Range,
 ): Promise<PaidLogs> {
+  const coin = work.asset.address
   const received = await ranges.logsOf(payouts, range, (some) => [TRANSFER_TOPIC, null, some])
   const payers = [...new Set(received.map(({ topics }) => toAddress(topics[1])))]
   const uses = await ranges.logsOf(payers, range, (some) => [AUTHORIZATION_USED_TOPIC, some, null])
-  const { paid, elsewhere } = pairAuthorizations(received, uses)
-  const known = new Set(paid)
+  const signed = EVM_RULES.eip3009.read({ logs: [...received, ...uses], call: null, coin })
+  const known = new Set(signed.flatMap(({ log, consent }) => [log, consent]))
   const unknown = received.filter((log) => !known.has(log) && !isFromNobody(log))
   const settled = await findSettled(chain, unknown)
   const explained = new Set([...settled.values()].flat())
-  const calls = await readCalls(
-    chain,
-    unknown.filter((log) => !explained.has(log)),
-  )
-  const permitted = [...calls].flatMap(([log, call]) => {
-    const paidBy = readPermit2Call(call)
-    return paidBy !== null && isPaidBy(paidBy, log, log.address) ? [log] : []
-  })
-  const others = await withoutDeposits(ranges, elsewhere, range)
+  const others = unknown.filter((log) => !explained.has(log))
+  const permitted = await readCalls(EVM_RULES.permit2, { chain, coin }, others)
+  const elsewhere = uses.filter((use) => !known.has(use))
   return {
-    paid: inOrder([...paid, ...permitted]),
+    paid: inOrder([...signed, ...permitted]),
     paying: [...settled.keys()],
-    paidOthers: firstUses(others),
+    paidOthers: firstBlocks(await withoutDeposits(ranges, elsewhere, range)),
   }
 }
 
@@ -125,16 +115,16 @@ async function readMemoPayments(
       new Set(hosts.map((host) => markOfRealm(toHostname(host)))),
     ]),
   )
+  const coin = work.asset.address
   const received = await readMemos(work, ranges, range, { to: payouts })
-  const marked = received.filter(({ topics }) =>
-    marks.get(toAddress(topics[2]))?.has(readMemo(topics[3])?.realm ?? ''),
+  const marked = received.filter((log) =>
+    marks.get(toAddress(log.topics[2]))?.has(readMemoOf(log, coin)?.realm ?? ''),
   )
-  const calls = await readCalls(chain, marked)
-  const paid = [...calls].flatMap(([log, call]) => (isOwnMoney(log, call) ? [log] : []))
-  const payers = [...new Set(paid.map(({ topics }) => toAddress(topics[1])))]
+  const paid = await readCalls(EVM_RULES.tempo_charge, { chain, coin }, marked)
+  const payers = [...new Set(paid.map(({ payer }) => payer))]
   const given = await readMemos(work, ranges, range, { from: payers })
   const others = given.filter(({ topics }) => !marks.has(toAddress(topics[2])))
-  return { paid: inOrder(paid), paying: [], paidOthers: firstUses(others) }
+  return { paid: inOrder(paid), paying: [], paidOthers: firstBlocks(others) }
 }
 
 /** Transfers with a memo of MPP, by who gave or who got them. */
@@ -148,9 +138,7 @@ async function readMemos(
     'to' in wallets
       ? await ranges.logsOf(wallets.to, range, (some) => [MEMO_TRANSFER_TOPIC, null, some, null])
       : await ranges.logsOf(wallets.from, range, (some) => [MEMO_TRANSFER_TOPIC, some, null, null])
-  return logs.filter(
-    (log) => isMemoTransfer(log, asset.address) && readMemo(log.topics[3]) !== null,
-  )
+  return logs.filter((log) => readMemoOf(log, asset.address) !== null)
 }
 
 /**
@@ -176,22 +164,31 @@ async function withoutDeposits(
 const MOST_CALLS = 500
 
 async function readCalls(
-  chain: EvmChain,
+  rule: EvmRule,
+  { chain, coin }: { chain: EvmChain; coin: string },
   logs: readonly TimedLog[],
-): Promise<Map<TimedLog, EvmCall>> {
+): Promise<Payment[]> {
   const largest = logs
     .filter((log) => amountOf(log) > 0n)
     .sort((one, other) => (amountOf(one) < amountOf(other) ? 1 : -1))
-  const known = new Map<string, EvmCall>()
-  const calls = new Map<TimedLog, EvmCall>()
-  for (const log of largest) {
-    const hash = log.transactionHash
-    if (!known.has(hash) && known.size >= MOST_CALLS) continue
-    const call = known.get(hash) ?? (await chain.call(log))
-    known.set(hash, call)
-    calls.set(log, call)
+  const transactions = [...Map.groupBy(largest, ({ transactionHash }) => transactionHash).values()]
+  const payments: Payment[] = []
+  for (const own of transactions.slice(0, MOST_CALLS)) {
+    const [first] = own
+    const call = first === undefined ? null : await chain.call(first)
+    for (const payment of rule.read({ logs: own, call, coin })) payments.push(payment)
   }
-  return calls
+  return payments
+}
+
+/** By wallet, the first block in which it did one of these things. */
+function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
+  const first = new Map<string, number>()
+  for (const { topics, blockNumber } of logs) {
+    const wallet = toAddress(topics[1])
+    first.set(wallet, Math.min(blockNumber, first.get(wallet) ?? blockNumber))
+  }
+  return first
 }
 
 /** New coins come from nobody. */
@@ -199,9 +196,10 @@ function isFromNobody({ topics }: TimedLog): boolean {
   return /^0x0*$/.test(topics[1] ?? '')
 }
 
-function inOrder(logs: TimedLog[]): TimedLog[] {
-  return logs.sort(
-    (one, other) => one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
+function inOrder(payments: Payment[]): Payment[] {
+  return payments.sort(
+    ({ log: one }, { log: other }) =>
+      one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
   )
 }
 

@@ -1,4 +1,5 @@
 import { amountOf, TRANSFER_TOPIC } from '../../src/domain/settlement/schemes/evm-log.ts'
+import type { ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import {
   type Block,
@@ -63,14 +64,14 @@ export async function readRange(
   const { paid, paidOthers } = seen
   const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
   const sent = gone.filter(isMoney)
-  const times = await readTimes(chain, [...paid, ...sent], edge)
+  const times = await readTimes(chain, [...paid.map(({ log }) => log), ...sent], edge)
   if ((await needBlock(chain, range.to)).hash !== edge.hash)
     throw new RpcError('the chain was reorganised while it was read')
   const listings = new Map(work.payouts.map(({ payout, listing_id }) => [payout, listing_id]))
   return {
     from: range.from,
     edge,
-    payments: paid.map((log) => toSettlement(log, work, times, listings)),
+    payments: paid.map((payment) => toSettlement(payment, work, times, listings)),
     sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
     paidOthers,
     channels,
@@ -98,12 +99,12 @@ export function isMoney(log: TimedLog): boolean {
 }
 
 function toSettlement(
-  log: TimedLog,
+  { log, payer, scheme }: ShownPayment<TimedLog>,
   { network, asset }: ChainWork,
   times: ReadonlyMap<number, number>,
   listings: ReadonlyMap<string, string>,
 ): Settlement {
-  const { from, to, from_contract: _, ...transfer } = toTransfer(log, network, timeOf(log, times))
+  const { from: _, to, from_contract, ...moved } = toTransfer(log, network, timeOf(log, times))
   const usd = toUsd(amountOf(log), asset)
-  return { ...transfer, payer: from, payee: to, usd, listing_id: listings.get(to) ?? '' }
+  return { ...moved, payer, payee: to, usd, listing_id: listings.get(to) ?? '', scheme }
 }

@@ -2,15 +2,14 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
+import { decodeBase58, encodeBase58 } from '../../src/domain/settlement/base58.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import {
   type ParsedTransaction,
-  ParsedTransactionSchema,
   readSolanaPayment,
   readSolanaReturns,
 } from '../../src/domain/settlement/solana-payments.ts'
-import { decodeBase58, encodeBase58 } from '../settlements/base58.ts'
-import { assertCluster } from '../settlements/chain-reader.ts'
+import { assertCluster, readParsed } from '../settlements/chain-reader.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
@@ -50,19 +49,19 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   for (const cursor of await readCursors(store, network, payouts)) {
     const account = tokenAccountOf(cursor.payout, asset.address)
     if (account === null) continue
-    const { decimals, address: mint } = asset
-    const payout = { network, wallet: cursor.payout, account, mint, decimals }
+    const wallet = cursor.payout
+    const seller = { network, wallets: [wallet], coin: asset }
     const readAt = clock.now()
     let { mark } = cursor
     for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
-      const payments = found.flatMap((one) => readSolanaPayment(one, payout) ?? [])
+      const payments = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
       const owned = payments.map((one) => ({
         ...one,
         listing_id: listings.get(cursor.payout) ?? '',
       }))
-      const sent = found.flatMap((one) => readSolanaReturns(one, payout))
+      const sent = found.flatMap((one) => readSolanaReturns(one, { network, wallet, coin: asset }))
       const seen = { payments: owned, sent, found, mark: some.at(-1)?.signature ?? mark }
       await writeTransactions(work, { ...cursor, mark }, seen)
       mark = seen.mark
@@ -103,18 +102,8 @@ async function readTransactions(
 ): Promise<ParsedTransaction[]> {
   const found: ParsedTransaction[] = []
   for (const { signature } of signatures.filter(({ err }) => err === null)) {
-    const options = {
-      encoding: 'jsonParsed',
-      commitment: 'finalized',
-      maxSupportedTransactionVersion: 0,
-    }
-    const one = await rpc.call(
-      'getTransaction',
-      [signature, options],
-      v.nullable(ParsedTransactionSchema),
-    )
-    if (one === null || one.transaction.signatures[0] !== signature)
-      throw new RpcError('getTransaction: not the transaction that was asked for')
+    const one = await readParsed(rpc, signature)
+    if (one === null) throw new RpcError('getTransaction: not the transaction that was asked for')
     found.push(one)
   }
   return found

@@ -1,5 +1,12 @@
 import * as v from 'valibot'
+import type { SettlementVerdict } from '../../src/domain/settlement/settlement.ts'
 import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
+import {
+  hasSignatureOf,
+  type ParsedTransaction,
+  ParsedTransactionSchema,
+  readSolanaPayment,
+} from '../../src/domain/settlement/solana-payments.ts'
 import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 
@@ -21,6 +28,52 @@ export async function assertCluster(rpc: JsonRpc, network: string): Promise<void
   const genesis = await rpc.call('getGenesisHash', [], v.string())
   if (`solana:${genesis.slice(0, REFERENCE_LENGTH)}` !== network)
     throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
+}
+
+/** A final transaction, its instructions told apart. @returns null where the node has none */
+export async function readParsed(
+  rpc: JsonRpc,
+  signature: string,
+): Promise<ParsedTransaction | null> {
+  const options = {
+    encoding: 'jsonParsed',
+    commitment: 'finalized',
+    maxSupportedTransactionVersion: 0,
+  }
+  const found = await rpc.call(
+    'getTransaction',
+    [signature, options],
+    v.nullable(ParsedTransactionSchema),
+  )
+  if (found !== null && found.transaction.signatures[0] !== signature)
+    throw new RpcError('getTransaction: not the transaction that was asked for')
+  return found
+}
+
+/**
+ * Does a Solana transaction prove the claimed payment? The caller sent it partly signed, and whoever
+ * pays the fee adds a signature and nothing else: so the payer's signature ties it to this very call.
+ * Only finalised transactions are seen, so there are no confirmations to count.
+ *
+ * Known limit: money that comes back to a payer is not traced here; `round_trip` and
+ * `funded_by_payout` know EVM transfers only.
+ *
+ * @throws RpcError when the node cannot say
+ */
+export async function readSolanaSettlement(
+  rpc: JsonRpc,
+  { claim, payouts, asset }: LookUp<Extract<SettlementClaim, { family: 'solana' }>>,
+): Promise<SettlementVerdict> {
+  const { network, transaction, authorised } = claim
+  await assertCluster(rpc, network)
+  if (asset === null) return { outcome: 'refused', reason: 'asset_not_allowed' }
+  const found = await readParsed(rpc, transaction)
+  if (found === null) return { outcome: 'wait', reason: 'not_mined' }
+  const settlement = readSolanaPayment(found, { network, wallets: payouts, coin: asset })
+  if (settlement === null) return { outcome: 'refused', reason: 'no_matching_transfer' }
+  return hasSignatureOf(authorised, found, settlement.payer)
+    ? { outcome: 'counted', settlement }
+    : { outcome: 'refused', reason: 'consent_not_found' }
 }
 
 /** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */

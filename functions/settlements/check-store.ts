@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
 import type { CallTimes, Settlement } from '../../src/domain/settlement/settlement.ts'
-import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
+import { keyOf, type SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
 import { toSettlementRow } from './settlement-rows.ts'
@@ -141,6 +140,6 @@ function toCheckId(listingId: string, claim: SettlementClaim): string {
 function paymentOf(claim: SettlementClaim): string {
   const { network, transaction } = claim
   return claim.family === 'evm'
-    ? `${network} ${transaction} ${toLookUp(claim).key}`
+    ? `${network} ${transaction} ${keyOf(claim)}`
     : `${network} ${transaction}`
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import {
   amountOf,
-  type BlockLog,
   CallSchema,
   type EvmCall,
+  type EvmLog,
   HashSchema,
   LogSchema,
   QuantitySchema,
@@ -31,11 +31,11 @@ export interface EvmChain {
   logs(topics: Topics, from: number, to: number, address?: string): Promise<TimedLog[]>
   hasCode(address: string): Promise<boolean>
   /** The transaction of a log or a receipt. */
-  call(place: Pick<BlockLog, 'transactionHash' | 'blockHash'>): Promise<EvmCall>
+  call(place: Pick<EvmLog, 'transactionHash' | 'blockHash'>): Promise<EvmCall>
 }
 
 /** Some nodes write the block's time beside its logs; the others are asked for it. */
-export interface TimedLog extends BlockLog {
+export interface TimedLog extends EvmLog {
   at: number | null
 }
 
@@ -47,7 +47,6 @@ const BlockSchema = v.object({
 const LogsSchema = v.array(
   v.object({
     ...LogSchema.entries,
-    blockHash: HashSchema,
     removed: v.optional(v.nullable(v.boolean())),
     blockTimestamp: v.optional(v.nullable(QuantitySchema)),
   }),

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
-import { judgeEvmSettlement, toLookUp } from '../../src/domain/settlement/evm-settlement.ts'
+import { judgeEvmSettlement } from '../../src/domain/settlement/evm-settlement.ts'
 import {
   ReceiptSchema,
   TRANSFER_TOPIC,
   toTopic,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { EVM_RULES } from '../../src/domain/settlement/schemes/scheme-rules.ts'
 import type {
   Settlement,
   SettlementVerdict,
@@ -45,7 +46,7 @@ export async function readEvmSettlement(
   const head = await chain.head()
   const block = await chain.block(receipt.blockNumber)
   if (block === null) return { outcome: 'wait', reason: 'reorganised' }
-  const call = toLookUp(claim).needsCall ? await chain.call(receipt) : null
+  const call = EVM_RULES[claim.scheme].needsCall ? await chain.call(receipt) : null
   const facts = { head, block, confirmations }
   return judgeEvmSettlement(claim, { receipt, call }, facts, { payouts, asset })
 }

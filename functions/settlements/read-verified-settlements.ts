@@ -10,6 +10,7 @@ import {
   HISTORY_MS,
   type Sales,
   toSales,
+  walletOf,
   windowEnd,
 } from '../../src/domain/trust/measured-settlements.ts'
 import { TRUST } from '../../src/domain/trust/trust.ts'
@@ -49,8 +50,7 @@ export async function readVerifiedSettlements(
   const transfers = indexTransfers(await readTransfers(store, since))
   const elsewhere = await readPayersElsewhere(store)
   const paidTo = toPayees(settlements)
-  const untraced = new Set<Settlement>(settlements.filter(({ is_untraced }) => is_untraced))
-  const isUntraced = (settlement: Settlement) => untraced.has(settlement)
+  const untraced = new Set(settlements.filter(({ is_untraced }) => is_untraced).map(walletOf))
   const sales = new Map<string, Sales>()
   const metered = new Set<string>()
   const standings = standingsOf()
@@ -60,7 +60,7 @@ export async function readVerifiedSettlements(
     const ours = new Set(wallets.map(normalizeWallet))
     const hasPaidOthers = (wallet: string) =>
       elsewhere.has(wallet) || [...(paidTo.get(wallet) ?? [])].some((payee) => !ours.has(payee))
-    const known = { wallets, transfers, hasPaidOthers, asOf, isMetered, isUntraced }
+    const known = { wallets, transfers, hasPaidOthers, asOf, isMetered, untraced }
     const sold = toSales(own, known)
     if (isMetered) metered.add(id)
     if (sold !== undefined) sales.set(id, sold)

@@ -4,47 +4,17 @@ import {
   type Settlement,
   type SettlementVerdict,
 } from '../../src/domain/settlement/settlement.ts'
-import {
-  type SettlementClaim,
-  SettlementClaimSchema,
-} from '../../src/domain/settlement/settlement-claim.ts'
-import {
-  judgeSolanaSettlement,
-  SolanaTransactionSchema,
-} from '../../src/domain/settlement/solana-settlement.ts'
+import { SettlementClaimSchema } from '../../src/domain/settlement/settlement-claim.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { SettlementCheckTable } from '../store/schema/tables.ts'
-import { assertCluster, confirmationsOf, type LookUp } from './chain-reader.ts'
+import { confirmationsOf, type LookUp, readSolanaSettlement } from './chain-reader.ts'
 import { hasEarlierClaim, insertSettlement, updateCheck } from './check-store.ts'
 import { readEvmReturns, readEvmSettlement } from './evm-reader.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 import { insertTransfers } from './settlement-rows.ts'
-
-/**
- * A settlement on Solana. Only finalised transactions are seen, so there are no confirmations to count.
- *
- * Known limit: money that comes back to a payer is not traced here; `round_trip` and
- * `funded_by_payout` know EVM transfers only.
- *
- * @throws RpcError when the node cannot say
- */
-export async function readSolanaSettlement(
-  rpc: JsonRpc,
-  { claim, payouts, asset }: LookUp<Extract<SettlementClaim, { family: 'solana' }>>,
-): Promise<SettlementVerdict> {
-  await assertCluster(rpc, claim.network)
-  const options = { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 }
-  const found = await rpc.call(
-    'getTransaction',
-    [claim.transaction, options],
-    v.nullable(SolanaTransactionSchema),
-  )
-  if (found === null) return { outcome: 'wait', reason: 'not_mined' }
-  return judgeSolanaSettlement(claim, found, { payouts, asset })
-}
 
 export interface VerifyParts {
   store: Store

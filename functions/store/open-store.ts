@@ -12,6 +12,7 @@ import { up as jobs } from './migrations/0004-jobs.ts'
 import { up as months } from './migrations/0005-months.ts'
 import { up as moves } from './migrations/0006-moves.ts'
 import { up as watches } from './migrations/0007-watches.ts'
+import { up as schemes } from './migrations/0008-schemes.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
@@ -26,6 +27,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-months': { up: months },
   '0006-moves': { up: moves },
   '0007-watches': { up: watches },
+  '0008-schemes': { up: schemes },
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Store } from '../../functions/store/schema/store.ts'
+import { COUNTED_SCHEMES } from '../../src/domain/settlement/schemes/schemes.ts'
 
 /** What was paid in the demonstration, and what is disputed there; times are ages, as in the rest. */
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -13,6 +14,7 @@ export const DemoPaymentsSchema = v.array(
     buyers: count,
     payments_each: count,
     usd: v.number(),
+    scheme: v.picklist(COUNTED_SCHEMES),
   }),
 )
 export const DemoDisputesSchema = v.array(
@@ -27,7 +29,8 @@ export const DemoDisputesSchema = v.array(
 )
 
 const DAY = 86_400_000
-const NETWORK = 'eip155:8453'
+const BASE = 'eip155:8453'
+const TEMPO = 'eip155:4217'
 /** Days over which the payments are spread, ending yesterday. */
 const SPREAD_DAYS = 24
 
@@ -40,7 +43,7 @@ export async function insertPayments(
     const all = sale.buyers * sale.payments_each
     const micros = Math.round(sale.usd * 1_000_000)
     return Array.from({ length: all }, (_, n) => ({
-      network: NETWORK,
+      network: sale.scheme.startsWith('tempo_') ? TEMPO : BASE,
       transaction_id: toHex(place * 100_000 + n + 1, 64),
       log_index: 0,
       listing_id: sale.listing_id,
@@ -52,6 +55,7 @@ export async function insertPayments(
       settled_at: now - DAY - Math.round(((n + ((n * 7) % 5) / 5) * SPREAD_DAYS * DAY) / all),
       block_number: null,
       seen_by: 'relay' as const,
+      scheme: sale.scheme,
     }))
   })
   if (rows.length > 0) await trx.insertInto('settlement').values(rows).execute()

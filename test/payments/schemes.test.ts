@@ -233,7 +233,7 @@ describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () =>
     expect(await relay(elsewhere)).toMatchObject({ state: 'counted' })
     expect(await relay({ ...elsewhere, authorization: paid[0]?.authorization ?? '' })).toEqual({
       state: 'refused',
-      reason: 'memo_differs',
+      reason: 'consent_not_found',
     })
     const known = await world.counted()
     expect(known).toHaveLength(5)

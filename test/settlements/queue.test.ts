@@ -35,7 +35,7 @@ describeStores('settlements', ({ newStore }) => {
     const world = open(await newStore(), node)
     world.settlements.note(LISTING, REQUEST, RESPONSE, NOON)
     await world.settlements.verify()
-    expect(await world.states()).toEqual(['refused authorization_not_used'])
+    expect(await world.states()).toEqual(['refused consent_not_found'])
     expect(await world.evidence()).toBeUndefined()
     await world.settlements.close()
   })

@@ -18,7 +18,7 @@ export const HASH = `0x${'cd'.repeat(32)}`
 export const BLOCK_HASH = `0x${'ef'.repeat(32)}`
 export const USED_TOPIC = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
 
-export const CLAIM: Extract<EvmClaim, { scheme: 'eip3009' }> = {
+export const CLAIM: Extract<EvmClaim, { nonce: string }> = {
   family: 'evm',
   scheme: 'eip3009',
   network: NETWORK,
@@ -56,6 +56,7 @@ export function rawLog(changes: {
     data: changes.data ?? '0x',
     logIndex: hexQuantity(changes.index),
     blockNumber: '0x64',
+    blockHash: BLOCK_HASH,
     transactionHash: HASH,
   }
 }
@@ -108,6 +109,7 @@ export function aSettlement(changes: Partial<Settlement> = {}): Settlement {
     amount: '10000',
     at: NOON - 3_600_000,
     block: null,
+    scheme: 'eip3009',
     ...changes,
   }
 }

@@ -1,5 +1,17 @@
+import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { listUncounted, SCHEMES } from '../../src/domain/settlement/schemes/schemes.ts'
+import {
+  COUNTED_SCHEMES,
+  nameOfScheme,
+  SCHEMES,
+} from '../../src/domain/settlement/schemes/schemes.ts'
+import type { Settlement } from '../../src/domain/settlement/settlement.ts'
+import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
+import { toOwnEvidence, toSales } from '../../src/domain/trust/measured-settlements.ts'
+import { judgeTrust } from '../../src/domain/trust/trust.ts'
+import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
+import { aSettlement, known, NOON } from './samples.ts'
 
 test('each way of paying has one row, and a reason people can read', () => {
   const ids = SCHEMES.map(({ id }) => id)
@@ -10,8 +22,42 @@ test('each way of paying has one row, and a reason people can read', () => {
   }
 })
 
-test('what is not counted is listed as such', () => {
-  const listed = listUncounted().map(({ id }) => id)
-  expect(listed).toContain('stripe')
-  expect(listed).not.toContain('eip3009')
+test('what counts has a name that a page can print in a line of several', () => {
+  expect(COUNTED_SCHEMES).not.toContain('stripe')
+  expect(COUNTED_SCHEMES.map(nameOfScheme)).toEqual([
+    'x402 exact or MPP evm (EIP-3009)',
+    'x402 exact on Solana',
+    'x402 exact (Permit2)',
+    'x402 upto (Permit2)',
+    'MPP charge on Tempo',
+    'x402 batch-settlement',
+    'x402 auth-capture',
+    'MPP session on Tempo',
+  ])
+})
+
+test.each(COUNTED_SCHEMES)(
+  'payments by %s say so in a listing’s JSON and on its page',
+  (scheme) => {
+    const paid = [aSettlement({ scheme }), aSettlement({ scheme }), aSettlement({ scheme: null })]
+    const sales = toSales(paid, { ...known(), asOf: NOON })
+    if (sales === undefined) throw new Error('nothing was sold')
+    const measured = toOwnEvidence(sales, { asOf: NOON, vouched: null })
+    expect(v.is(MeasuredSchema, measured)).toBe(true)
+    const trust = toTrustView(judgeTrust(measured, 1), 'our own chain reading')
+    expect(trust).toMatchObject({ paid_by: [scheme] })
+    expect(toTrustWords(trust).paidBy).toBe(`Paid by: ${nameOfScheme(scheme)}.`)
+  },
+)
+
+test('ways of paying stand in the order of their table, and are absent where nobody wrote them down', () => {
+  const pay = (...schemes: Settlement['scheme'][]) => {
+    const sales = toSales(
+      schemes.map((scheme) => aSettlement({ scheme })),
+      { ...known(), asOf: NOON },
+    )
+    return sales && toOwnEvidence(sales, { asOf: NOON, vouched: null }).paid_by
+  }
+  expect(pay('tempo_charge', 'eip3009', 'tempo_charge')).toEqual(['eip3009', 'tempo_charge'])
+  expect(pay(null)).toBeUndefined()
 })

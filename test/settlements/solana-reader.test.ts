@@ -1,73 +1,119 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { readSolanaSettlement } from '../../functions/settlements/chain-reader.ts'
 import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
-import { readSolanaSettlement } from '../../functions/settlements/verify-check.ts'
+import { decodeBase58 } from '../../src/domain/settlement/base58.ts'
+import {
+  ALICE,
+  accountOf,
+  BOB,
+  GENESIS,
+  key,
+  NETWORK,
+  SHOP,
+  SPONSOR,
+  transaction,
+  USDC,
+} from '../meter/solana-samples.ts'
 
-const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
-const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
-const signed = (filler: string) => btoa(`\x02${filler.repeat(128)}message`)
+const AT = 1_700_000_000_000
+const PAID = transaction('call', AT, { from: ALICE, to: SHOP, amount: 1_000 })
+const [FIRST = '', BUYERS = ''] = PAID.transaction.signatures
+
+/** What a caller sends: nobody paid the fee yet, so the first signature is empty. */
+const toAuthorised = (buyers: string) =>
+  Buffer.concat([
+    Buffer.from([2]),
+    Buffer.alloc(64),
+    decodeBase58(buyers, 64) ?? Buffer.alloc(64),
+    Buffer.from('the message'),
+  ]).toString('base64')
 
 const lookUp = {
   claim: {
     family: 'solana' as const,
     scheme: 'solana_exact' as const,
-    network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-    transaction: '5'.repeat(88),
-    authorised: signed('\0'),
+    network: NETWORK,
+    transaction: FIRST,
+    authorised: toAuthorised(BUYERS),
   },
-  payouts: ['seller'],
-  asset: { address: MINT, decimals: 6 },
+  payouts: [key('another seller'), SHOP],
+  asset: { address: USDC, decimals: 6 },
   confirmations: 1,
 }
 
-const balance = (owner: string, amount: string) => ({
-  mint: MINT,
-  owner,
-  uiTokenAmount: { amount },
-})
-
-/** As a node answers, fields beyond ours included. */
-const FOUND = {
-  slot: 1,
-  version: 0,
-  blockTime: 1_700_000_000,
-  meta: {
-    err: null,
-    fee: 5000,
-    preTokenBalances: [balance('buyer', '5000'), balance('seller', '0')],
-    postTokenBalances: [balance('buyer', '4000'), balance('seller', '1000')],
-  },
-  transaction: [signed('s'), 'base64'],
-}
-
-function aNode(transaction: unknown, genesis = GENESIS) {
+function aNode(found: unknown, genesis = GENESIS) {
   const asked: unknown[][] = []
   const rpc: JsonRpc = {
     async call(method, params, schema) {
       asked.push([method, ...params])
-      return v.parse(schema, method === 'getGenesisHash' ? genesis : transaction)
+      return v.parse(schema, method === 'getGenesisHash' ? genesis : found)
     },
   }
   return { rpc, asked }
 }
 
-test('a finalised transaction of the caller’s own message counts', async () => {
-  const node = aNode(FOUND)
-  const verdict = await readSolanaSettlement(node.rpc, lookUp)
-  expect(verdict).toMatchObject({ outcome: 'counted', settlement: { payer: 'buyer', usd: 0.001 } })
+const judge = async (found: unknown, changes: Partial<typeof lookUp> = {}) => {
+  const verdict = await readSolanaSettlement(aNode(found).rpc, { ...lookUp, ...changes })
+  return verdict.outcome === 'counted' ? verdict.settlement : `${verdict.outcome} ${verdict.reason}`
+}
+
+test('a final payment with the caller’s own signature counts', async () => {
+  const node = aNode(PAID)
+  expect(await readSolanaSettlement(node.rpc, lookUp)).toMatchObject({
+    outcome: 'counted',
+    settlement: { payer: ALICE, payee: SHOP, amount: '1000', usd: 0.001, scheme: 'solana_exact' },
+  })
   expect(node.asked[1]).toEqual([
     'getTransaction',
-    lookUp.claim.transaction,
-    { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 },
+    FIRST,
+    { encoding: 'jsonParsed', commitment: 'finalized', maxSupportedTransactionVersion: 0 },
   ])
 })
 
-test('one that is not finalised yet waits', async () => {
-  const verdict = await readSolanaSettlement(aNode(null).rpc, lookUp)
-  expect(verdict).toEqual({ outcome: 'wait', reason: 'not_mined' })
+test('one that is not final yet waits', async () => {
+  expect(await judge(null)).toBe('wait not_mined')
 })
 
-test('a node of another cluster is not believed', async () => {
-  const other = aNode(FOUND, 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')
+test.each([
+  ['of another message', toAuthorised(FIRST)],
+  ['of nobody', Buffer.from([2, 0, 0]).toString('base64')],
+  ['that is empty', ''],
+])('a caller’s transaction with the signature %s proves nothing', async (_name, authorised) => {
+  const claim = { ...lookUp.claim, authorised }
+  expect(await judge(PAID, { claim })).toBe('refused consent_not_found')
+})
+
+test('what failed, what paid nobody we know, and what came out of a pool do not count', async () => {
+  const moved = { from: ALICE, to: SHOP, amount: 1_000 }
+  const failed = transaction('call', AT, { ...moved, err: { InstructionError: [] } })
+  expect(await judge(failed)).toBe('refused no_matching_transfer')
+  expect(await judge(PAID, { payouts: [BOB] })).toBe('refused no_matching_transfer')
+  const inAnotherCoin = transaction('call', AT, { ...moved, mint: key('another coin') })
+  expect(await judge(inAnotherCoin)).toBe('refused no_matching_transfer')
+  // A swap: its program moves a pool's coins, which nobody of the pool signed for.
+  const swap = structuredClone(PAID)
+  swap.transaction.message.instructions = [
+    {
+      programId: key('swap'),
+      accounts: [accountOf(BOB), accountOf(SHOP)],
+      data: '',
+      stackHeight: null,
+    },
+  ]
+  expect(await judge(swap)).toBe('refused no_matching_transfer')
+})
+
+test('a coin that counts nowhere is refused, and a node of another cluster not believed', async () => {
+  const claim = lookUp.claim
+  expect(
+    await readSolanaSettlement(aNode(PAID).rpc, { ...lookUp, claim, asset: null }),
+  ).toMatchObject({ reason: 'asset_not_allowed' })
+  const other = aNode(PAID, 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')
   await expect(readSolanaSettlement(other.rpc, lookUp)).rejects.toThrow('another cluster')
+})
+
+test('the fee’s payer is no buyer', async () => {
+  const own = transaction('call', AT, { from: SPONSOR, to: SHOP, amount: 1_000 })
+  expect(await judge(own)).toBe('refused no_matching_transfer')
 })

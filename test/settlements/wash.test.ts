@@ -242,6 +242,7 @@ describe('as evidence', () => {
       top_buyer_share_30d: 0.8,
       last_settlement_at: '2026-11-20T12:00:00.000Z',
       shared_payout: false,
+      paid_by: ['eip3009'],
       wash_flags: [{ flag: 'self_payment', settlements: 1 }],
       watch: [],
       raw: { payers: 3, settlements: 4, volume_usd: 99.5 },

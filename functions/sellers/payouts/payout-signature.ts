@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
-import { decodeBase58 } from '../../settlements/base58.ts'
+import { decodeBase58 } from '../../../src/domain/settlement/base58.ts'
 import { type JsonRpc, RpcError } from '../../settlements/json-rpc.ts'
 
 /**

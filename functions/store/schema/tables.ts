@@ -4,6 +4,7 @@ import type { CONTRACT_PROOFS } from '../migrations/0003-contract-proofs.ts'
 import type { ASKED, JOBS } from '../migrations/0004-jobs.ts'
 import type { MOVES } from '../migrations/0006-moves.ts'
 import type { WatchTables } from '../migrations/0007-watches.ts'
+import type { SCHEMES_SEEN } from '../migrations/0008-schemes.ts'
 import type { RowsOf } from '../migrations/columns.ts'
 
 /** The tables as the queries see them: what the migrations created, each with its own columns. */
@@ -14,6 +15,7 @@ export type Tables = Omit<
   RowsOf<typeof CONTRACT_PROOFS> &
   RowsOf<typeof ASKED> &
   RowsOf<typeof MOVES> &
+  RowsOf<typeof SCHEMES_SEEN> &
   WatchTables
 
 export type ChannelEventTable = Tables['channel_event']

@@ -1,10 +1,14 @@
-import { eip3009 } from './schemes/eip3009.ts'
-import { amountOf, type EvmCall, type EvmReceipt, toAddress } from './schemes/evm-log.ts'
-import type { EvmEvidence, EvmRule, FoundPayment, RefusalReason } from './schemes/evm-rule.ts'
-import { permit2 } from './schemes/permit2.ts'
-import { tempoCharge } from './schemes/tempo-charge.ts'
-import type { SettlementVerdict } from './settlement.ts'
-import type { EvmClaim } from './settlement-claim.ts'
+import {
+  amountOf,
+  type EvmCall,
+  type EvmLog,
+  type EvmReceipt,
+  toAddress,
+} from './schemes/evm-log.ts'
+import type { Shown, ShownPayment } from './schemes/evm-rule.ts'
+import { EVM_RULES } from './schemes/scheme-rules.ts'
+import type { RefusalReason, SettlementVerdict } from './settlement.ts'
+import { type EvmClaim, keyOf } from './settlement-claim.ts'
 import type { UsdAsset } from './usd-assets.ts'
 
 /** What the chain says around the receipt. */
@@ -15,24 +19,6 @@ export interface EvmChainFacts {
   block: { hash: string; at: number }
   /** Blocks, the receipt's included, that must stand before it counts. */
   confirmations: number
-}
-
-/** A claim with the rule of its scheme. */
-export interface EvmLookUp {
-  needsCall: boolean
-  key: string
-  find(evidence: EvmEvidence): FoundPayment | RefusalReason
-}
-
-export function toLookUp(claim: EvmClaim): EvmLookUp {
-  switch (claim.scheme) {
-    case 'eip3009':
-      return bind(eip3009, claim)
-    case 'permit2':
-      return bind(permit2, claim)
-    case 'tempo_charge':
-      return bind(tempoCharge, claim)
-  }
 }
 
 /**
@@ -51,12 +37,12 @@ export function judgeEvmSettlement(
   if (receipt.transactionHash !== claim.transaction || receipt.status !== '0x1')
     return { outcome: 'refused', reason: 'transaction_failed' }
   const { address: coin, decimals } = asset
-  const found = toLookUp(claim).find({ logs: receipt.logs, call, coin, payouts })
+  const found = findClaimed(claim, { logs: receipt.logs, call, coin }, payouts)
   if (typeof found === 'string') return { outcome: 'refused', reason: found }
   if (facts.block.hash !== receipt.blockHash) return { outcome: 'wait', reason: 'reorganised' }
   if (facts.head - receipt.blockNumber + 1 < facts.confirmations)
     return { outcome: 'wait', reason: 'too_few_confirmations' }
-  const { log, payer } = found
+  const { log, payer, scheme } = found
   const amount = amountOf(log).toString()
   return {
     outcome: 'counted',
@@ -70,10 +56,26 @@ export function judgeEvmSettlement(
       amount,
       at: facts.block.at,
       block: receipt.blockNumber,
+      scheme,
     },
   }
 }
 
-function bind<Claim>({ needsCall, keyOf, find }: EvmRule<Claim>, claim: Claim): EvmLookUp {
-  return { needsCall, key: keyOf(claim), find: (evidence) => find(claim, evidence) }
+/** What the caller signed is what the chain tells of it; a share of it may go to others. */
+function findClaimed(
+  claim: EvmClaim,
+  shown: Shown<EvmLog>,
+  payouts: readonly string[],
+): ShownPayment<EvmLog> | RefusalReason {
+  const key = keyOf(claim)
+  const own = EVM_RULES[claim.scheme].read(shown).filter((payment) => payment.key === key)
+  if (own.length === 0) return 'consent_not_found'
+  const most = BigInt(claim.amount)
+  const found = own.find(
+    ({ log, agreed }) =>
+      payouts.includes(toAddress(log.topics[2])) &&
+      amountOf(log) <= most &&
+      (agreed === null || agreed === most),
+  )
+  return found ?? 'no_matching_transfer'
 }

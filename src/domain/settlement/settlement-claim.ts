@@ -1,25 +1,73 @@
 import * as v from 'valibot'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
-import { AuthorizationSchema, Eip3009ClaimSchema, units } from './schemes/eip3009.ts'
-import { HashSchema } from './schemes/evm-log.ts'
-import { Permit2AuthorizationSchema, Permit2ClaimSchema } from './schemes/permit2.ts'
-import { markOfChallenge, markOfRealm, TempoChargeClaimSchema } from './schemes/tempo-charge.ts'
-import { SolanaClaimSchema } from './solana-settlement.ts'
+import { AddressSchema, HashSchema } from './schemes/evm-log.ts'
+import { markOfChallenge, markOfRealm } from './schemes/tempo-charge.ts'
 import { toCaip2 } from './usd-assets.ts'
 
 /**
  * What a seller says was settled, beside what the caller really authorised. A word, not evidence:
  * it only says which transaction to look at, and what must be found in it.
  */
+const evmClaim = {
+  family: v.literal('evm'),
+  network: v.string(),
+  /** 0x and 64 hex digits, lower case. */
+  transaction: v.string(),
+  /** The most the caller agreed to: smallest units of the token, decimal text. */
+  amount: v.string(),
+}
 export const SettlementClaimSchema = v.variant('scheme', [
-  Eip3009ClaimSchema,
-  Permit2ClaimSchema,
-  TempoChargeClaimSchema,
-  SolanaClaimSchema,
+  v.object({
+    ...evmClaim,
+    scheme: v.picklist(['eip3009', 'permit2']),
+    payer: v.string(),
+    nonce: v.string(),
+  }),
+  /** As the memo writes realm and challenge. */
+  v.object({
+    ...evmClaim,
+    scheme: v.literal('tempo_charge'),
+    realm: v.string(),
+    challenge: v.string(),
+  }),
+  v.object({
+    family: v.literal('solana'),
+    scheme: v.literal('solana_exact'),
+    network: v.string(),
+    /** Signature, base58. */
+    transaction: v.string(),
+    /** What the caller sent, partly signed, base64. */
+    authorised: v.string(),
+  }),
 ])
 export type SettlementClaim = v.InferOutput<typeof SettlementClaimSchema>
 export type EvmClaim = Extract<SettlementClaim, { family: 'evm' }>
+
+/** What a claim is about, whatever it says of it: as `ShownPayment.key` on EVM chains, empty elsewhere. */
+export function keyOf(claim: SettlementClaim): string {
+  switch (claim.scheme) {
+    case 'solana_exact':
+      return ''
+    case 'tempo_charge':
+      return `${claim.realm} ${claim.challenge}`
+    // Of Permit2 a number, which may come with zeros before it.
+    default:
+      return `${claim.payer} ${claim.scheme === 'permit2' ? BigInt(claim.nonce) : claim.nonce}`
+  }
+}
+
+const units = v.pipe(v.string(), v.regex(/^[1-9]\d{0,77}$/))
+
+/** What the caller signed, as x402 and MPP write it. */
+const AuthorizationSchema = v.object({ from: AddressSchema, value: units, nonce: HashSchema })
+
+/** The same of Permit2, as x402 writes it. */
+const Permit2AuthorizationSchema = v.object({
+  from: AddressSchema,
+  permitted: v.object({ token: AddressSchema, amount: units }),
+  nonce: v.pipe(v.string(), v.regex(/^\d{1,78}$/)),
+})
 
 /** Longest header that is decoded; a settlement is a few hundred bytes. */
 const MAX_HEADER_LENGTH = 64 * 1024

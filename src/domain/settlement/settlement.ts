@@ -1,4 +1,4 @@
-import type { RefusalReason } from './schemes/evm-rule.ts'
+import type { CountedScheme } from './schemes/schemes.ts'
 
 /** One payment found on a chain: a token transfer from a payer to a published payout. */
 export interface Settlement {
@@ -17,6 +17,8 @@ export interface Settlement {
   at: number
   /** Height of the block; null where nobody wrote it down. */
   block: number | null
+  /** How it was paid; null where nobody wrote it down. */
+  scheme: CountedScheme | null
 }
 
 /** Any transfer of an allow-listed token between wallets we know of; for wash rules alone. */
@@ -38,6 +40,15 @@ export type SettlementVerdict =
   | { outcome: 'counted'; settlement: Omit<Settlement, 'listing_id'> }
   | { outcome: 'refused'; reason: RefusalReason }
   | { outcome: 'wait'; reason: WaitReason }
+
+/** Why a transaction does not prove the payment that was claimed; it is never asked about again. */
+export type RefusalReason =
+  | 'transaction_failed'
+  | 'asset_not_allowed'
+  /** The payer did not agree to it in this transaction. */
+  | 'consent_not_found'
+  | 'no_matching_transfer'
+  | 'outside_call'
 
 export type WaitReason =
   | 'not_mined'

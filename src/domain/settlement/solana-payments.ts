@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { decodeBase58 } from './base58.ts'
 import type { Settlement, Transfer } from './settlement.ts'
-import { changesOf, TokenBalanceSchema } from './solana-settlement.ts'
+import type { UsdAsset } from './usd-assets.ts'
 
 /**
  * What a Solana transaction paid to a payout. The x402 scheme `exact` has the buyer sign one checked
@@ -17,6 +18,12 @@ const HARMLESS = new Set([
   'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
 ])
 
+const TokenBalanceSchema = v.object({
+  accountIndex: v.optional(v.pipe(v.number(), v.integer())),
+  mint: v.string(),
+  owner: v.string(),
+  uiTokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^\d{1,20}$/)) }),
+})
 const InstructionSchema = v.object({
   programId: v.string(),
   parsed: v.optional(v.unknown()),
@@ -51,21 +58,17 @@ export const ParsedTransactionSchema = v.object({
 })
 export type ParsedTransaction = v.InferOutput<typeof ParsedTransactionSchema>
 
-/** Whose account is read. */
-export interface SolanaPayout {
+/** Whose payments are looked for. */
+export interface SolanaSeller {
   network: string
-  /** The payout's wallet. */
-  wallet: string
-  /** Where its coins are. */
-  account: string
-  mint: string
-  decimals: number
+  wallets: readonly string[]
+  coin: UsdAsset
 }
 
-/** @returns the payment a transaction is; null for anything else that touched the account */
+/** @returns the payment to one of the wallets that a transaction is; null for anything else */
 export function readSolanaPayment(
   found: ParsedTransaction,
-  { network, wallet, account, mint, decimals }: SolanaPayout,
+  { network, wallets, coin: { address: mint, decimals } }: SolanaSeller,
 ): Omit<Settlement, 'listing_id'> | null {
   const { accountKeys, instructions } = found.transaction.message
   const [sponsor] = accountKeys
@@ -74,8 +77,11 @@ export function readSolanaPayment(
   const transfer = v.safeParse(TransferSchema, instructions[at]?.parsed)
   if (found.meta.err !== null || sponsor === undefined || !transfer.success) return null
   const { source, destination, authority, tokenAmount, mint: paidIn } = transfer.output.info
+  const { preTokenBalances, postTokenBalances } = found.meta
+  const payee = wallets.find((wallet) =>
+    isHeldBy(found, postTokenBalances, { account: destination, owner: wallet, mint }),
+  )
   const isExact =
-    destination === account &&
     paidIn === mint &&
     BigInt(tokenAmount.amount) > 0n &&
     rest.every(({ programId }) => HARMLESS.has(programId)) &&
@@ -84,28 +90,29 @@ export function readSolanaPayment(
     ![source, destination, authority].includes(sponsor.pubkey) &&
     !rest.some(({ accounts }) => accounts?.includes(sponsor.pubkey)) &&
     accountKeys.some(({ pubkey, signer }) => pubkey === authority && signer) &&
-    isHeldBy(found, { account: source, owner: authority, mint })
-  if (!isExact) return null
+    isHeldBy(found, preTokenBalances, { account: source, owner: authority, mint })
+  if (!isExact || payee === undefined) return null
   return {
     network,
     transaction: found.transaction.signatures[0] ?? '',
     // There is one transfer to a payment, and the relay knows no other number for it.
     log_index: 0,
     payer: authority,
-    payee: wallet,
+    payee,
     amount: tokenAmount.amount,
     usd: Number(tokenAmount.amount) / 10 ** decimals,
     at: found.blockTime * 1000,
     block: null,
+    scheme: 'solana_exact',
   }
 }
 
 /** What a transaction took out of a payout's account, by who had more afterwards. */
 export function readSolanaReturns(
   found: ParsedTransaction,
-  { network, wallet, mint }: SolanaPayout,
+  { network, wallet, coin }: Pick<SolanaSeller, 'network' | 'coin'> & { wallet: string },
 ): Transfer[] {
-  const changes = changesOf(found, mint)
+  const changes = changesOf(found, coin.address)
   if (found.meta.err !== null || (changes.get(wallet) ?? 0n) >= 0n) return []
   const gained = [...changes]
     .filter(([, change]) => change > 0n)
@@ -125,12 +132,49 @@ export function readSolanaReturns(
 
 /** Whether an account was its owner's own: a delegate's signature is not the owner's. */
 function isHeldBy(
-  { meta, transaction }: ParsedTransaction,
+  { transaction }: ParsedTransaction,
+  balances: ParsedTransaction['meta']['preTokenBalances'],
   held: { account: string; owner: string; mint: string },
 ): boolean {
   const index = transaction.message.accountKeys.findIndex(({ pubkey }) => pubkey === held.account)
-  return meta.preTokenBalances.some(
+  return balances.some(
     ({ accountIndex, owner, mint }) =>
       accountIndex === index && owner === held.owner && mint === held.mint,
+  )
+}
+
+/** Change of each owner's balance of one mint. */
+function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigint> {
+  const changes = new Map<string, bigint>()
+  const add = (owner: string, change: bigint) =>
+    changes.set(owner, (changes.get(owner) ?? 0n) + change)
+  for (const entry of meta.preTokenBalances)
+    if (entry.mint === mint) add(entry.owner, -BigInt(entry.uiTokenAmount.amount))
+  for (const entry of meta.postTokenBalances)
+    if (entry.mint === mint) add(entry.owner, BigInt(entry.uiTokenAmount.amount))
+  return changes
+}
+
+const SIGNATURE_BYTES = 64
+
+/**
+ * Whether a wallet's signature of a transaction stands in another, base64, which is partly signed. A
+ * signature fits one message alone, so both are then the same.
+ */
+export function hasSignatureOf(
+  authorised: string,
+  found: ParsedTransaction,
+  wallet: string,
+): boolean {
+  const { accountKeys } = found.transaction.message
+  const place = accountKeys.findIndex(({ pubkey }) => pubkey === wallet)
+  const signature = decodeBase58(found.transaction.signatures[place] ?? '', SIGNATURE_BYTES)
+  const bytes = atob(authorised)
+  // A count of less than 128 stands in one byte before the signatures; no packet holds more.
+  const start = 1 + place * SIGNATURE_BYTES
+  return (
+    signature !== null &&
+    place < bytes.charCodeAt(0) &&
+    signature.every((byte, n) => byte === bytes.charCodeAt(start + n))
   )
 }

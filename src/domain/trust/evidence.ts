@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { printableText } from '../listing/tools-and-skills.ts'
+import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
@@ -87,6 +88,8 @@ export const MeasuredSchema = v.pipe(
     shared_payout: v.boolean(),
     /** Payers left out as nobody independent vouches for them; absent where that is not known. */
     unknown_buyers_30d: v.optional(count),
+    /** How the counted payments came; absent where nobody wrote it down. */
+    paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
     /** Absent where only counted numbers are known. */

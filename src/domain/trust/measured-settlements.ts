@@ -1,3 +1,4 @@
+import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { excludeWash, type WashKnowledge, type WashResult } from '../wash/wash.ts'
@@ -26,8 +27,15 @@ export interface Sales {
   flags: WashResult['flags']
   /** Everything paid in the window, wash included. */
   raw: NonNullable<Measured['raw']>
-  /** Payments of the window whose payers' money nobody has traced. */
-  untraced: number
+  /** Payers, as `walletOf` writes them, whose money nobody has traced. */
+  untraced: ReadonlySet<string>
+}
+
+const EVERYBODY_TRACED: ReadonlySet<string> = new Set()
+
+/** A payer on its chain. */
+export function walletOf({ network, payer }: Pick<Settlement, 'network' | 'payer'>): string {
+  return `${network}:${payer}`
 }
 
 /**
@@ -41,12 +49,12 @@ export function toSales(
   {
     asOf,
     isMetered = false,
-    isUntraced = () => false,
+    untraced = EVERYBODY_TRACED,
     ...known
   }: WashKnowledge & {
     asOf: number
     isMetered?: boolean
-    isUntraced?: (settlement: Settlement) => boolean
+    untraced?: ReadonlySet<string>
   },
 ): Sales | undefined {
   const judged = Array.from({ length: WINDOWS }, (_, n) => {
@@ -59,7 +67,7 @@ export function toSales(
     windows: judged.map(({ independent }) => independent),
     flags: window.flags,
     raw: toRaw(window.paid),
-    untraced: window.independent.filter(isUntraced).length,
+    untraced,
   }
 }
 
@@ -79,6 +87,8 @@ export function toOwnEvidence(
     return capPayers(kept)
   })
   const window = counted[0] ?? []
+  const schemes = new Set(window.map(({ scheme }) => scheme))
+  const paidBy = COUNTED_SCHEMES.filter((scheme) => schemes.has(scheme))
   const buyers = new Map<string, number>()
   for (const { payer, usd } of window)
     buyers.set(normalizeWallet(payer), (buyers.get(normalizeWallet(payer)) ?? 0) + toMicros(usd))
@@ -97,9 +107,10 @@ export function toOwnEvidence(
     last_settlement_at: last === 0 ? null : new Date(last).toISOString(),
     shared_payout: false,
     ...(vouched !== null && { unknown_buyers_30d: countPayers(windows[0] ?? []) - buyers.size }),
+    ...(paidBy.length > 0 && { paid_by: paidBy }),
     wash_flags: flags,
     watch: [
-      ...(untraced === 0 ? [] : [{ id: 'payers_untraced', note: toUntracedNote(untraced) }]),
+      ...toUntracedWatch(window.filter((one) => untraced.has(walletOf(one))).length),
       ...toBridgedWatch(window),
     ],
     raw,
@@ -107,8 +118,9 @@ export function toOwnEvidence(
   }
 }
 
-function toUntracedNote(count: number): string {
-  return `We have not seen where the payers of ${count} of these payments had their money from, so the seller may have paid them itself.`
+function toUntracedWatch(count: number): Measured['watch'] {
+  const note = `We have not seen where the payers of ${count} of these payments had their money from, so the seller may have paid them itself.`
+  return count === 0 ? [] : [{ id: 'payers_untraced', note }]
 }
 
 /** Coins that a bridge redeems, and not their issuer, are shown as such beside the score. */

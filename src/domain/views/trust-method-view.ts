@@ -9,7 +9,7 @@ import {
 } from '../independence/cost-of-cheating.ts'
 import { VOUCHING } from '../independence/vouching.ts'
 import { toUsd } from '../operation/price-text.ts'
-import { listUncounted } from '../settlement/schemes/schemes.ts'
+import { SCHEMES } from '../settlement/schemes/schemes.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
@@ -62,7 +62,9 @@ export const TrustMethodSchema = v.object({
   bridged: v.array(
     v.object({ network: v.string(), name: v.string(), counts: v.boolean(), reason: v.string() }),
   ),
-  /** Ways of paying whose payments are not counted, and why. */
+  /** Ways of paying whose payments are counted, as `paid_by` of a listing names them, and why that is safe. */
+  seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
+  /** Those whose payments are not counted, and why. */
   not_seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
   vouching: v.object({
     usd_a_listing: v.number(),
@@ -83,6 +85,12 @@ export const TrustMethodSchema = v.object({
   page: v.string(),
 })
 export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
+
+function listSchemes(isCounted: boolean): TrustMethodView['seen'] {
+  return SCHEMES.filter(({ counted }) => counted === isCounted).map(
+    ({ counted: _, ...scheme }) => scheme,
+  )
+}
 
 /** @param measuredOperators how many operators of the list are measured */
 export function toTrustMethodView(
@@ -111,7 +119,8 @@ export function toTrustMethodView(
       counts,
       reason,
     })),
-    not_seen: listUncounted().map(({ id, name, reason }) => ({ id, name, reason })),
+    seen: listSchemes(true),
+    not_seen: listSchemes(false),
     vouching: {
       usd_a_listing: VOUCHING.usdAListing,
       needed: VOUCHING.measuredSeeds,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { costOfBuyers, VOUCHING } from '../independence/vouching.ts'
 import { toCountText, toUsd } from '../operation/price-text.ts'
+import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import {
   type Measured,
   OWN_EVIDENCE,
@@ -46,6 +47,8 @@ const measuredExtras = {
   method: v.literal(TRUST_METHOD),
   /** Attribution text of the data's provider. */
   source: v.string(),
+  /** Ways of paying that brought the counted payments; absent where nobody wrote it down. */
+  paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
   /** Before exclusions, where transactions are known one by one. */
   raw: v.optional(RawSchema),
 }
@@ -103,7 +106,7 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
-  const { volume_usd_30d, top_buyer_share_30d, last_settlement_at, shared_payout, raw } =
+  const { volume_usd_30d, top_buyer_share_30d, last_settlement_at, shared_payout, raw, paid_by } =
     trust.measured
   const extras = {
     volume_usd_30d,
@@ -112,6 +115,7 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
     shared_payout,
     method: TRUST_METHOD,
     source,
+    ...(paid_by !== undefined && { paid_by }),
     ...(raw !== undefined && { raw }),
   } as const
   return { ...summary, ...extras }

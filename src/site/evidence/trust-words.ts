@@ -1,4 +1,5 @@
 import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
+import { nameOfScheme } from '../../domain/settlement/schemes/schemes.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 
@@ -14,47 +15,47 @@ export interface TrustWords {
   volume: string
   /** Who is counted, who is not, and what inventing the buyers would have cost; empty without a score. */
   worth: string
+  /** The ways of paying that brought what is counted, as one line; empty where nobody wrote them down. */
+  paidBy: string
   /** What was excluded or is watched, one sentence each. */
   notes: readonly string[]
 }
 
+const NO_WORDS = { numbers: [], volume: '', worth: '', paidBy: '', notes: [] }
+
 export function toTrustWords(trust: Trust): TrustWords {
   if (trust.evidence === 'no_payment_data')
     return {
+      ...NO_WORDS,
       headline: 'No payment evidence yet',
       explanation:
         'Nobody has measured payments to this seller, so it has no score. That is not a bad sign. Most services are free, new, or paid in ways that leave no public trace.',
-      numbers: [],
-      volume: '',
-      worth: '',
-      notes: [],
     }
+  const unknown = trust.unknown_buyers_30d
+  const measured = { numbers: toNumbers(trust), volume: toSumText(trust.volume_usd_30d) }
   if (trust.evidence === 'no_independent_paid_usage_30d')
     return {
+      ...NO_WORDS,
+      ...measured,
       headline: 'No independent buyers in 30 days',
       explanation:
-        trust.unknown_buyers_30d === undefined || trust.unknown_buyers_30d === 0
+        unknown === undefined || unknown === 0
           ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.'
-          : `We know nothing about the ${toCountText(trust.unknown_buyers_30d, 'buyer')} who paid this seller in the last 30 days, so there is no score. They may well be real.`,
-      numbers: toNumbers(trust),
-      volume: toSumText(trust.volume_usd_30d),
-      worth: '',
+          : `We know nothing about the ${toCountText(unknown, 'buyer')} who paid this seller in the last 30 days, so there is no score. They may well be real.`,
       notes: toNotes(trust.wash_flags, []),
     }
+  const worth = toWorth(trust)
+  const few = trust.sample === 'low' ? ' They are few: read the score as a first sign.' : ''
   return {
+    ...measured,
     headline:
-      trust.unknown_buyers_30d === undefined
+      unknown === undefined
         ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
         : 'Paid by independent buyers',
-    explanation: [
-      trust.unknown_buyers_30d === undefined
-        ? 'Invented buyers cost under a cent here.'
-        : toWorth(trust),
-      ...(trust.sample === 'low' ? ['They are few: read the score as a first sign.'] : []),
-    ].join(' '),
-    numbers: toNumbers(trust),
-    volume: toSumText(trust.volume_usd_30d),
-    worth: toWorth(trust),
+    explanation: `${unknown === undefined ? 'Invented buyers cost under a cent here.' : worth}${few}`,
+    worth,
+    paidBy:
+      trust.paid_by === undefined ? '' : `Paid by: ${trust.paid_by.map(nameOfScheme).join(', ')}.`,
     notes: toNotes(trust.wash_flags, trust.watch),
   }
 }

@@ -79,7 +79,7 @@ async function trySettling(transaction: string, at: number): Promise<boolean> {
   const payment = { network: 'eip155:8453', transaction, log_index: 0, amount: '10000', usd: 0.01 }
   const parties = { listing_id: listing.id, payer: '0x01', payee: '0x02' }
   try {
-    await insertSettlement(store, { ...payment, ...parties, at, block: 1 })
+    await insertSettlement(store, { ...payment, ...parties, at, block: 1, scheme: null })
     return true
   } catch {
     return false

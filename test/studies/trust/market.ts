@@ -89,6 +89,7 @@ export function pay(facts: {
     amount: String(amount),
     at: Math.round(at ?? AS_OF - random() * 7 * DAY_MS),
     block: null,
+    scheme: null,
   }))
 }
 

@@ -36,6 +36,7 @@ const KINDS = new Map<string, ChannelEvent['kind']>([
 const TERMS = { payer: 1, receiver: 2, token: 3, words: 12, collector: 13, fee: 14 } as const
 
 export const authCapture: ChannelRule = {
+  id: 'auth_capture',
   mark: 1,
   isOn: (network) => !isTempo(network),
   contracts: ESCROWS.map(({ contract }) => contract),

@@ -21,6 +21,7 @@ export const CHANNEL_TOPICS = {
 } as const
 
 export const batchSettlement: ChannelRule = {
+  id: 'batch_settlement',
   mark: 0,
   isOn: (network) => !isTempo(network),
   contracts: CHANNELS.map(({ contract }) => contract),

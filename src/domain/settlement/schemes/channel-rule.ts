@@ -1,4 +1,5 @@
 import { amountOf, type EvmLog, isTransferOf, toTopic } from './evm-log.ts'
+import type { CountedScheme } from './schemes.ts'
 
 /**
  * What happens to money that waits in a contract before it is the seller's. Here each such place is a
@@ -27,6 +28,7 @@ export interface ChannelEvent {
 
 /** How the meter reads the channels of one scheme. */
 export interface ChannelRule {
+  id: CountedScheme
   /**
    * Where logs do not name the seller, contracts are read whole, and so only once one has paid a payout
    * of ours. Then the ledger has a row with this number. Null where logs name him.

@@ -18,6 +18,7 @@ export const LogSchema = v.object({
   data: hex,
   logIndex: QuantitySchema,
   blockNumber: QuantitySchema,
+  blockHash: HashSchema,
   transactionHash: hex,
 })
 export type EvmLog = v.InferOutput<typeof LogSchema>
@@ -40,11 +41,6 @@ export const CallSchema = v.object({
   input: v.optional(hex, '0x'),
 })
 export type EvmCall = v.InferOutput<typeof CallSchema>
-
-/** A log with its block. */
-export interface BlockLog extends EvmLog {
-  blockHash: string
-}
 
 /** @example toAddress('0x000…00abc…') → '0x' and the last 40 digits */
 export function toAddress(topic: string | undefined): string {

@@ -1,38 +1,32 @@
 import type { EvmCall, EvmLog } from './evm-log.ts'
+import type { CountedScheme } from './schemes.ts'
 
-/** Why a transaction does not prove the payment that was claimed; it is never asked about again. */
-export type RefusalReason =
-  | 'transaction_failed'
-  | 'asset_not_allowed'
-  | 'no_matching_transfer'
-  | 'authorization_not_used'
-  | 'call_differs'
-  | 'memo_differs'
-  | 'message_differs'
-  | 'outside_call'
-
-/** What one transaction shows, and what is looked for in it. */
-export interface EvmEvidence {
-  logs: readonly EvmLog[]
+/** What one transaction shows, or as much of it as was read. */
+export interface Shown<Log extends EvmLog> {
+  logs: readonly Log[]
   /** Read for the schemes that need it alone. */
   call: EvmCall | null
   /** The coin's contract. */
   coin: string
-  /** Published addresses of the listing, lower case. */
-  payouts: readonly string[]
 }
 
-/** The log that moved the money, and whose it was. */
-export interface FoundPayment {
-  log: EvmLog
+/** A payment that a transaction shows. */
+export interface ShownPayment<Log extends EvmLog> {
+  scheme: CountedScheme
+  /** What moved the money. */
+  log: Log
   payer: string
+  /** What says that the payer agreed: the same log, or one beside it. */
+  consent: Log
+  /** What the payer agreed to, as text: the same for this payment always, and for no other. */
+  key: string
+  /** The most the payer agreed to, in smallest units; null where the chain does not tell. */
+  agreed: bigint | null
 }
 
-/** How the relay looks up a claim of one scheme. */
-export interface EvmRule<Claim> {
-  /** Whether logs are not enough: one more request for each look-up. */
+/** How a scheme is read whose payments are one transfer each; the relay's check and the meter use it alike. */
+export interface EvmRule {
+  /** Whether logs are not enough: one more request for each transaction. */
   needsCall: boolean
-  /** The same for all claims about one payment, whatever else they say of it. */
-  keyOf(claim: Claim): string
-  find(claim: Claim, evidence: EvmEvidence): FoundPayment | RefusalReason
+  read<Log extends EvmLog>(shown: Shown<Log>): ShownPayment<Log>[]
 }

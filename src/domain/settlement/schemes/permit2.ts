@@ -1,15 +1,4 @@
-import * as v from 'valibot'
-import { units } from './eip3009.ts'
-import {
-  AddressSchema,
-  addressAt,
-  amountOf,
-  type EvmCall,
-  type EvmLog,
-  isTransferOf,
-  toAddress,
-  wordAt,
-} from './evm-log.ts'
+import { addressAt, amountOf, type EvmCall, isTransferOf, toAddress, wordAt } from './evm-log.ts'
 import type { EvmRule } from './evm-rule.ts'
 
 /**
@@ -21,8 +10,6 @@ import type { EvmRule } from './evm-rule.ts'
  * proxy move a coin of his own that makes a pool pay the seller in real ones (the call names his coin,
  * and not the pool). A call inside another one, as bundlers send it, is not seen.
  */
-type Kind = 'exact' | 'upto'
-
 /** Where a call's words say what; of `exact`, the amount is what was permitted. */
 interface Layout {
   selector: string
@@ -53,32 +40,44 @@ const FIRST_UPTO = bothWays('0x4bbb9642', '0x595ea2f0', UPTO_WORDS)
  * there a call leaves no log. Those of 2.3, whose calls looked otherwise, were in use for weeks and are
  * left out.
  */
-const PROXIES: Record<string, { kind: Kind; layouts: readonly Layout[] }> = {
+const PROXIES: Record<
+  string,
+  { scheme: 'permit2_exact' | 'permit2_upto'; layouts: readonly Layout[] }
+> = {
   // 2.5 and later.
-  '0x402085c248eea27d92e8b30b2c58ed07f9e20001': { kind: 'exact', layouts: EXACT },
-  '0x402039b3d6e6bec5a02c2c9fd937ac17a6940002': { kind: 'upto', layouts: FIRST_UPTO },
+  '0x402085c248eea27d92e8b30b2c58ed07f9e20001': { scheme: 'permit2_exact', layouts: EXACT },
+  '0x402039b3d6e6bec5a02c2c9fd937ac17a6940002': { scheme: 'permit2_upto', layouts: FIRST_UPTO },
   // 2.9 and later.
-  '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002': { kind: 'upto', layouts: UPTO },
+  '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002': { scheme: 'permit2_upto', layouts: UPTO },
+}
+
+/** A call pays once. */
+export const permit2: EvmRule = {
+  needsCall: true,
+  read({ logs, call, coin }) {
+    const said = call === null ? null : readCall(call)
+    if (said === null || said.token !== coin || said.amount > said.permitted) return []
+    const { scheme, payer, payee, amount, permitted, nonce } = said
+    const log = logs.find(
+      (one) =>
+        isTransferOf(one, coin) &&
+        toAddress(one.topics[1]) === payer &&
+        toAddress(one.topics[2]) === payee &&
+        amountOf(one) === amount,
+    )
+    if (log === undefined || amount === 0n) return []
+    return [{ scheme, log, payer, consent: log, key: `${payer} ${nonce}`, agreed: permitted }]
+  },
 }
 
 /** What a call to a proxy says it pays; null for any other call. */
-export interface Permit2Call {
-  kind: Kind
-  token: string
-  permitted: bigint
-  amount: bigint
-  nonce: bigint
-  payer: string
-  payee: string
-}
-
-export function readPermit2Call({ to, input }: EvmCall): Permit2Call | null {
+function readCall({ to, input }: EvmCall) {
   const proxy = PROXIES[to ?? '']
   const layout = proxy?.layouts.find(({ selector }) => input.startsWith(selector))
   if (proxy === undefined || layout === undefined) return null
   const words = `0x${input.slice(10)}`
   return {
-    kind: proxy.kind,
+    scheme: proxy.scheme,
     token: addressAt(words, layout.token),
     permitted: wordAt(words, layout.token + 1),
     amount: wordAt(words, layout.amount),
@@ -86,54 +85,4 @@ export function readPermit2Call({ to, input }: EvmCall): Permit2Call | null {
     payer: addressAt(words, layout.owner),
     payee: addressAt(words, layout.to),
   }
-}
-
-/** Whether a call paid one transfer. @param coin the contract that wrote the transfer */
-export function isPaidBy(paid: Permit2Call, transfer: EvmLog, coin: string): boolean {
-  const { token, payer, payee, amount, permitted } = paid
-  return (
-    token === coin &&
-    isTransferOf(transfer, coin) &&
-    toAddress(transfer.topics[1]) === payer &&
-    toAddress(transfer.topics[2]) === payee &&
-    amount > 0n &&
-    amount <= permitted &&
-    amountOf(transfer) === amount
-  )
-}
-
-/** What the caller signed, as x402 writes it. */
-export const Permit2AuthorizationSchema = v.object({
-  from: AddressSchema,
-  permitted: v.object({ token: AddressSchema, amount: units }),
-  nonce: v.pipe(v.string(), v.regex(/^\d{1,78}$/)),
-})
-
-export const Permit2ClaimSchema = v.object({
-  family: v.literal('evm'),
-  scheme: v.literal('permit2'),
-  network: v.string(),
-  transaction: v.string(),
-  payer: v.string(),
-  /** What was permitted: of `upto`, the most that may be taken. */
-  amount: v.string(),
-  nonce: v.string(),
-})
-
-export const permit2: EvmRule<v.InferOutput<typeof Permit2ClaimSchema>> = {
-  needsCall: true,
-  keyOf: ({ payer, nonce }) => `${payer} ${nonce}`,
-  find({ payer, amount, nonce }, { logs, call, coin, payouts }) {
-    const paid = call === null ? null : readPermit2Call(call)
-    const isSigned =
-      paid !== null &&
-      paid.payer === payer &&
-      paid.permitted === BigInt(amount) &&
-      paid.nonce === BigInt(nonce)
-    if (!isSigned) return 'call_differs'
-    const log = logs.find((one) => isPaidBy(paid, one, coin))
-    return log !== undefined && payouts.includes(paid.payee)
-      ? { log, payer }
-      : 'no_matching_transfer'
-  },
 }

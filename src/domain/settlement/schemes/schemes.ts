@@ -1,8 +1,3 @@
-import { authCapture } from './auth-capture.ts'
-import { batchSettlement } from './batch-settlement.ts'
-import type { ChannelRule } from './channel-rule.ts'
-import { tempoSession } from './tempo-session.ts'
-
 /**
  * Every way a buyer pays that today's official packages or specifications know, and whether we count
  * it. A scheme is counted where the chain itself shows who consented to pay whom, and where we played
@@ -10,7 +5,7 @@ import { tempoSession } from './tempo-session.ts'
  */
 export interface Scheme {
   id: string
-  /** As its packages call it. */
+  /** As its packages call it; pages print it beside the payments it brought. */
   name: string
   /** Counted on the chain for proven payouts, and on calls that went through us where they name a transaction. */
   counted: boolean
@@ -21,7 +16,7 @@ export interface Scheme {
 export const SCHEMES = [
   {
     id: 'eip3009',
-    name: 'x402 exact and MPP evm, by transfer authorisation (EIP-3009)',
+    name: 'x402 exact or MPP evm (EIP-3009)',
     counted: true,
     reason:
       'The coin itself writes that the buyer signed, and next to it the transfer. Nobody else can write either.',
@@ -35,14 +30,14 @@ export const SCHEMES = [
   },
   {
     id: 'permit2_exact',
-    name: 'x402 exact, by Permit2',
+    name: 'x402 exact (Permit2)',
     counted: true,
     reason:
       'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. A contract of a forger’s own, or a coin of his own, is neither.',
   },
   {
     id: 'permit2_upto',
-    name: 'x402 upto, by Permit2',
+    name: 'x402 upto (Permit2)',
     counted: true,
     reason: 'As exact by Permit2. What counts is what was taken, not what was allowed.',
   },
@@ -107,7 +102,7 @@ export const SCHEMES = [
   },
   {
     id: 'erc7710',
-    name: 'x402 exact, by delegation (ERC-7710)',
+    name: 'x402 exact by delegation (ERC-7710)',
     counted: false,
     reason: 'Any contract can call itself the manager of a delegation.',
   },
@@ -144,10 +139,12 @@ export const SCHEMES = [
   },
 ] as const satisfies readonly Scheme[]
 
-/** The schemes whose money waits in a contract, as the meter reads them. */
-export const CHANNEL_RULES: readonly ChannelRule[] = [batchSettlement, authCapture, tempoSession]
+/** Those whose payments count, in the order in which they are named. */
+export type CountedScheme = Extract<(typeof SCHEMES)[number], { counted: true }>['id']
+export const COUNTED_SCHEMES: readonly CountedScheme[] = SCHEMES.flatMap((scheme) =>
+  scheme.counted ? [scheme.id] : [],
+)
 
-/** What `/trust` lists under "What we do not see". */
-export function listUncounted(): Scheme[] {
-  return SCHEMES.filter(({ counted }) => !counted)
+export function nameOfScheme(id: CountedScheme): string {
+  return SCHEMES.find((scheme) => scheme.id === id)?.name ?? id
 }

@@ -1,7 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import * as v from 'valibot'
-import { amountOf, type EvmCall, type EvmLog, toAddress } from './evm-log.ts'
+import { amountOf, type EvmLog, toAddress } from './evm-log.ts'
 import type { EvmRule } from './evm-rule.ts'
 
 /**
@@ -26,7 +25,7 @@ const REALM_BYTES = 10
 const CHALLENGE_BYTES = 7
 
 /** What a memo says, as hexadecimal digits; null where it is no memo of MPP. */
-export function readMemo(memo: string | undefined): { realm: string; challenge: string } | null {
+function readMemo(memo: string | undefined): { realm: string; challenge: string } | null {
   const parts = new RegExp(
     `^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{20}([0-9a-f]{${CHALLENGE_BYTES * 2}})$`,
   ).exec(memo ?? '')
@@ -43,50 +42,28 @@ export function markOfChallenge(id: string): string {
   return markOf(id, CHALLENGE_BYTES)
 }
 
-/** Whether a log is a transfer with a memo, of one coin and of more than nothing. */
-export function isMemoTransfer(log: EvmLog, coin: string): boolean {
-  return (
+/** What the memo of a payment says; null for every other log. */
+export function readMemoOf(log: EvmLog, coin: string): ReturnType<typeof readMemo> {
+  const isMemoTransfer =
     log.address === coin &&
     log.topics[0] === MEMO_TRANSFER_TOPIC &&
     log.topics.length === 4 &&
     /^0x[0-9a-f]{64}$/.test(log.data) &&
     amountOf(log) > 0n
-  )
+  return isMemoTransfer ? readMemo(log.topics[3]) : null
 }
 
-/** Whether the wallet that signed is the one that paid: a contract, or somebody's allowance, does not count. */
-export function isOwnMoney(log: EvmLog, call: EvmCall | null): boolean {
-  return call !== null && call.from === toAddress(log.topics[1])
-}
-
-export const TempoChargeClaimSchema = v.object({
-  family: v.literal('evm'),
-  scheme: v.literal('tempo_charge'),
-  network: v.string(),
-  transaction: v.string(),
-  /** The most the challenge asked for; others may have a share of it. */
-  amount: v.string(),
-  /** As the memo writes them. */
-  realm: v.string(),
-  challenge: v.string(),
-})
-
-export const tempoCharge: EvmRule<v.InferOutput<typeof TempoChargeClaimSchema>> = {
+export const tempoCharge: EvmRule = {
   needsCall: true,
-  keyOf: ({ realm, challenge }) => `${realm} ${challenge}`,
-  find({ realm, challenge, amount }, { logs, call, coin, payouts }) {
-    const marked = logs.filter((log) => {
-      const memo = readMemo(log.topics[3])
-      return isMemoTransfer(log, coin) && memo?.realm === realm && memo.challenge === challenge
+  read({ logs, call, coin }) {
+    return logs.flatMap((log) => {
+      const memo = readMemoOf(log, coin)
+      const payer = toAddress(log.topics[1])
+      // A contract that pays, or somebody's allowance, is not the wallet that signed.
+      if (memo === null || call?.from !== payer) return []
+      const key = `${memo.realm} ${memo.challenge}`
+      return [{ scheme: 'tempo_charge', log, payer, consent: log, key, agreed: null }]
     })
-    if (marked.length === 0) return 'memo_differs'
-    const log = marked.find(
-      (one) =>
-        payouts.includes(toAddress(one.topics[2])) &&
-        amountOf(one) <= BigInt(amount) &&
-        isOwnMoney(one, call),
-    )
-    return log === undefined ? 'no_matching_transfer' : { log, payer: toAddress(log.topics[1]) }
   },
 }
 

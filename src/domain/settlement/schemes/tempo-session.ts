@@ -20,6 +20,7 @@ const TOPICS = {
 } as const
 
 export const tempoSession: ChannelRule = {
+  id: 'tempo_session',
   mark: null,
   isOn: isTempo,
   contracts: [RESERVE],

@@ -12,15 +12,14 @@ export function decodeBase58(text: string, size: number): Uint8Array | null {
     if (digit < 0) return null
     value = value * 58n + BigInt(digit)
   }
-  const zeros = text.length - text.replace(/^1+/, '').length
-  const hex = value === 0n ? '' : value.toString(16)
-  const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
-  if (zeros + bytes.length !== size) return null
-  return Uint8Array.from([...new Uint8Array(zeros), ...bytes])
+  const bytes = new Uint8Array(size)
+  let zeros = size
+  for (; value > 0n && zeros > 0; value >>= 8n) bytes[--zeros] = Number(value & 255n)
+  return value === 0n && text.length - text.replace(/^1+/, '').length === zeros ? bytes : null
 }
 
 export function encodeBase58(bytes: Uint8Array): string {
-  let value = BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`)
+  let value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n)
   let text = ''
   for (; value > 0n; value /= 58n) text = (ALPHABET[Number(value % 58n)] ?? '') + text
   const zeros = bytes.findIndex((byte) => byte !== 0)
