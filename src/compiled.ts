@@ -31,6 +31,8 @@ export interface ScorePart {
 
 /** The compiled catalogue, as pages print it. The build writes it, this file alone reads it. */
 export interface CompiledListing {
+  /** Names all that the rest is made from, beside tables, code and what is similar. */
+  key: string
   view: ListingView
   /** kit.json of the listing, as served. */
   kit: KitView

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import { toIndexInputs } from '../../src/compile/engine/write-engine.ts'
+import { toOperationDocuments } from '../../src/compile/engine/write-engine.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { readScaleListings } from './scale-listings.ts'
@@ -48,5 +48,6 @@ export function readOperations(): SearchDocument[] {
   const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
   if (content === null) throw new Error('the content has faults: run npm run check')
   const options = { baseUrl: 'https://waypost.example', rules, ledger: NO_LEDGER_FACTS }
-  return toIndexInputs(createCatalogue(content, options)).operations.documents
+  const { listings } = createCatalogue(content, options)
+  return listings.flatMap((listing) => toOperationDocuments(listing, options.baseUrl))
 }

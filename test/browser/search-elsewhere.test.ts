@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createReleaseWriter } from '../../src/compile/files/release-writer.ts'
-import { indexPages, toSearchPages } from '../../src/compile/pages/page-indexes.ts'
+import { divideByIndex, indexPages, toSearchPage } from '../../src/compile/pages/page-indexes.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -117,9 +117,17 @@ test('where no function stands, the index in the browser answers and says so', a
 test('several indexes answer as one: the same order by trust, the same counts, the same listings found', async () => {
   const pagefind = mkdtempSync(join(tmpdir(), 'waypost-indexes-'))
   const listings = readListingViews()
-  const indexes = toSearchPages(listings, Math.ceil(listings.length / 3))
-  expect(indexes.filter((pages) => pages.length > 0)).toHaveLength(3)
-  const made = await indexPages(indexes.map((pages, place) => ({ pages, hasProgram: place === 0 })))
+  const pages = listings
+    .filter(({ view }) => !view.first_party)
+    .map((listing) => ({
+      id: listing.view.id,
+      row: Buffer.from(`${JSON.stringify(toSearchPage(listing))}\n`),
+    }))
+  const indexes = divideByIndex(pages, Math.ceil(listings.length / 3))
+  expect(indexes.filter((rows) => rows.length > 0)).toHaveLength(3)
+  const made = await indexPages(
+    indexes.map((rows, place) => ({ pages: Buffer.concat(rows), hasProgram: place === 0 })),
+  )
   const writer = createReleaseWriter(join(pagefind, 'pagefind'))
   for (const [place, files] of made.entries())
     for (const { path, content } of files) writer.write(`${place}/${path}`, content)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import { toLiveListing } from '../../src/compile/release/release-data.ts'
+import { toLiveListing } from '../../src/compile/release/listing-parts.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type Sales, toSales } from '../../src/domain/trust/measured-settlements.ts'
 import { toTrustSummary } from '../../src/domain/views/trust-view.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { toLiveListing } from '../../src/compile/release/release-data.ts'
+import { toLiveListing } from '../../src/compile/release/listing-parts.ts'
 import { LiveListingSchema } from '../../src/domain/listing/live-listing.ts'
 import {
   ListingViewSchema,

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import { toIndexInputs, toSearchIndex } from '../../src/compile/engine/write-engine.ts'
+import {
+  toDocumentRow,
+  toIndexTables,
+  toOperationDocuments,
+  toSearchIndex,
+} from '../../src/compile/engine/write-engine.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 
@@ -12,7 +17,11 @@ const baseUrl = 'https://waypost.example'
 const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
 if (content === null) throw new Error('the content has faults: run npm run check')
 const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
-const operations = loadSearchIndex(toSearchIndex(toIndexInputs(catalogue).operations))
+const documents = catalogue.listings.flatMap((listing) => toOperationDocuments(listing, baseUrl))
+const rows = documents.map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
+const operations = loadSearchIndex(
+  toSearchIndex(Buffer.from(rows.join('')), toIndexTables(catalogue)),
+)
 const find = createFindOperations({ release: () => ({ operations }) })
 
 function answer(q: string, more = 'limit=5') {

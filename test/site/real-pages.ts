@@ -6,6 +6,7 @@ import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
 import { createDump } from '../../src/compile/release/create-dump.ts'
+import { toListingParts } from '../../src/compile/release/listing-parts.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
 import { handOver } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
@@ -29,7 +30,10 @@ export async function readRealPages(): Promise<RealPages> {
   if (content === null) throw new Error('expected content without faults')
   const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
   const listings = toCompiledListings(catalogue)
-  const site = toCompiledSite(catalogue, createDump(listings).facts)
+  const site = toCompiledSite(
+    catalogue,
+    createDump(catalogue.listings, toListingParts(catalogue, listings).view).facts,
+  )
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
   handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))
   const bundle = await preparePageBundle(join(OUT_DIR, 'cache'), baseUrl)

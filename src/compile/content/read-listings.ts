@@ -22,6 +22,8 @@ export interface ListingFile {
   description: string
   /** The front matter's text, to find a field's line in. */
   yaml: string
+  /** Of the file's text. */
+  digest: string
 }
 
 /** Fields that are sound in themselves; the others are absent. */
@@ -61,14 +63,15 @@ export function readListings(
       report(entry.file, [text])
       continue
     }
-    const known = recall(memory, text)
+    const digest = digestOf(text, KEY)
+    const known = recall(memory, digest)
     const parsed =
       known === null
         ? parse(entry, text)
-        : { listing: { ...entry, ...known }, faults: [], partial: null }
+        : { listing: { ...entry, ...known, digest }, faults: [], partial: null }
     for (const fault of parsed.faults) faults.push(fault)
     if (known === null && parsed.listing !== null && parsed.faults.length === 0)
-      keep(memory, text, parsed.listing)
+      keep(memory, parsed.listing)
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
@@ -80,19 +83,19 @@ export function readListings(
 type SoundText = Pick<ListingFile, 'facts' | 'yaml' | 'description'>
 
 /** Parsing is most of the cost of reading: a build reads again only what somebody wrote. */
-function recall(memory: Memory, text: string): SoundText | null {
-  const row = memory.recall(digestOf(text, KEY))
+function recall(memory: Memory, digest: string): SoundText | null {
+  const row = memory.recall(digest)
   if (row === null) return null
   // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
   const known: SoundText = JSON.parse(row.toString())
   return known
 }
 
-function keep(memory: Memory, text: string, { facts, yaml, description }: SoundText): void {
+function keep(memory: Memory, { facts, yaml, description, digest }: ListingFile): void {
   const kept = { facts, yaml, description }
   const row = JSON.stringify(kept)
   // What JSON does not bring back as it was is parsed each time.
-  if (isDeepStrictEqual(JSON.parse(row), kept)) memory.keep(digestOf(text, KEY), Buffer.from(row))
+  if (isDeepStrictEqual(JSON.parse(row), kept)) memory.keep(digest, Buffer.from(row))
 }
 
 /** One file: the listing where it is sound, else what of it is. */
@@ -118,7 +121,13 @@ export function createListingParser(rules: UrlRules) {
     const result = v.safeParse(schema, data)
     if (result.success)
       return {
-        listing: { ...entry, facts: result.output, description: body, yaml },
+        listing: {
+          ...entry,
+          facts: result.output,
+          description: body,
+          yaml,
+          digest: digestOf(text, KEY),
+        },
         partial: null,
         faults: inBody,
       }

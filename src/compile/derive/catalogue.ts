@@ -16,6 +16,8 @@ import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { createListingParser } from '../content/read-listings.ts'
 import type { ComparePage } from '../content/read-tables.ts'
+import { KEY } from '../files/memory.ts'
+import { digestOf } from '../files/release-writer.ts'
 import { judgeSales } from './own-evidence.ts'
 import {
   hostAt,
@@ -31,6 +33,8 @@ export interface Catalogue {
   baseUrl: string
   /** Sorted by id. */
   listings: DerivedListing[]
+  /** Of each listing, in their order: names all that it and its views are derived from, beside tables and code. */
+  keys: string[]
   /** Operators known to be independent whose payments are measured. */
   measuredOperators: number
   byId: ReadonlyMap<string, DerivedListing>
@@ -75,38 +79,38 @@ export function createCatalogue(
     ...content.evidence.get(former.get(id) ?? ''),
     ...content.evidence.get(id),
   })
-  const listings = files.map((file) => {
-    const { id, facts, description } = file
+  const inputs = files.map((file) => {
+    const { id, digest } = file
     const rotating = ledger.rotating.get(id)
     const evidence = withoutPayoutChange(
       combineEvidence(evidenceOf(id), ledger.probed.get(id)),
       rotating !== undefined,
     )
     const standing = standings.get(id) ?? NO_PAYOUTS
-    return deriveListing(
-      {
-        id,
-        facts,
-        description,
-        evidence,
-        ownMeasured: judged.evidence.get(id),
-        isMetered: ledger.metered.has(id),
-        isClaimed: isClaimed(file, ledger, baseUrl),
-        notices: [
-          ...toPayoutNotices(file, evidence, standing),
-          ...toRotatingNotice(rotating),
-          ...toDisputeNotice(ledger.disputes.get(id) ?? []),
-        ],
-        payouts: standing,
-      },
-      { rules, baseUrl, directory: tables.site.short_name },
-    )
+    const known = {
+      id,
+      evidence,
+      ownMeasured: judged.evidence.get(id),
+      isMetered: ledger.metered.has(id),
+      isClaimed: isClaimed(file, ledger, baseUrl),
+      notices: [
+        ...toPayoutNotices(file, evidence, standing),
+        ...toRotatingNotice(rotating),
+        ...toDisputeNotice(ledger.disputes.get(id) ?? []),
+      ],
+      payouts: standing,
+    }
+    const key = digestOf(JSON.stringify([digest, known, content.said.get(id)]), KEY)
+    return { ...known, facts: file.facts, description: file.description, key }
   })
+  const context = { rules, baseUrl, directory: tables.site.short_name }
+  const listings = inputs.map((input) => deriveListing(input, context))
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
   const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })
   return {
     baseUrl,
     listings,
+    keys: inputs.map(({ key }) => key),
     optedOut: optedOut.map(({ id, facts }) => ({
       id,
       url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl),

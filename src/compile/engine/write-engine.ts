@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { constants, deflateRawSync } from 'node:zlib'
 import {
@@ -25,32 +24,25 @@ import type { SearchDocument } from '../../search/index/search-document.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { inThread } from '../files/in-thread.ts'
 import { forgetful, openMemory, remember } from '../files/memory.ts'
+import { digestOf, parseRows } from '../files/release-writer.ts'
 
-const encoder = new TextEncoder()
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
 
 /** A listing's body is short: a small window and small tables take less time to set up. */
 const OPTIONS = { level: 9, windowBits: 12, memLevel: 6, finishFlush: constants.Z_SYNC_FLUSH }
 
-/** All that the index of the server's search is made from. */
-export interface IndexInput {
-  documents: SearchDocument[]
-  tables: { categories: string[]; sources: string[]; words: SearchWords }
+/** What of the content's tables the indexes are made with. */
+export interface IndexTables {
+  categories: string[]
+  sources: string[]
+  words: SearchWords
 }
 
-/** The input of both indexes: of the listings, and of what may be asked of them. */
-export function toIndexInputs({ listings, tables, baseUrl }: Catalogue) {
-  const shared = {
-    tables: {
-      categories: tables.categories.map(({ id }) => id),
-      sources: tables.sources.map(({ id }) => id),
-      words: { ...tables.searchWords, foreign: tables.foreignWords },
-    },
-  }
-  const documents = listings.map((listing) => toSearchDocument(listing, baseUrl))
-  const operations = listings.flatMap((listing) => toOperationDocuments(listing, baseUrl))
+export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTables {
   return {
-    listings: { ...shared, documents } satisfies IndexInput,
-    operations: { ...shared, documents: operations } satisfies IndexInput,
+    categories: tables.categories.map(({ id }) => id),
+    sources: tables.sources.map(({ id }) => id),
+    words: { ...tables.searchWords, foreign: tables.foreignWords },
   }
 }
 
@@ -77,14 +69,30 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
   })
 }
 
+/** A document as a row of JSON. */
+export function toDocumentRow({ body, ...document }: SearchDocument): object {
+  return { ...document, body: decoder.decode(body) }
+}
+
+function parseDocuments(rows: Uint8Array): SearchDocument[] {
+  // JSON.parse is typed `any`; the rows were written from these very documents.
+  const documents: (Omit<SearchDocument, 'body'> & { body: string })[] = parseRows(rows)
+  return documents.map(({ body, ...document }) => ({ ...document, body: encoder.encode(body) }))
+}
+
 /**
+ * @param rows of `toDocumentRow`, a line each
  * @param memory of what bodies were compressed to
  * @throws Error naming the listing that cannot be indexed
  */
-export function toSearchIndex({ documents, tables }: IndexInput, memory = forgetful()): Uint8Array {
+export function toSearchIndex(
+  rows: Uint8Array,
+  tables: IndexTables,
+  memory = forgetful(),
+): Uint8Array {
   const deflate: Deflate = (bytes, before) =>
     remember(memory, Buffer.concat([before, bytes]), () => deflateBlock(bytes, before))
-  return buildSearchIndex(documents, { ...tables, deflate })
+  return buildSearchIndex(parseDocuments(rows), { ...tables, deflate })
 }
 
 /** The index of the listings, and that of what may be asked of them, as their files. */
@@ -92,7 +100,9 @@ export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 /** What the thread of the indexes is given. */
 export interface IndexWork {
-  inputs: Record<keyof SearchIndexes, IndexInput>
+  /** Of `toDocumentRow`, a line each. */
+  rows: SearchIndexes
+  tables: IndexTables
   /** Folder of what builds leave to later ones. */
   cacheDir: string
   /** Of the code, see `openMemory`. */
@@ -102,18 +112,11 @@ export interface IndexWork {
 /** One of them, from memory where nothing of it changed. @throws as `toSearchIndex` */
 export function recallSearchIndex(
   name: keyof SearchIndexes,
-  { inputs, cacheDir, code }: IndexWork,
+  { rows, tables, cacheDir, code }: IndexWork,
 ): Uint8Array {
-  const memory = openMemory(join(cacheDir, `${name}.index`), code)
-  const { documents, tables } = inputs[name]
-  const texts = documents.map(({ body: _, ...document }) => document)
-  const digest = createHash('sha256').update(JSON.stringify([texts, tables]))
-  for (const { body } of documents) digest.update(body)
-  const key = digest.digest('hex')
-  const known = memory.recall(key)
-  if (known !== null) return known
-  const index = toSearchIndex(inputs[name], memory)
-  memory.keep(key, index)
+  const version = digestOf(JSON.stringify([code, tables]))
+  const memory = openMemory(join(cacheDir, `${name}.index`), version)
+  const index = remember(memory, rows[name], () => toSearchIndex(rows[name], tables, memory))
   memory.save()
   return index
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { close, createIndex } from 'pagefind'
 import * as v from 'valibot'
+import { parseRows } from '../files/release-writer.ts'
 
 /** Ready-made interfaces that Pagefind has beside its index; the search page has its own. */
 const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
@@ -13,10 +14,11 @@ const AT_ONCE = 200
 
 const JobsSchema = v.array(
   v.strictObject({
-    pages: v.array(v.strictObject({ url: v.string(), content: v.string() })),
+    pages: v.instance(Uint8Array),
     hasProgram: v.boolean(),
   }),
 )
+const PagesSchema = v.array(v.strictObject({ url: v.string(), content: v.string() }))
 type Job = v.InferOutput<typeof JobsSchema>[number]
 
 /** A file of an index: its path from the index's folder, with forward slashes. */
@@ -30,7 +32,8 @@ for (const job of v.parse(JobsSchema, workerData)) made.push(await index(job))
 await close()
 parentPort?.postMessage(made)
 
-async function index({ pages, hasProgram }: Job): Promise<IndexFile[]> {
+async function index({ pages: rows, hasProgram }: Job): Promise<IndexFile[]> {
+  const pages = v.parse(PagesSchema, parseRows(rows))
   const { index: made, errors } = await createIndex()
   if (made === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
   for (let from = 0; from < pages.length; from += AT_ONCE) {

@@ -40,11 +40,12 @@ export interface PageIndexes {
  * @param before the indexes of the release before, by their place
  */
 export function beginPageIndexes(
-  listings: readonly CompiledListing[],
+  pages: readonly ShownPage[],
   { before, carried }: { before: readonly MadeIndex[]; carried: readonly CarriedFile[] },
 ): PageIndexes {
-  const indexes = toSearchPages(listings).map((pages, place) => {
-    const digest = digestOf(JSON.stringify(pages))
+  const indexes = divideByIndex(pages).map((rows, place) => {
+    const pages = Buffer.concat(rows)
+    const digest = digestOf(pages)
     const folder = `${FOLDER}/${place}`
     const kept = before[place]?.digest === digest ? filesBelow(folder, carried) : []
     const isKept = kept.length > 0 && kept.length === before[place]?.files
@@ -74,7 +75,8 @@ function filesBelow(folder: string, carried: readonly CarriedFile[]): string[] {
 
 /** An index for the search in the browser. */
 interface IndexJob {
-  pages: readonly SearchPage[]
+  /** Rows of `SearchPage`. */
+  pages: Uint8Array
   /** Whether the program that reads it, and all beside it, is among its files. */
   hasProgram: boolean
 }
@@ -98,24 +100,26 @@ interface SearchPage {
   content: string
 }
 
-type Shown = Pick<CompiledListing, 'view' | 'description_html'>
+/** A listing's page as a row of JSON. */
+export interface ShownPage {
+  id: string
+  row: Uint8Array
+}
 
-/** The pages of each index. Our own kits never stand among the results. */
-export function toSearchPages(
-  listings: readonly Shown[],
+/** The rows of each index. */
+export function divideByIndex(
+  pages: readonly ShownPage[],
   pagesPerIndex = PAGES_PER_INDEX,
-): SearchPage[][] {
-  const shown = listings.filter(({ view }) => !view.first_party)
-  const count = Math.max(1, Math.ceil(shown.length / pagesPerIndex))
-  const indexes = Array.from({ length: count }, (): SearchPage[] => [])
-  for (const listing of shown) {
-    const place = Number.parseInt(digestOf(listing.view.id, 8), 16) % count
-    indexes[place]?.push(toSearchPage(listing))
-  }
+): Uint8Array[][] {
+  const count = Math.max(1, Math.ceil(pages.length / pagesPerIndex))
+  const indexes = Array.from({ length: count }, (): Uint8Array[] => [])
+  for (const { id, row } of pages) indexes[Number.parseInt(digestOf(id, 8), 16) % count]?.push(row)
   return indexes
 }
 
-function toSearchPage({ view, description_html }: Shown): SearchPage {
+type Shown = Pick<CompiledListing, 'view' | 'description_html'>
+
+export function toSearchPage({ view, description_html }: Shown): SearchPage {
   const order = toOrderText(toListingRow(view))
   const meta = Object.entries(toIndexMeta(view, order))
   const attributes = meta.map(([name, value]) => `data-${name}="${toXmlText(value)}"`)

@@ -18,7 +18,7 @@ import { toScoreParts } from '../../site/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
 import { findAllSimilar } from '../derive/similar-listings.ts'
-import { forgetful, type Memory, remember } from '../files/memory.ts'
+import { forgetful } from '../files/memory.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
@@ -49,7 +49,10 @@ export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledS
 export function toCompiledListings(catalogue: Catalogue, memory = forgetful()): CompiledListing[] {
   const similar = findAllSimilar(catalogue.listings, memory)
   return catalogue.listings.map((listing, place) =>
-    toCompiledListing(listing, catalogue, { similar: similar[place] ?? [], memory }),
+    toCompiledListing(listing, catalogue, {
+      key: catalogue.keys[place] ?? '',
+      similar: similar[place] ?? [],
+    }),
   )
 }
 
@@ -67,26 +70,47 @@ export function writeCompiled(
   writer.writeJson('openapi.json', createOpenApi(site.base_url, site.texts))
 }
 
+/** What few pages print is made when the first asks for it. */
 function toCompiledListing(
   listing: DerivedListing,
   { baseUrl, sources, said }: Catalogue,
-  { similar, memory }: { similar: string[]; memory: Memory },
+  { key, similar }: Pick<CompiledListing, 'key' | 'similar'>,
 ): CompiledListing {
   const { facts, buy, description } = listing
-  const view = toListingView(listing, { baseUrl, sources, said })
-  const html = remember(memory, `description ${description}`, () =>
-    Buffer.from(renderDescription(description)),
-  )
+  const view = once(() => toListingView(listing, { baseUrl, sources, said }))
+  const kit = once(() => toKitView(listing, { baseUrl, trust: view().trust }))
+  const html = once(() => renderDescription(description))
   return {
-    view,
-    kit: toKitView(listing, { baseUrl, trust: view.trust }),
-    description_html: Buffer.from(html).toString(),
+    key,
+    similar,
     added: facts.added,
     relay_reason: buy.reason,
-    handshakes: toHandshakesView(listing.probes),
-    similar,
-    history: toHistory(listing),
-    score_parts: toScoreParts(listing.trust),
+    get view() {
+      return view()
+    },
+    get kit() {
+      return kit()
+    },
+    get description_html() {
+      return html()
+    },
+    get handshakes() {
+      return toHandshakesView(listing.probes)
+    },
+    get history() {
+      return toHistory(listing)
+    },
+    get score_parts() {
+      return toScoreParts(listing.trust)
+    },
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

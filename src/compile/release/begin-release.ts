@@ -10,7 +10,6 @@ import { COMPRESSION } from '../files/compress-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { type PageBundle, preparePageBundle } from '../pages/page-bundle.ts'
 import { MadeIndexSchema } from '../pages/page-indexes.ts'
-import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
 import { sparePath } from './publish-release.ts'
 
 /** `data/made-from.json`: what the parts of a release hang on, so that the next one makes less. */
@@ -41,8 +40,6 @@ export interface BegunRelease {
   before: MadeFrom | null
   /** The code of its search for a function host; null where nothing of it can be used. */
   searchCode: Uint8Array | null
-  /** Rows of its content hashes, by id. */
-  hashRows: ReadonlyMap<string, string>
   /** Files of the release before that are linked into this one, sound to the last byte. */
   carried: Promise<CarriedFile[]>
   bundle: Promise<PageBundle>
@@ -77,13 +74,12 @@ export function beginRelease(
     cacheDir,
     before: earlier?.madeFrom ?? null,
     searchCode: earlier?.searchCode ?? null,
-    hashRows: earlier?.hashRows ?? new Map(),
     carried: carryOver({ from, spare: sparePath(outDir), to, compression: COMPRESSION }),
     bundle,
   }
 }
 
-type Earlier = { madeFrom: MadeFrom; searchCode: Uint8Array; hashRows: Map<string, string> }
+type Earlier = { madeFrom: MadeFrom; searchCode: Uint8Array }
 
 /** Null where it is damaged, of other code, or of another version. */
 function readEarlier(releaseDir: string, code: string): Earlier | null {
@@ -95,9 +91,8 @@ function readEarlier(releaseDir: string, code: string): Earlier | null {
     if (!isSound(MADE_FROM, text)) return null
     const madeFrom = v.parse(MadeFromSchema, parseJson(`${text}`))
     if (madeFrom.code !== code) return null
-    const [searchCode, hashes] = [read(SEARCH_CODE), read(CONTENT_HASHES)]
-    if (!isSound(SEARCH_CODE, searchCode) || !isSound(CONTENT_HASHES, hashes)) return null
-    return { madeFrom, searchCode, hashRows: readHashRows(`${hashes}`) }
+    const searchCode = read(SEARCH_CODE)
+    return isSound(SEARCH_CODE, searchCode) ? { madeFrom, searchCode } : null
   } catch {
     return null
   }

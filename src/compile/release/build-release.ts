@@ -1,22 +1,22 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { PrivateTargets } from '../../domain/listing/target-url.ts'
+import type { PrivateTargets, UrlRules } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import type { Content } from '../content/read-content.ts'
 import { toHeaderRules, toRedirectRules } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
-import { makeSearchIndexes, toIndexInputs, toSearchIndex } from '../engine/write-engine.ts'
+import { makeSearchIndexes, toIndexTables, toSearchIndex } from '../engine/write-engine.ts'
 import { describeFiles } from '../files/compress-files.ts'
 import { openMemory } from '../files/memory.ts'
-import { createReleaseWriter, type ReleaseWriter } from '../files/release-writer.ts'
+import { createReleaseWriter, digestOf, type ReleaseWriter } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
 import { type BegunRelease, beginRelease } from './begin-release.ts'
-import { toContentHashes } from './content-hashes.ts'
 import { createDump, writeDump } from './create-dump.ts'
 import { writeSearchFunction } from './edge-function.ts'
+import { type ListingParts, toListingParts } from './listing-parts.ts'
 import { describe } from './page-code.ts'
 import { createWorkDir, isNamed, publishRelease, readCurrent } from './publish-release.ts'
 import { writeManifest, writeRows } from './release-data.ts'
@@ -56,15 +56,14 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
     const catalogue = timed('derive', () =>
       createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
     )
-    const indexed = beginIndexes(catalogue, begun, timed)
-    const views = makeViews(catalogue, begun, timed)
+    const views = makeViews(catalogue, { allowPrivate }, { begun, timed })
     const data = createReleaseWriter(join(work, 'data'))
     // The thread still links what the rest is written beside.
-    const rows = timed('data', () => writeRows(data, catalogue, views.hashes))
+    const rows = timed('data', () => writeRows(data, catalogue, views.parts))
     const written = await writePublic(work, { begun, ...views, timed })
     const manifest = written.files.map(({ entry }) => entry)
     timed('deploy', () => writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest))
-    const { listings: index, operations } = await indexed
+    const { listings: index, operations } = await views.indexed
     data.write('search.index', index)
     data.write('operations.index', operations)
     const search = await timed('search function', () => writeSearchFunction(work, catalogue, begun))
@@ -82,20 +81,33 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   }
 }
 
-function makeViews(catalogue: Catalogue, { hashRows, cacheDir, code }: BegunRelease, timed: Timed) {
-  const memory = openMemory(join(cacheDir, 'parts'), code)
-  const listings = timed('listing views', () => toCompiledListings(catalogue, memory))
-  const dump = timed('dump', () => createDump(listings, memory))
-  const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
-  const hashes = timed('content hashes', () => toContentHashes(listings, dump.lines, hashRows))
+function makeViews(
+  catalogue: Catalogue,
+  rules: UrlRules,
+  { begun, timed }: { begun: BegunRelease; timed: Timed },
+) {
+  const { cacheDir, code } = begun
+  const { baseUrl, tables } = catalogue
+  const version = digestOf(JSON.stringify([code, rules, baseUrl, tables]))
+  const memory = openMemory(join(cacheDir, 'parts'), version)
+  const listings = timed('listings', () => toCompiledListings(catalogue, memory))
+  const parts = timed('parts of listings', () => toListingParts(catalogue, listings, memory))
+  const indexed = beginIndexes(catalogue, parts, { begun, timed })
+  const dump = timed('dump', () => createDump(catalogue.listings, parts.view, memory))
   memory.save()
-  return { listings, dump, site, hashes }
+  const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
+  return { listings, parts, indexed, dump, site }
 }
 
 /** Made beside the main thread; what fails is thrown where it is waited for. */
-function beginIndexes(catalogue: Catalogue, { cacheDir, code }: BegunRelease, timed: Timed) {
+function beginIndexes(
+  catalogue: Catalogue,
+  { document, operations }: ListingParts,
+  { begun: { cacheDir, code }, timed }: { begun: BegunRelease; timed: Timed },
+) {
+  const rows = { listings: Buffer.concat(document), operations: Buffer.concat(operations) }
   const indexed = timed('search index', () =>
-    makeSearchIndexes({ inputs: toIndexInputs(catalogue), cacheDir, code }),
+    makeSearchIndexes({ rows, tables: toIndexTables(catalogue), cacheDir, code }),
   )
   indexed.catch(() => undefined)
   return indexed
@@ -111,23 +123,23 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const work = createWorkDir(outDir, name)
   const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger })
   const listings = toCompiledListings(catalogue)
-  const dump = createDump(listings)
+  const parts = toListingParts(catalogue, listings)
+  const dump = createDump(catalogue.listings, parts.view)
   const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
   const files = createReleaseWriter(join(work, 'public'))
-  writeStatic(files, site, listings, dump)
+  writeStatic(files, site, listings, { lines: parts.view })
   writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))
-  const inputs = toIndexInputs(catalogue)
-  const index = toSearchIndex(inputs.listings)
-  const operations = toSearchIndex(inputs.operations)
+  const indexTables = toIndexTables(catalogue)
+  const index = toSearchIndex(Buffer.concat(parts.document), indexTables)
+  const operations = toSearchIndex(Buffer.concat(parts.operations), indexTables)
   data.write('search.index', index)
   data.write('operations.index', operations)
-  const hashes = toContentHashes(listings, dump.lines, new Map())
   writeManifest(data, {
     name,
     catalogue,
-    rows: writeRows(data, catalogue, hashes),
+    rows: writeRows(data, catalogue, parts),
     site,
     files: describeFiles(join(work, 'public')).map((entry) => ({ entry, copies: null })),
     madeFrom: { code: '', pages: {}, search: [], search_function: '' },

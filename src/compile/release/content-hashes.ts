@@ -12,25 +12,15 @@ export const CONTENT_HASHES = 'data/content-hashes.ndjson'
 const ROW_START = '{"id":"'
 
 /**
- * What each listing's JSON hashes to, as it is served: a line of JSON each, see `ContentHash`.
+ * What a listing's JSON hashes to, as it is served.
  *
- * @param lines the JSON of each listing, in the order of `listings`
- * @param earlier rows of the release before, by id: one of the same JSON is taken as it is
+ * @param line its JSON
  */
-export function toContentHashes(
-  listings: readonly CompiledListing[],
-  lines: readonly string[],
-  earlier: ReadonlyMap<string, string>,
-): string[] {
-  return listings.map((listing, place) => {
-    const { view } = listing
-    const facts = toFacts(listing)
-    const hash = digestOf(`${lines[place]?.trimEnd() ?? ''}${JSON.stringify(facts)}`, WHOLE)
-    const known = earlier.get(view.id)
-    if (known?.startsWith(`${ROW_START}${view.id}","hash":"${hash}"`)) return known
-    const row: ContentHash = { id: view.id, hash, fields: hashMembers(view), facts }
-    return JSON.stringify(row)
-  })
+export function toContentHash(listing: CompiledListing, line: string): ContentHash {
+  const { view } = listing
+  const facts = toFacts(listing)
+  const hash = digestOf(`${line}${JSON.stringify(facts)}`, WHOLE)
+  return { id: view.id, hash, fields: hashMembers(view), facts }
 }
 
 /** What the log of changes tells in words. */

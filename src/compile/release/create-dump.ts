@@ -1,5 +1,4 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import type { CompiledListing } from '../../compiled.ts'
 import type { DumpFacts } from '../../domain/views/stats-view.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import { GZIP_LEVEL } from '../files/compress-files.ts'
@@ -8,17 +7,21 @@ import { digestOf, type ReleaseWriter } from '../files/release-writer.ts'
 
 /** Every listing in one file: what `/api/v1/listings/<id>` answers, a line each, sorted by id. */
 export interface Dump {
-  /** In the order of the listings, each with its end of line. */
-  lines: string[]
   plain: Uint8Array
   gz: Uint8Array
   facts: DumpFacts
 }
 
-/** @param memory of what lines were compressed to */
-export function createDump(listings: readonly CompiledListing[], memory = forgetful()): Dump {
-  const lines = listings.map(({ view }) => `${JSON.stringify(view)}\n`)
-  const plain = Buffer.from(lines.join(''))
+/**
+ * @param listings with the JSON of each, in the same order
+ * @param memory of what lines were compressed to
+ */
+export function createDump(
+  listings: readonly { id: string }[],
+  lines: readonly Uint8Array[],
+  memory = forgetful(),
+): Dump {
+  const plain = Buffer.concat(lines)
   const gz = gzipInParts(groupLines(listings, lines), plain, memory)
   const describe = (url: string, bytes: Uint8Array) => ({
     url,
@@ -26,7 +29,6 @@ export function createDump(listings: readonly CompiledListing[], memory = forget
     sha256: digestOf(bytes, 64),
   })
   return {
-    lines,
     plain,
     gz,
     facts: {
@@ -40,12 +42,15 @@ export function createDump(listings: readonly CompiledListing[], memory = forget
  * The lines in groups of 64 on average. A group ends where an id says so, so that a listing that comes
  * or goes changes one group, and a store gets that one alone.
  */
-function groupLines(listings: readonly CompiledListing[], lines: readonly string[]): string[] {
-  const groups: string[] = []
+function groupLines(
+  listings: readonly { id: string }[],
+  lines: readonly Uint8Array[],
+): Uint8Array[] {
+  const groups: Uint8Array[] = []
   let from = 0
-  for (const [place, { view }] of listings.entries()) {
-    if (Number.parseInt(digestOf(view.id, 2), 16) % 64 > 0 && place < lines.length - 1) continue
-    groups.push(lines.slice(from, place + 1).join(''))
+  for (const [place, { id }] of listings.entries()) {
+    if (Number.parseInt(digestOf(id, 2), 16) % 64 > 0 && place < lines.length - 1) continue
+    groups.push(Buffer.concat(lines.slice(from, place + 1)))
     from = place + 1
   }
   return groups
@@ -57,7 +62,7 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
 const LAST_BLOCK = Uint8Array.of(3, 0)
 
 /** One gzip file whose parts know nothing of each other: a changed part leaves the others as they are. */
-function gzipInParts(parts: readonly string[], plain: Uint8Array, memory: Memory): Uint8Array {
+function gzipInParts(parts: readonly Uint8Array[], plain: Uint8Array, memory: Memory): Uint8Array {
   const options = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
   const ending = Buffer.alloc(8)
   ending.writeUInt32LE(crc32(plain), 0)
@@ -67,7 +72,7 @@ function gzipInParts(parts: readonly string[], plain: Uint8Array, memory: Memory
 }
 
 /** Beside each other: the second is also what a client gets that takes gzip and asks for the first. */
-export function writeDump(writer: ReleaseWriter, { plain, gz }: Omit<Dump, 'lines'>): void {
+export function writeDump(writer: ReleaseWriter, { plain, gz }: Dump): void {
   writer.write(ROUTES.listings_dump.path.slice(1), plain)
   writer.write(ROUTES.listings_dump_gz.path.slice(1), gz)
 }

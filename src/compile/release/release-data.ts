@@ -1,17 +1,11 @@
 import { basename } from 'node:path'
 import type { CompiledSite } from '../../compiled.ts'
-import { toCompareRow } from '../../domain/compare/compare-row.ts'
-import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import type {
   PublishedFile,
   ReleaseFile,
   SearchChoices,
 } from '../../domain/derived/release-file.ts'
-import { toArdRow } from '../../domain/doors/ard-entry.ts'
-import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
-import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
-import type { LiveListing } from '../../domain/listing/live-listing.ts'
-import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
+import { toRegistryRows, toServerName } from '../../domain/doors/registry-entry.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
@@ -20,6 +14,7 @@ import { COMPRESSION } from '../files/compress-files.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { MADE_FROM, type MadeFrom } from './begin-release.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'
+import { type ListingParts, toLines } from './listing-parts.ts'
 import { describe, type PageCode } from './page-code.ts'
 
 /** What `release.json` says of files, by their path below the release. */
@@ -39,28 +34,40 @@ export interface ReleaseData {
   pageCode: PageCode
 }
 
-/**
- * What the functions read of listings.
- * @param hashes rows of `data/content-hashes.ndjson`
- */
+/** What the functions read of listings. */
 export function writeRows(
   writer: ReleaseWriter,
-  { listings, optedOut, sources, goneServers, gone, baseUrl, tables }: Catalogue,
-  hashes: readonly string[],
+  catalogue: Catalogue,
+  parts: ListingParts,
 ): Described {
+  const { optedOut, gone } = catalogue
   return writeDescribed(writer, {
-    'listings.ndjson': toLines(listings.map(toLiveListing)),
+    'listings.ndjson': Buffer.concat(parts.live),
     'opted-out.ndjson': toLines(optedOut),
-    'compare-rows.ndjson': toLines(listings.map((listing) => toCompareRow(listing, sources))),
-    'mcp-servers.ndjson': toLines(
-      toRegistryRows(listings, goneServers, { baseUrl, policies: tables.policies }),
-    ),
-    'ard-rows.ndjson': toLines(listings.map(toArdRow)),
-    'paid-resources.ndjson': toLines(toResourceRows(listings, baseUrl)),
-    'probe-plans.ndjson': toLines(listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? [])),
+    'compare-rows.ndjson': Buffer.concat(parts.compare),
+    'mcp-servers.ndjson': joinRegistryRows(catalogue, parts.registry),
+    'ard-rows.ndjson': Buffer.concat(parts.ard),
+    'paid-resources.ndjson': Buffer.concat(parts.paid),
+    'probe-plans.ndjson': Buffer.concat(parts.probe),
     'gone.ndjson': toLines(gone),
-    [basename(CONTENT_HASHES)]: hashes.map((row) => `${row}\n`).join(''),
+    [basename(CONTENT_HASHES)]: Buffer.concat(parts.hashes),
   })
+}
+
+/** By name; of two with one name a listed one, then the first by id (`toRegistryRows`). */
+function joinRegistryRows(
+  { listings, goneServers, baseUrl, tables }: Catalogue,
+  parts: readonly Buffer[],
+): Uint8Array {
+  const rows = new Map<string, Uint8Array>()
+  for (const [place, { id, facts }] of listings.entries()) {
+    const [part, { name }] = [parts[place], toServerName(id, facts, baseUrl)]
+    if (part !== undefined && part.length > 0 && !rows.has(name)) rows.set(name, part)
+  }
+  for (const row of toRegistryRows([], goneServers, { baseUrl, policies: tables.policies }))
+    if (!rows.has(row.name)) rows.set(row.name, Buffer.from(toLines([row])))
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
+  return Buffer.concat(sorted.map(([, row]) => row))
 }
 
 /** What they read of files. `release.json` comes last: it describes the rest. */
@@ -94,11 +101,10 @@ export function writeManifest(
   } satisfies ReleaseFile)
 }
 
-function toLines(rows: readonly unknown[]): string {
-  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-}
-
-function writeDescribed(writer: ReleaseWriter, data: Readonly<Record<string, string>>): Described {
+function writeDescribed(
+  writer: ReleaseWriter,
+  data: Readonly<Record<string, string | Uint8Array>>,
+): Described {
   for (const [file, text] of Object.entries(data)) writer.write(file, text)
   return Object.fromEntries(
     Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)]),
@@ -121,25 +127,5 @@ function toSearchChoices(
     rails: listings.by_rail,
     categories: categories.map(toChoice),
     sources: sources.filter(({ listings }) => listings > 0).map(toChoice),
-  }
-}
-
-export function toLiveListing(listing: DerivedListing): LiveListing {
-  const { id, facts, status, buy, surface, payouts, digest } = listing
-  return {
-    id,
-    name: facts.name,
-    digest,
-    kind: facts.kind,
-    url: facts.url,
-    status,
-    first_party: facts.first_party,
-    buy: buy.buy,
-    not_relayable_reason: buy.reason,
-    methods: [...new Set(surface.operations.map(({ method }) => method))],
-    pricing: facts.pricing,
-    payout: [...payouts.counts],
-    ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
-    ...(payouts.seeded?.[0] !== undefined && { payout_seeded: [...payouts.seeded] }),
   }
 }

@@ -16,6 +16,7 @@ import type { PageBundle } from '../pages/page-bundle.ts'
 import { beginPageIndexes } from '../pages/page-indexes.ts'
 import type { BegunRelease, MadeFrom } from './begin-release.ts'
 import { type Dump, writeDump } from './create-dump.ts'
+import type { ListingParts } from './listing-parts.ts'
 import { type PageCode, placePageCode } from './page-code.ts'
 import { writeStatic } from './write-static.ts'
 
@@ -29,6 +30,7 @@ export interface PublicInput {
   begun: BegunRelease
   site: CompiledSite
   listings: CompiledListing[]
+  parts: ListingParts
   dump: Dump
   timed: Timed
 }
@@ -45,7 +47,7 @@ export interface WrittenPublic {
  * release before has is left as it was carried over, by what it is made from or by its bytes.
  */
 export async function writePublic(work: string, input: PublicInput): Promise<WrittenPublic> {
-  const { begun, site, listings, dump, timed } = input
+  const { begun, site, listings, parts, dump, timed } = input
   const { code, before } = begun
   const root = join(work, 'public')
   // Begins where the thread that carries over is waited for, or once the pages are bundled.
@@ -61,7 +63,7 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () =>
-    beginPageIndexes(listings, {
+    beginPageIndexes(toShownPages(listings, parts), {
       before: before?.search ?? [],
       carried,
     }),
@@ -71,7 +73,7 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   const same = before === null ? new Set() : findSamePages(await listed, before)
   timed('json and badges', () => {
     const keeps = (page: string, file: string) => same.has(page) && files.keep(file)
-    writeStatic(files, site, listings, { lines: dump.lines, keeps })
+    writeStatic(files, site, listings, { lines: parts.view, keeps })
     writeDump(files, dump)
   })
   const bundle = await timed('page bundle', () => begun.bundle)
@@ -111,6 +113,17 @@ async function writePages(
     if (!(isSame && files.keep(file))) files.write(file, await render())
   }
   return Object.fromEntries(keys.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Our own kits, which have no such page, never stand among the results. */
+function toShownPages(
+  listings: readonly CompiledListing[],
+  { page }: ListingParts,
+): { id: string; row: Uint8Array }[] {
+  return listings.flatMap(({ view: { id } }, place) => {
+    const row = page[place] ?? Buffer.of()
+    return row.length === 0 ? [] : [{ id, row }]
+  })
 }
 
 function toById(listings: readonly CompiledListing[]): Map<string, CompiledListing> {

@@ -26,7 +26,7 @@ const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 
 export interface WrittenBefore {
   /** The JSON of each listing, in their order. */
-  lines: readonly string[]
+  lines: readonly Uint8Array[]
   /**
    * Leaves a listing's file as the release before has it, where its page there is made from the same
    * listing; false where it can't.
@@ -50,7 +50,7 @@ export function writeStatic(
     const page = `${pagePath(view.id).slice(1)}/index.html`
     const made = {
       [kitPath(view.id).slice(1)]: () => `${JSON.stringify(kit)}\n`,
-      [`${listingPath(view.id).slice(1)}/index.json`]: () => lines[place] ?? '',
+      [`${listingPath(view.id).slice(1)}/index.json`]: () => lines[place] ?? Buffer.of(),
       [badgePath(view.id).slice(1)]: () => renderBadgeSvg(toBadgeView(view, site.texts.short_name)),
       [badgeDataPath(view.id).slice(1)]: () =>
         `${JSON.stringify(toBadgeEndpoint(toBadgeView(view, site.texts.short_name)))}\n`,

@@ -123,7 +123,7 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
   }
 }
 
-function toServerName(
+export function toServerName(
   id: string,
   facts: Pick<ListingFacts, 'registry_name' | 'version'> | undefined,
   baseUrl: string,

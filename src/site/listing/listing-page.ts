@@ -11,6 +11,8 @@ export interface ListingPage<Listing> {
   /** Its own, in the directory's order. */
   categories: { id: string; name: string }[]
   sources: SourceLine[]
+  /** Names the rest: the keys of listings stand for them. */
+  madeFrom: object
 }
 
 /** What of the directory a page may show beside its own listing. */
@@ -22,21 +24,24 @@ interface Directory<Listing> {
 /** How many listings a page points to as like this one. */
 const MAX_SIMILAR = 6
 
-export function toListingPage<Listing extends { view: ListingView; similar: readonly string[] }>(
-  listing: Listing,
-  { site, byId }: Directory<Listing>,
-): ListingPage<Listing> {
+export function toListingPage<
+  Listing extends { key: string; view: ListingView; similar: readonly string[] },
+>(listing: Listing, { site, byId }: Directory<Listing>): ListingPage<Listing> {
   const { view } = listing
+  const similar = listing.similar.flatMap((id) => byId.get(id) ?? []).slice(0, MAX_SIMILAR)
+  const categories = site.categories.categories
+    .filter(({ id }) => view.categories.includes(id))
+    .map(({ id, name }) => ({ id, name }))
+  const sources = toSourceLines(view, site.sources.sources)
   return {
     listing,
-    similar: listing.similar
-      .flatMap((id) => byId.get(id) ?? [])
-      .slice(0, MAX_SIMILAR)
-      .map((other) => toListingRow(other.view)),
-    categories: site.categories.categories
-      .filter(({ id }) => view.categories.includes(id))
-      .map(({ id, name }) => ({ id, name })),
-    sources: toSourceLines(view, site.sources.sources),
+    // Few pages of a build are rendered.
+    get similar() {
+      return similar.map((other) => toListingRow(other.view))
+    },
+    categories,
+    sources,
+    madeFrom: [listing.key, similar.map(({ key }) => key), categories, sources],
   }
 }
 

@@ -1,0 +1,115 @@
+import type { CompiledListing } from '../../compiled.ts'
+import { toCompareRow } from '../../domain/compare/compare-row.ts'
+import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
+import { toArdRow } from '../../domain/doors/ard-entry.ts'
+import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
+import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
+import type { LiveListing } from '../../domain/listing/live-listing.ts'
+import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
+import { toDocumentRow, toOperationDocuments, toSearchDocument } from '../engine/write-engine.ts'
+import { forgetful, type Memory, remember } from '../files/memory.ts'
+import { toSearchPage } from '../pages/page-indexes.ts'
+import { toContentHash } from './content-hashes.ts'
+
+interface Made {
+  listing: DerivedListing
+  compiled: CompiledListing
+  catalogue: Catalogue
+}
+
+/** What a listing is in each file that holds all of them, as rows. */
+const PARTS = {
+  view: ({ compiled }: Made) => [compiled.view],
+  hashes: ({ compiled }: Made) => [toContentHash(compiled, JSON.stringify(compiled.view))],
+  live: ({ listing }: Made) => [toLiveListing(listing)],
+  compare: ({ listing, catalogue }: Made) => [toCompareRow(listing, catalogue.sources)],
+  registry: ({ listing, catalogue: { baseUrl, tables } }: Made) =>
+    toRegistryRows([listing], [], { baseUrl, policies: tables.policies }),
+  ard: ({ listing }: Made) => [toArdRow(listing)],
+  paid: ({ listing, catalogue }: Made) => toResourceRows([listing], catalogue.baseUrl),
+  probe: ({ listing: { id, facts } }: Made) => [planProbe(id, facts) ?? []].flat(),
+  page: ({ compiled }: Made) => (compiled.view.first_party ? [] : [toSearchPage(compiled)]),
+  document: ({ listing, catalogue }: Made) =>
+    [toSearchDocument(listing, catalogue.baseUrl)].map(toDocumentRow),
+  operations: ({ listing, catalogue }: Made) =>
+    toOperationDocuments(listing, catalogue.baseUrl).map(toDocumentRow),
+}
+
+/** Of each listing, in their order, its rows in each file: lines of JSON. */
+export type ListingParts = Record<keyof typeof PARTS, Buffer[]>
+
+/** No line of JSON has it. */
+const END_OF_PART = '\0'
+
+/**
+ * Making and serializing rows takes most of a build's own time: those of listings that are made from
+ * the same as in a build before are taken as they are.
+ *
+ * @param memory of the same code and tables
+ */
+export function toListingParts(
+  catalogue: Catalogue,
+  listings: readonly CompiledListing[],
+  memory: Memory = forgetful(),
+): ListingParts {
+  const parts: ListingParts = {
+    view: [],
+    hashes: [],
+    live: [],
+    compare: [],
+    registry: [],
+    ard: [],
+    paid: [],
+    probe: [],
+    page: [],
+    document: [],
+    operations: [],
+  }
+  const columns = Object.values(parts)
+  for (const [place, compiled] of listings.entries()) {
+    const listing = catalogue.listings[place]
+    if (listing === undefined) throw new Error(`${compiled.key}: expected its listing`)
+    const known = remember(memory, `parts ${compiled.key}`, () =>
+      makeParts({ listing, compiled, catalogue }),
+    )
+    const bytes = Buffer.from(known.buffer, known.byteOffset, known.byteLength)
+    let from = 0
+    for (const column of columns) {
+      const end = bytes.indexOf(END_OF_PART, from)
+      column.push(bytes.subarray(from, end))
+      from = end + 1
+    }
+  }
+  return parts
+}
+
+function makeParts(made: Made): Uint8Array {
+  const texts = Object.values(PARTS).map((toRows) => `${toLines(toRows(made))}${END_OF_PART}`)
+  return Buffer.from(texts.join(''))
+}
+
+/** Rows of JSON, a line each. */
+export function toLines(rows: readonly unknown[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+}
+
+export function toLiveListing(listing: DerivedListing): LiveListing {
+  const { id, facts, status, buy, surface, payouts, digest } = listing
+  return {
+    id,
+    name: facts.name,
+    digest,
+    kind: facts.kind,
+    url: facts.url,
+    status,
+    first_party: facts.first_party,
+    buy: buy.buy,
+    not_relayable_reason: buy.reason,
+    methods: [...new Set(surface.operations.map(({ method }) => method))],
+    pricing: facts.pricing,
+    payout: [...payouts.counts],
+    ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
+    ...(payouts.seeded?.[0] !== undefined && { payout_seeded: [...payouts.seeded] }),
+  }
+}
