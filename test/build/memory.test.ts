@@ -41,7 +41,7 @@ test('code of another version remembers nothing', () => {
   expect(madeFor(openMemory(path, 'version 2'), 'weather')).toEqual(['weather'])
 })
 
-test('what a build did not ask for is forgotten when it saves', () => {
+test('what a build did not ask for is forgotten when it saves, once it is much of the file', () => {
   const second = openMemory(path, 'version 1')
   madeFor(second, 'tide')
   second.save()
@@ -63,6 +63,14 @@ test('a file with another byte anywhere, or cut short, is not believed', () => {
       'weather',
     ])
   }
+})
+
+test('what a killed build wrote half of is made again, and what comes after it is remembered', () => {
+  truncateSync(path, readFileSync(path).length - 1)
+  const second = openMemory(path, 'version 1')
+  expect(madeFor(second, 'tide', 'weather', 'storm')).toEqual(['weather', 'storm'])
+  second.save()
+  expect(madeFor(openMemory(path, 'version 1'), 'tide', 'weather', 'storm')).toEqual([])
 })
 
 test('where nothing can be written a build goes on', () => {

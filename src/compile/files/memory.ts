@@ -1,5 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { digestOf } from './release-writer.ts'
 
 /**
@@ -10,24 +19,28 @@ export interface Memory {
   /** What was kept in this build or an earlier one; null where nothing was. */
   recall(key: string): Buffer | null
   keep(key: string, bytes: Uint8Array): void
-  /** Writes down what was asked for in this build, and forgets the rest. */
+  /** Writes down what was made in this build; what few ask for is forgotten. */
   save(): void
 }
 
 /** Hex digits of a key: nobody may find two texts that share one. */
 export const KEY = 64
 
-/** Bytes that say how long a row is, behind its key. */
-const LENGTH = 4
+/** Before each row: how long it is, and the CRC-32 of its key and bytes. */
+const HEAD = 8
+
+/** Share of a file that nobody asked for, before it is written anew. */
+const MOST_FORGOTTEN = 0.25
 
 /**
- * @param path of the file that keeps it; one that is damaged or of another `version` is ignored
+ * @param path of the file that keeps it, which grows by what is new; rows are believed up to the first
+ *   that is damaged, and none of another `version`
  * @param version whatever decides, beside the input, what is made of it: code, packages, rules
  */
 export function openMemory(path: string, version: string): Memory {
-  const earlier = readRows(path, version)
+  const { rows: earlier, isWhole } = readRows(path, version)
   const rows = new Map<string, Buffer>()
-  let isNew = false
+  const made = new Map<string, Buffer>()
   return {
     recall(key) {
       const found = rows.get(key) ?? earlier.get(key)
@@ -36,11 +49,15 @@ export function openMemory(path: string, version: string): Memory {
       return found
     },
     keep(key, bytes) {
-      rows.set(key, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-      isNew = true
+      const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      rows.set(key, row)
+      made.set(key, row)
     },
     save() {
-      if (isNew || rows.size !== earlier.size) writeRows(path, version, rows)
+      const known = bytesOf(earlier)
+      const forgotten = known + bytesOf(made) - bytesOf(rows)
+      if (!isWhole || forgotten > known * MOST_FORGOTTEN) writeRows(path, version, rows)
+      else if (made.size > 0) tryTo(() => appendFileSync(path, pack(made)))
     },
   }
 }
@@ -64,45 +81,55 @@ export function forgetful(): Memory {
   return { recall: () => null, keep: () => undefined, save: () => undefined }
 }
 
-/** The first line says what the rest hashes to. */
-function readRows(path: string, version: string): Map<string, Buffer> {
+/** Whole is a file of this version that ends with a sound row. */
+function readRows(path: string, version: string) {
   const rows = new Map<string, Buffer>()
-  try {
-    const bytes = readFileSync(path)
-    const end = bytes.indexOf('\n')
-    const rest = bytes.subarray(end + 1)
-    if (bytes.toString('utf8', 0, end) !== toHead(version, rest)) return rows
-    for (let at = 0; at < rest.length; ) {
-      const start = at + KEY + LENGTH
-      const next = start + rest.readUInt32LE(at + KEY)
-      rows.set(rest.toString('latin1', at, at + KEY), rest.subarray(start, next))
-      at = next
-    }
-  } catch {
-    // Missing: everything is made anew.
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.of()
+  const start = bytes.indexOf('\n') + 1
+  if (bytes.toString('utf8', 0, start) !== `${version}\n`) return { rows, isWhole: false }
+  let at = start
+  while (at + HEAD + KEY <= bytes.length) {
+    const end = at + HEAD + bytes.readUInt32LE(at)
+    const row = bytes.subarray(at + HEAD, end)
+    if (end > bytes.length || crc32(row) !== bytes.readUInt32LE(at + 4)) break
+    rows.set(row.toString('latin1', 0, KEY), row.subarray(KEY))
+    at = end
   }
-  return rows
+  return { rows, isWhole: at === bytes.length }
 }
 
-/** Written whole before it has its name. Where nothing can be kept, the next build makes it again. */
+function bytesOf(rows: ReadonlyMap<string, Buffer>): number {
+  return [...rows.values()].reduce((sum, { length }) => sum + length, 0)
+}
+
+/** Written whole before it has its name. */
 function writeRows(path: string, version: string, rows: ReadonlyMap<string, Buffer>): void {
-  const pieces = [...rows].flatMap(([key, bytes]) => {
-    const length = Buffer.alloc(LENGTH)
-    length.writeUInt32LE(bytes.length)
-    return [Buffer.from(key), length, bytes]
-  })
-  try {
-    const rest = Buffer.concat(pieces)
+  const isWritten = tryTo(() => {
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(`${path}.next`, `${toHead(version, rest)}\n`)
-    writeFileSync(`${path}.next`, rest, { flag: 'a' })
+    writeFileSync(`${path}.next`, `${version}\n`)
+    appendFileSync(`${path}.next`, pack(rows))
     renameSync(`${path}.next`, path)
+  })
+  // Half of it would take the room that was lacking.
+  if (!isWritten) tryTo(() => rmSync(`${path}.next`, { force: true }))
+}
+
+/** Where nothing can be kept, the next build makes it again. */
+function tryTo(work: () => void): boolean {
+  try {
+    work()
+    return true
   } catch {
-    // Half of it would take the room that was lacking.
-    if (existsSync(`${path}.next`)) rmSync(`${path}.next`)
+    return false
   }
 }
 
-function toHead(version: string, rest: Uint8Array): string {
-  return `${version} ${digestOf(rest, KEY)}`
+function pack(rows: ReadonlyMap<string, Buffer>): Buffer {
+  const pieces = [...rows].flatMap(([key, bytes]) => {
+    const [head, name] = [Buffer.alloc(HEAD), Buffer.from(key)]
+    head.writeUInt32LE(name.length + bytes.length)
+    head.writeUInt32LE(crc32(bytes, crc32(name)), 4)
+    return [head, name, bytes]
+  })
+  return Buffer.concat(pieces)
 }
