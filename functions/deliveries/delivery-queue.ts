@@ -4,6 +4,12 @@ import type { Tables } from '../store/schema/tables.ts'
 import { type DeliverParts, deliverDue } from './deliver-due.ts'
 import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'
 
+export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>
+
+const LOOK_EVERY_MS = 5_000
+const CLOSE_PATIENCE_MS = 3_000
+const MAX_WAITING = 5_000
+
 /**
  * Mails and webhooks wait in the store until they are handed over: a request never waits for another
  * server, and a crash or a server that is down for hours loses none. A delivery is leased by one
@@ -12,24 +18,7 @@ import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './d
  * Known limit: what was handed over when the acknowledgement was lost is sent again. A webhook has
  * the same `webhook-id` then; of two sign-in mails only the newer link works.
  */
-export interface DeliveryQueue {
-  /** Queues within the caller's transaction: the delivery exists exactly if the change does. */
-  add(trx: Kysely<Tables>, address: string, task: DeliveryTask): Promise<void>
-  addAll(trx: Kysely<Tables>, jobs: readonly Addressed[]): Promise<void>
-  /** True when so many that strangers asked for wait that taking more would be a promise nobody keeps. */
-  isOverfull(): Promise<boolean>
-  /** Starts delivering what is due. Resolves when nothing more is due. */
-  deliver(): Promise<void>
-  /** The same for who waits for nothing: a store that cannot be read goes to the log. */
-  deliverSoon(): void
-  close(): Promise<void>
-}
-
-const LOOK_EVERY_MS = 5_000
-const CLOSE_PATIENCE_MS = 3_000
-const MAX_WAITING = 5_000
-
-export function createDeliveryQueue(parts: DeliverParts): DeliveryQueue {
+export function createDeliveryQueue(parts: DeliverParts) {
   const { store, clock, log } = parts
   const mails = createLoop(() => deliverDue(parts, 'mail'))
   const webhooks = createLoop(() => deliverDue(parts, 'webhook'))
@@ -49,8 +38,11 @@ export function createDeliveryQueue(parts: DeliverParts): DeliveryQueue {
   timer.unref()
   freed.catch(() => {})
   return {
-    add: (trx, address, task) => insertJobs(trx, [{ address, task }], clock.now()),
-    addAll: (trx, jobs) => insertJobs(trx, jobs, clock.now()),
+    /** Queues within the caller's transaction: the delivery exists exactly if the change does. */
+    add: (trx: Kysely<Tables>, address: string, task: DeliveryTask) =>
+      insertJobs(trx, [{ address, task }], clock.now()),
+    addAll: (trx: Kysely<Tables>, jobs: readonly Addressed[]) => insertJobs(trx, jobs, clock.now()),
+    /** True when so many that strangers asked for wait that taking more would be a promise nobody keeps. */
     isOverfull: async () => {
       const { waiting } = await store.db
         .selectFrom('delivery')
@@ -59,7 +51,9 @@ export function createDeliveryQueue(parts: DeliverParts): DeliveryQueue {
         .executeTakeFirstOrThrow()
       return Number(waiting) >= MAX_WAITING
     },
+    /** Starts delivering what is due. Resolves when nothing more is due. */
     deliver,
+    /** The same for who waits for nothing: a store that cannot be read goes to the log. */
     deliverSoon,
     close: async () => {
       clearInterval(timer)

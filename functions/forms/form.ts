@@ -23,7 +23,7 @@ export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: 
   schema: Schema
   /** What is sent, as the subject of a sentence: `Disputes`. */
   subject: string
-  labels: Readonly<Record<string, string>>
+  labels?: Readonly<Record<string, string>>
   toSent(fields: URLSearchParams): Sent
   toBody(fields: URLSearchParams): Record<string, unknown>
   /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
@@ -105,7 +105,7 @@ async function takeFields<S extends ObjectSchema, A extends { kind: string }>(
   const answer = parsed.success
     ? await form.take(parsed.output, caller)
     : toRefused(parsed.issues[0])
-  const label = isRefused(answer) ? form.labels[answer.field ?? ''] : undefined
+  const label = isRefused(answer) ? form.labels?.[answer.field ?? ''] : undefined
   return isRefused(answer) && label !== undefined
     ? { ...answer, reason: `${label}: ${answer.reason}` }
     : answer

@@ -24,7 +24,6 @@ function createProposalForm(
   return {
     schema: ProposalBodySchema,
     subject: 'Proposals',
-    labels: {},
     toSent: (fields) => ({
       url: fields.get('url') ?? '',
       kind: fields.get('kind') ?? '',

@@ -79,11 +79,10 @@ async function takeWatch(
   const watch = await ledger.store.db.transaction().execute(async (trx) => {
     const added = await addWatch(trx, body, clock.now())
     if (added?.email === null) await confirmWatch(trx, ledger.deliveries, added)
-    else if (added !== null)
-      await ledger.deliveries.add(trx, added.email ?? '', {
-        kind: 'watch_confirm',
-        watch_id: added.id,
-      })
+    else if (added !== null) {
+      const task = { kind: 'watch_confirm' as const, watch_id: added.id }
+      await ledger.deliveries.add(trx, added.email ?? '', task)
+    }
     return added
   })
   if (watch === null)
@@ -134,10 +133,8 @@ function findFault({ release, config }: FormParts, { target, deliver }: WatchBod
 
 /** `POST /api/v1/watches`: 202; a mail or a signed challenge asks whether it is wanted. */
 export function createWatchStart(parts: Parts): SellerRoute {
-  return createFormRoute(parts, createWatchForm(parts), ({ started }) => ({
-    status: 202,
-    body: started,
-  }))
+  const form = createWatchForm(parts)
+  return createFormRoute(parts, form, ({ started }) => ({ status: 202, body: started }))
 }
 
 const ActSchema = v.strictObject({
@@ -171,7 +168,6 @@ function createActForm(
   return {
     schema: ActSchema,
     subject: 'Watches',
-    labels: {},
     toSent,
     toBody: (fields) => Object.fromEntries(fields),
     show,

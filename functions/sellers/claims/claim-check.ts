@@ -1,13 +1,18 @@
 import { hostOf, isProvedAt } from '../../../src/domain/owners/shared-hosts.ts'
-import type { ClaimChecked } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
 import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
-import { type Proof, type ProofReason, type ProofRequest, toProof } from '../proofs/proof.ts'
-import type { Prove } from '../proofs/prover.ts'
-import { findClaimable, toClaimView } from './claim-record.ts'
-import { recordProof, toCheckResult } from './claim-transitions.ts'
+import {
+  missed,
+  type Proof,
+  type ProofReason,
+  type ProofRequest,
+  type Prove,
+  toProof,
+} from '../proofs/proof.ts'
+import { findClaimable } from './claim-record.ts'
+import { recordProof } from './claim-transitions.ts'
 
 /** What a seller has at hand for a check: an address of theirs, or the token of a workflow. */
 type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
@@ -32,43 +37,25 @@ export async function checkClaim(
   return { claim: after, proof: closed(after.state), checkedAt: now }
 }
 
-export function toCheckView({
-  claim,
-  proof,
-  checkedAt,
-}: {
-  claim: ClaimTable
-  proof: Proof
-  checkedAt: number
-}): ClaimChecked {
-  return { claim: toClaimView(claim), result: toCheckResult(claim.method, proof, checkedAt) }
-}
-
 function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
   const isOpen = claim.state === 'pending' || claim.state === 'verified'
   if (!isOpen) return closed(claim.state)
   const release = parts.release()
   const listing = findClaimable(release, claim.listing_id)
   if (listing === undefined) {
-    return refuse('listing_gone', {
-      expected: `The directory lists ${claim.listing_id}.`,
-      next: 'The listing is not in the directory any more, so there is nothing to prove.',
-    })
+    const next = 'The listing is not in the directory any more, so there is nothing to prove.'
+    return toProof(`The directory lists ${claim.listing_id}.`, missed('listing_gone', null, next))
   }
   const host = hostOf(listing.url)
-  if (!isProvedAt(listing.url, claim.host))
-    return refuse('host_changed', {
-      expected: `The listing's host is ${claim.host}.`,
-      observed: host,
-      next: `The listing now points to ${host}. Start a new claim for it.`,
-    })
+  if (!isProvedAt(listing.url, claim.host)) {
+    const next = `The listing now points to ${host}. Start a new claim for it.`
+    return toProof(`The listing's host is ${claim.host}.`, missed('host_changed', host, next))
+  }
   // What may be proved, and how, can have become stricter since the claim was started.
   const verdict = judgeClaim(listing.url, claim.method, claimRulesOf(parts))
   if (verdict.allowed) return null
-  return refuse('method_unavailable', {
-    expected: `${claim.method} can prove control of ${claim.host}.`,
-    next: verdict.detail,
-  })
+  const expected = `${claim.method} can prove control of ${claim.host}.`
+  return toProof(expected, missed('method_unavailable', null, verdict.detail))
 }
 
 export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'release'>): ClaimRules {
@@ -95,16 +82,6 @@ const CLOSED_REASONS: Record<Exclude<ClaimState, 'pending' | 'verified'>, ProofR
 
 function closed(state: ClaimState): Proof {
   const ended = state === 'superseded' || state === 'lapsed' ? state : 'expired'
-  return refuse(CLOSED_REASONS[ended], {
-    expected: 'An open claim.',
-    observed: ended,
-    next: 'This claim has ended and its token is void. Start a new claim; it gets a new token.',
-  })
-}
-
-function refuse(
-  reason: ProofReason,
-  { expected, observed = null, next }: { expected: string; observed?: string | null; next: string },
-): Proof {
-  return toProof(expected, { observed, reason, next })
+  const next = 'This claim has ended and its token is void. Start a new claim; it gets a new token.'
+  return toProof('An open claim.', missed(CLOSED_REASONS[ended], ended, next))
 }

@@ -11,7 +11,6 @@ import {
 import { smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
-import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { Release } from '../../release/release.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
@@ -19,22 +18,16 @@ import { createSecret } from '../sessions/login-token.ts'
 const HOUR_MS = 3_600_000
 export const MAX_OPEN_CLAIMS = 20
 
-export interface NewClaim {
-  sellerId: string
-  listingId: string
-  host: string
-  method: ClaimMethod
-}
-
 /**
  * The seller's open claim on this listing by this method, or a new one with a token of its own; when
  * the seller has too many open, the moment the first of them expires. Runs in a transaction.
  */
 export async function openClaim(
   trx: Kysely<Tables>,
-  { sellerId, listingId, host, method }: NewClaim,
+  wanted: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
   now: number,
 ): Promise<ClaimTable | { fullUntil: number }> {
+  const { seller_id: sellerId, listing_id, host, method } = wanted
   // Takes the seller's row lock: two parallel requests must not both be the twentieth.
   await trx.updateTable('seller').set({ id: sellerId }).where('id', '=', sellerId).execute()
   await expireClaims(trx, sellerId, now)
@@ -45,7 +38,7 @@ export async function openClaim(
     .where('state', 'in', ['pending', 'verified'])
     .execute()
   const same = open.find(
-    (claim) => claim.listing_id === listingId && claim.method === method && claim.host === host,
+    (claim) => claim.listing_id === listing_id && claim.method === method && claim.host === host,
   )
   if (same !== undefined) return same
   const pending = open.filter(({ state }) => state === 'pending')
@@ -53,10 +46,7 @@ export async function openClaim(
     return { fullUntil: smallestOf(pending.map(({ expires_at }) => expires_at)) }
   const claim: ClaimTable = {
     id: randomUUID(),
-    listing_id: listingId,
-    seller_id: sellerId,
-    host,
-    method,
+    ...wanted,
     token: createSecret(),
     state: 'pending',
     created_at: now,

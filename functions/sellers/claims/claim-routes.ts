@@ -1,6 +1,10 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
-import { ClaimBodySchema, OptOutBodySchema } from '../../../src/domain/views/seller-views.ts'
+import {
+  ClaimBodySchema,
+  type ClaimChecked,
+  OptOutBodySchema,
+} from '../../../src/domain/views/seller-views.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { ObjectSchema } from '../../http/parse-body.ts'
 import { jsonAnswer } from '../../http/problem.ts'
@@ -18,7 +22,7 @@ import {
   type SellerRoute,
   takeBody,
 } from '../sessions/seller-route.ts'
-import { checkClaim, claimRulesOf, toCheckView } from './claim-check.ts'
+import { checkClaim, claimRulesOf } from './claim-check.ts'
 import {
   expireClaims,
   findClaim,
@@ -29,6 +33,7 @@ import {
   openClaim,
   toClaimView,
 } from './claim-record.ts'
+import { toCheckResult } from './claim-transitions.ts'
 
 /** `GET /api/v1/sellers/claim`: the signed-in seller's claims, newest first. */
 export function createClaims(parts: Parts): SellerRoute {
@@ -57,12 +62,10 @@ export function createClaimStart(parts: Parts): SellerRoute {
     }
     const verdict = judgeClaim(listing.url, method, claimRulesOf(parts))
     if (!verdict.allowed) return problem('claim-method-unavailable', { detail: verdict.detail })
-    const { host } = verdict.host
+    const wanted = { seller_id: sellerId, listing_id, host: verdict.host.host, method }
     const claim = await ledger.store.db
       .transaction()
-      .execute((trx) =>
-        openClaim(trx, { sellerId, listingId: listing.id, host, method }, clock.now()),
-      )
+      .execute((trx) => openClaim(trx, wanted, clock.now()))
     if ('fullUntil' in claim) return refuseFull(parts, claim.fullUntil)
     const { id, token } = claim
     const instructions = writeInstructions(verdict.host, method, { id, token, baseUrl })
@@ -83,13 +86,14 @@ export function createClaimCheck(parts: Parts): SellerRoute {
       return problem('claim-not-found', { detail: 'You have no claim with this id.' })
     const refused = refusalOf(await limits.take('check', claim.id), problem)
     if (refused !== null) return refused
-    const { proof, ...checked } = await checkClaim(parts, prove, claim, shown)
+    const { proof, claim: after, checkedAt } = await checkClaim(parts, prove, claim, shown)
     ledger.deliveries.deliverSoon()
     if (!proof.verified && shown.idToken !== undefined)
       return problem('token-invalid', {
         detail: `${proof.next} Expected: ${proof.expected}. Seen: ${proof.observed}.`,
       })
-    return jsonAnswer(toCheckView({ proof, ...checked }))
+    const result = toCheckResult(after.method, proof, checkedAt)
+    return jsonAnswer({ claim: toClaimView(after), result } satisfies ClaimChecked)
   }
   const bySeller = createSignedInRoute(parts, async (event, { sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())

@@ -3,6 +3,7 @@ import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { DeliveryQueue } from '../../deliveries/delivery-queue.ts'
 import type { ClaimMailTask } from '../../deliveries/delivery-task.ts'
+import type { Ledger } from '../../parts/parts.ts'
 import { OWNER_EVENTS } from '../../store/migrations/0007-watches.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
@@ -15,11 +16,6 @@ const LAPSE_AFTER_MS = 7 * 86_400_000
 /** A race for the same listing is run again this often before it is an error. */
 const MAX_TRIES = 5
 
-export interface TransitionParts {
-  store: Store
-  deliveries: DeliveryQueue
-}
-
 /**
  * Writes down what a proof came to. The claim may have moved on while the proof was under way, so
  * each step says from which state it starts; mails go out exactly if the change is committed.
@@ -27,7 +23,7 @@ export interface TransitionParts {
  * @returns the claim as it stands now
  */
 export async function recordProof(
-  { store, deliveries }: TransitionParts,
+  { store, deliveries }: Pick<Ledger, 'store' | 'deliveries'>,
   claim: ClaimTable,
   proof: Proof,
   now: number,
@@ -159,15 +155,11 @@ async function findEmail(trx: Kysely<Tables>, sellerId: string): Promise<string>
 export async function tellSeller(
   trx: Kysely<Tables>,
   deliveries: DeliveryQueue,
-  {
-    seller_id,
-    listing_id,
-    host,
-    method,
-  }: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
+  claim: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
   kind: ClaimMailTask['kind'],
   reason = '',
 ): Promise<void> {
+  const { seller_id, listing_id, host, method } = claim
   const email = await findEmail(trx, seller_id)
   await deliveries.add(trx, email, { kind, listing_id, host, method, reason })
 }

@@ -37,28 +37,19 @@ export function createPayoutStart(parts: Parts): SellerRoute {
 export function createPayoutCheck(parts: Parts): SellerRoute {
   const { ledger, clock } = parts
   const { db } = ledger.store
-  return createOwnerRoute(
-    parts,
-    'payout',
-    PayoutCheckBodySchema,
-    async ({ payout, signature }, claim) => {
-      const challenge = await findChallenge(db, claim.id, payout, clock.now())
-      const seen =
-        challenge === null ? NO_CHALLENGE : await look(parts, challenge, payout, signature)
-      const proven =
-        challenge !== null && seen.verified
-          ? await recordPayoutProof(
-              db,
-              claim,
-              { payout, challenge, contractSignature: seen.isContract ? signature : null },
-              clock.now(),
-            )
-          : null
-      const proof = proven ?? (await findPayoutProof(db, claim.id, payout))
-      const { isContract: _, ...sight } = seen.verified && proven === null ? NO_CHALLENGE : seen
-      return { ...sight, payout: toPayoutState(payout, proof) } satisfies PayoutChecked
-    },
-  )
+  return createOwnerRoute(parts, 'payout', PayoutCheckBodySchema, async (body, claim) => {
+    const { payout, signature } = body
+    const challenge = await findChallenge(db, claim.id, payout, clock.now())
+    const seen = challenge === null ? NO_CHALLENGE : await look(parts, challenge, payout, signature)
+    const contractSignature = seen.isContract ? signature : null
+    const proven =
+      challenge !== null && seen.verified
+        ? await recordPayoutProof(db, claim, { payout, challenge, contractSignature }, clock.now())
+        : null
+    const proof = proven ?? (await findPayoutProof(db, claim.id, payout))
+    const { isContract: _, ...sight } = seen.verified && proven === null ? NO_CHALLENGE : seen
+    return { ...sight, payout: toPayoutState(payout, proof) } satisfies PayoutChecked
+  })
 }
 
 /** `DELETE /api/v1/sellers/payout {listing_id, payout}`: the proof ends alone; the next build knows. */

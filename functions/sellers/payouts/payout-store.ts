@@ -5,23 +5,39 @@ import type { Release } from '../../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
+const CHALLENGE_MINUTES = 15
+
+/**
+ * The text that proves a payout once its wallet has signed it. A wallet shows it before: whose it is,
+ * what for, and that it is no payment.
+ *
+ * @param now milliseconds since the epoch; `payout` is CAIP-10
+ */
 export async function openChallenge(
   db: Kysely<Tables>,
-  claim: ClaimTable,
-  { baseUrl, payout }: Pick<PayoutChallenge, 'baseUrl' | 'payout'>,
+  { id, listing_id }: ClaimTable,
+  { baseUrl, payout }: { baseUrl: string; payout: string },
   now: number,
 ): Promise<string> {
-  const expiresAt = now + CHALLENGE_MINUTES * 60_000
-  const nonce = createSecret()
-  const listingId = claim.listing_id
-  const text = toChallengeText({ baseUrl, listingId, payout, nonce, expiresAt })
-  const row = { challenge: text, expires_at: expiresAt }
+  const expires_at = now + CHALLENGE_MINUTES * 60_000
+  const challenge = [
+    `${baseUrl} asks you to prove a payout address.`,
+    '',
+    'By signing you say that payments to this address are for this listing.',
+    'Signing costs nothing, moves nothing and permits nothing.',
+    '',
+    `Listing: ${listing_id}`,
+    `Payout: ${payout}`,
+    `Nonce: ${createSecret()}`,
+    `Expires: ${new Date(expires_at).toISOString()}`,
+  ].join('\n')
+  const row = { challenge, expires_at }
   await db
     .insertInto('payout_challenge')
-    .values({ claim_id: claim.id, payout: normalizePayout(payout), ...row })
+    .values({ claim_id: id, payout: normalizePayout(payout), ...row })
     .onConflict((conflict) => conflict.columns(['claim_id', 'payout']).doUpdateSet(row))
     .execute()
-  return text
+  return challenge
 }
 
 export async function findChallenge(
@@ -48,13 +64,10 @@ export async function findChallenge(
 export async function recordPayoutProof(
   db: Kysely<Tables>,
   claim: ClaimTable,
-  {
-    payout,
-    challenge,
-    contractSignature,
-  }: { payout: string; challenge: string; contractSignature: string | null },
+  signed: { payout: string; challenge: string; contractSignature: string | null },
   now: number,
 ): Promise<PayoutProofTable | null> {
+  const { payout, challenge, contractSignature } = signed
   return db.transaction().execute(async (trx) => {
     const used = await trx
       .deleteFrom('payout_challenge')
@@ -135,33 +148,4 @@ export async function listPayouts(
       }
     })
   })
-}
-
-/** What a seller signs to prove a payout; nothing in it moves money. */
-interface PayoutChallenge {
-  baseUrl: string
-  listingId: string
-  /** CAIP-10. */
-  payout: string
-  nonce: string
-  /** Milliseconds since the epoch. */
-  expiresAt: number
-}
-
-const CHALLENGE_MINUTES = 15
-
-/** The text a wallet shows before it signs: whose, what for, and that it is no payment. */
-function toChallengeText(challenge: PayoutChallenge): string {
-  const { baseUrl, listingId, payout, nonce, expiresAt } = challenge
-  return [
-    `${baseUrl} asks you to prove a payout address.`,
-    '',
-    'By signing you say that payments to this address are for this listing.',
-    'Signing costs nothing, moves nothing and permits nothing.',
-    '',
-    `Listing: ${listingId}`,
-    `Payout: ${payout}`,
-    `Nonce: ${nonce}`,
-    `Expires: ${new Date(expiresAt).toISOString()}`,
-  ].join('\n')
 }

@@ -7,14 +7,7 @@ import {
 import type { Parts } from '../../parts/parts.ts'
 import { type Asker, createAsker } from '../../probe/ask.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
-import {
-  missed,
-  type Proof,
-  type ProofRequest,
-  type ProofSight,
-  showObserved,
-  toProof,
-} from './proof.ts'
+import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 
 /** Size of the file, time for the whole proof; redirects stay within the domain. */
 const MAX_BYTES = 4096
@@ -32,8 +25,8 @@ export function proveByWellKnown({
   config,
   resolver,
   release,
-}: Pick<Parts, 'config' | 'resolver' | 'release'>) {
-  return async function byWellKnown({ host, token }: ProofRequest): Promise<Proof> {
+}: Pick<Parts, 'config' | 'resolver' | 'release'>): Prove {
+  return async ({ host, token }) => {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
     const userAgent = 'Directory-Claim/1'

@@ -3,14 +3,7 @@ import * as v from 'valibot'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createAsker } from '../../probe/ask.ts'
-import {
-  missed,
-  type Proof,
-  type ProofRequest,
-  type ProofSight,
-  showObserved,
-  toProof,
-} from './proof.ts'
+import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 
 /** Milliseconds and bytes of an issuer's answer. */
 const LIMITS = {
@@ -51,17 +44,14 @@ const ClaimsSchema = v.object({
 type WorkflowParts = Pick<Parts, 'config' | 'resolver' | 'clock'>
 
 /** A workflow of the repository proves itself by the identity token of its code host (OpenID Connect). */
-export function proveByWorkflow(parts: WorkflowParts) {
+export function proveByWorkflow(parts: WorkflowParts): Prove {
   const { config, clock } = parts
   const keysOf = createKeys(parts)
-  return async function byWorkflow({ host, token, idToken }: ProofRequest): Promise<Proof> {
+  return async ({ host, token, idToken }) => {
     const audience = audienceOf(config.BASE_URL, token)
     const expected = `A workflow of ${host.repositories.join(' or ')} sends a token of ${config.OIDC_ISSUER} for ${audience}`
-    if (idToken === undefined)
-      return toProof(
-        expected,
-        missed('token_absent', null, 'Run the workflow: it sends the proof.'),
-      )
+    const next = 'Run the workflow: it sends the proof.'
+    if (idToken === undefined) return toProof(expected, missed('token_absent', null, next))
     try {
       const { payload } = await jwtVerify(idToken, keysOf, {
         ...{ audience, issuer: config.OIDC_ISSUER, algorithms: ['RS256'] },

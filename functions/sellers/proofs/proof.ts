@@ -52,6 +52,9 @@ export function toProof(expected: string, sight: ProofSight): Proof {
   return { verified: sight.reason === null, expected, ...sight }
 }
 
+/** A way to prove. It never throws for what the seller's side does: each failure is a proof that says what was seen. */
+export type Prove = (request: ProofRequest) => Promise<Proof>
+
 export interface ProofRequest {
   host: ClaimHost
   method: ClaimMethod

@@ -3,23 +3,14 @@ import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
 import { domainOf } from '../sessions/email-address.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
-import {
-  missed,
-  type Proof,
-  type ProofRequest,
-  type ProofSight,
-  showObserved,
-  toProof,
-} from './proof.ts'
+import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
 import { proveByWorkflow } from './proof-workflow.ts'
 
 /** Longer than the resolver's own tries; a resolver that hangs altogether is cut here (milliseconds). */
 const DEADLINE_MS = 10_000
 
-export type Prove = (request: ProofRequest) => Promise<Proof>
-
-/** Never throws for what the seller's side does: every failure is a proof that says what was seen. */
+/** Proves by the way that a request names. */
 export function createProver(
   parts: Pick<Parts, 'config' | 'resolver' | 'release' | 'clock'>,
 ): Prove {
@@ -33,23 +24,21 @@ export function createProver(
       case 'dns_txt':
         return byDns(request)
       case 'contact_email':
-        return Promise.resolve(proveByEmail(request))
+        return proveByEmail(request)
       case 'oidc':
         return byWorkflow(request)
     }
   }
 }
 
-function proveByDns(resolver: Pick<Resolver, 'txt'>) {
-  return async function byDns({ host, token }: ProofRequest): Promise<Proof> {
+function proveByDns(resolver: Pick<Resolver, 'txt'>): Prove {
+  return async ({ host, token }) => {
     const name = txtName(host)
     const value = TXT_PREFIX + token
     const expected = `A TXT record at ${name} with exactly ${value}`
     try {
-      return toProof(
-        expected,
-        judgeRecords(await within(DEADLINE_MS, resolver.txt(name)), name, value),
-      )
+      const records = await within(DEADLINE_MS, resolver.txt(name))
+      return toProof(expected, judgeRecords(records, name, value))
     } catch (error) {
       return toProof(expected, explain(error, name))
     }
@@ -89,7 +78,7 @@ function missing(name: string): ProofSight {
 }
 
 /** The sign-in link was the proof of the address; what is left is where the address lives. */
-function proveByEmail({ host, email }: ProofRequest): Proof {
+const proveByEmail: Prove = async ({ host, email }) => {
   const domain = host.registrableDomain ?? host.host
   const verified = domainOf(email) === domain
   return toProof(`You are signed in with an address at ${domain}.`, {

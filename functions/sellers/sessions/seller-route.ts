@@ -6,7 +6,7 @@ import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
-import { blankSignedInMark, createSessions, type Sessions, type SignedIn } from './session.ts'
+import { blankSignedInMark, createSessions, isSecure, type SignedIn } from './session.ts'
 
 export type SellerRoute = (event: H3Event) => Promise<Response>
 
@@ -41,7 +41,7 @@ export function createSignedInRoute(
   parts: Parts,
   answer: (event: H3Event, seller: SignedIn) => Promise<Response>,
 ): SellerRoute {
-  const sessions = sessionsOf(parts)
+  const sessions = createSessions(parts)
   return createSellerRoute(parts, async (event) => {
     const seller = await sessions.read(event.req.headers.get('cookie'))
     if (seller === null) {
@@ -54,16 +54,6 @@ export function createSignedInRoute(
     return setCookies(await answer(event, seller), seller.renewedCookies)
   })
 }
-
-export function sessionsOf({ config, ledger, clock }: Parts): Sessions {
-  return createSessions({
-    db: ledger.store.db,
-    clock,
-    isSecure: isSecure({ config }),
-  })
-}
-
-export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
 /** Counts the request against a limit of its client, then reads its body. */
 export async function takeBody<Schema extends ObjectSchema>(

@@ -8,14 +8,7 @@ import type { Parts } from '../../parts/parts.ts'
 import type { SellerTable, Tables } from '../../store/schema/tables.ts'
 import { mailboxOf, parseEmailAddress } from './email-address.ts'
 import { redeemLoginToken } from './login-token.ts'
-import {
-  createSellerRoute,
-  isSecure,
-  type SellerRoute,
-  sessionsOf,
-  setCookies,
-  takeBody,
-} from './seller-route.ts'
+import { createSellerRoute, type SellerRoute, setCookies, takeBody } from './seller-route.ts'
 import { createSessions } from './session.ts'
 
 /**
@@ -32,7 +25,7 @@ export function createSessionStart(parts: Parts): SellerRoute {
       const email = await redeemLoginToken(trx, token, clock.now())
       if (email === null) return null
       const seller = await findOrCreateSeller(trx, email, clock.now())
-      const sessions = createSessions({ db: trx, clock, isSecure: isSecure(parts) })
+      const sessions = createSessions(parts, trx)
       // Whatever session the browser brought ends here: the new one gets a new id.
       await sessions.end(event.req.headers.get('cookie'))
       return { seller, cookies: await sessions.start(seller.id) }
@@ -50,7 +43,7 @@ export function createSessionStart(parts: Parts): SellerRoute {
 
 /** `DELETE /api/v1/sellers/session`: signs out; the same when nobody was signed in. */
 export function createSessionEnd(parts: Parts): SellerRoute {
-  const sessions = sessionsOf(parts)
+  const sessions = createSessions(parts)
   return createSellerRoute(parts, async (event) => {
     await sessions.end(event.req.headers.get('cookie'))
     const headers = { 'Cache-Control': 'no-store' }

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { type Adapter, type DatabaseSession, Lucia, TimeSpan } from 'lucia'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import { SIGNED_IN_MARK } from '../../../src/site/sellers/controls/signed-in-mark.ts'
+import type { Parts } from '../../parts/parts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Tables } from '../../store/schema/tables.ts'
 import { createSecret, hashSecret, SECRET_PATTERN } from './login-token.ts'
@@ -28,24 +29,25 @@ export interface SignedIn {
   renewedCookies: string[]
 }
 
-export interface SessionParts {
-  db: Kysely<Tables>
-  clock: Clock
-  isSecure: boolean
-}
+export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
-export function createSessions({ db, clock, isSecure }: SessionParts): Sessions {
+/** @param db where a change of sessions is part of a larger one, its transaction */
+export function createSessions(
+  { config, ledger, clock }: Parts,
+  db: Kysely<Tables> = ledger.store.db,
+): Sessions {
+  const secure = isSecure({ config })
   // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
-  const name = isSecure ? '__Host-session' : 'session'
+  const name = secure ? '__Host-session' : 'session'
   // Sliding: a session used in its second half gets its full time again.
   const lucia = new Lucia(createAdapter(db, clock), {
     sessionExpiresIn: new TimeSpan(RETENTION.session_days, 'd'),
-    sessionCookie: { name, attributes: { secure: isSecure, sameSite: 'lax', path: '/' } },
+    sessionCookie: { name, attributes: { secure, sameSite: 'lax', path: '/' } },
     getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
   })
   const cookiesOf = (id: string) => [
     lucia.createSessionCookie(id).serialize(),
-    signedInMark(isSecure),
+    signedInMark(secure),
   ]
   const readId = (header: string | null) => {
     const value = readSessionCookie(header, name)
@@ -68,7 +70,7 @@ export function createSessions({ db, clock, isSecure }: SessionParts): Sessions 
       const id = readId(header)
       if (id !== null) await lucia.invalidateSession(id)
     },
-    blankCookies: () => [lucia.createBlankSessionCookie().serialize(), blankSignedInMark(isSecure)],
+    blankCookies: () => [lucia.createBlankSessionCookie().serialize(), blankSignedInMark(secure)],
   }
 }
 
