@@ -2,11 +2,7 @@ import { readCompiled } from '../compiled.ts'
 import { toJsonFeed, toListingFeed } from '../site/feeds/atom-feed.ts'
 
 export function GET(): Response {
-  const { site, listings } = readCompiled()
-  const feed = toListingFeed(listings, {
-    baseUrl: site.base_url,
-    name: site.texts.name,
-    path: '/feed.json',
-  })
-  return new Response(`${JSON.stringify(toJsonFeed(feed))}\n`)
+  return new Response(
+    `${JSON.stringify(toJsonFeed(toListingFeed(readCompiled(), '/feed.json')))}\n`,
+  )
 }

@@ -36,16 +36,8 @@ const FACT_PLACES = [
  * A link's card as SVG for `createDrawer`. Foreign text is escaped, cut to its place and left out
  * where the face has no letters for it; nothing in it refers to anything outside.
  */
-export function renderCardSvg({
-  tab,
-  arm,
-  title,
-  titleElse,
-  words,
-  facts,
-  foot,
-  brand,
-}: LinkCard): string {
+export function renderCardSvg(card: LinkCard): string {
+  const { tab, arm, title, titleElse, words, facts, foot, brand } = card
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD_WIDTH}" height="${CARD_HEIGHT}" font-family="Overpass" fill="#fff">`,
     `<path d="M0 0h${CARD_WIDTH}v${CARD_HEIGHT}H0z" fill="${PAPER}"/><path d="M178 540h34v90h-34zM988 540h34v90h-34z" fill="${POST}"/>`,

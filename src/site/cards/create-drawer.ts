@@ -1,18 +1,11 @@
 import { Worker } from 'node:worker_threads'
 
-/** Draws one SVG after another in a thread of its own, which starts with the first and may rest. */
-export interface Drawer {
-  /** @returns the PNG. @throws when the drawing fails or takes too long; the next one starts afresh */
-  draw(svg: string): Promise<Uint8Array>
-  /** Lets the thread end; the next drawing starts another. */
-  rest(): void
-}
-
 /** A card takes a tenth of a second; one that takes this long never ends (milliseconds). */
 const MOST_TIME = 10_000
 const PROGRAM = new URL('./draw-worker.ts', import.meta.url)
 
-export function createDrawer(): Drawer {
+/** Draws one SVG after another in a thread of its own, which starts with the first and may rest. */
+export function createDrawer() {
   let worker: Worker | undefined
   let last: Promise<unknown> = Promise.resolve()
   const end = () => {
@@ -29,11 +22,13 @@ export function createDrawer(): Drawer {
     }
   }
   return {
-    draw(svg) {
+    /** @returns the PNG. @throws when the drawing fails or takes too long; the next one starts afresh */
+    draw(svg: string): Promise<Uint8Array> {
       const drawn = last.then(() => drawNow(svg))
       last = drawn.catch(() => undefined)
       return drawn
     },
+    /** Lets the thread end; the next drawing starts another. */
     rest: end,
   }
 }
@@ -51,18 +46,14 @@ function ask(worker: Worker, svg: string): Promise<Uint8Array> {
     () => reject(new Error(`the drawing took more than ${MOST_TIME} ms`)),
     MOST_TIME,
   )
-  const onMessage = (png: Uint8Array) => resolve(png)
-  const onExit = (code: number) => reject(new Error(`the drawing thread ended with ${code}`))
-  worker.once('message', onMessage)
+  worker.once('message', resolve)
   worker.once('error', reject)
-  worker.once('exit', onExit)
+  worker.once('exit', (code) => reject(new Error(`the drawing thread ended with ${code}`)))
   worker.ref()
   worker.postMessage(svg)
   return promise.finally(() => {
     clearTimeout(timer)
-    worker.off('message', onMessage)
-    worker.off('error', reject)
-    worker.off('exit', onExit)
+    worker.removeAllListeners()
     worker.unref()
   })
 }

@@ -79,10 +79,7 @@ export function toPageCards(
     brand: name,
   })
   return [
-    {
-      path: '/og.png',
-      card: toCard(name, strapline, null),
-    },
+    { path: '/og.png', card: toCard(name, strapline, null) },
     ...KIND_ORDER.map((kind) => {
       const { plural, text } = KIND_TEXTS[kind]
       const arm = { kind, letters: toMonogram(plural) }

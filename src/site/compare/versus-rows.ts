@@ -35,18 +35,23 @@ interface Task {
 
 const said = (text: string): VersusCell => ({ text, isMissing: false })
 const missing = (text: string): VersusCell => ({ text, isMissing: true })
-/** @param read what a listing says; null where it says nothing */
+type Said = VersusCell | string | number | null | undefined
+const toCell = (text: Exclude<Said, VersusCell>, lacking: string) =>
+  text === null || text === undefined || text === '' ? missing(lacking) : said(String(text))
+/** @param read what a listing says; null, undefined and '' where it says nothing */
 const row =
-  (label: string, lacking: string, read: (view: ListingView) => string | null): ToRows =>
-  (subjects) => [
-    {
-      label,
-      cells: subjects.map(({ view }) => {
-        const text = read(view)
-        return text === null || text === '' ? missing(lacking) : said(text)
-      }),
-    },
-  ]
+  (
+    label: string,
+    lacking: string,
+    read: (view: ListingView, subject: CellSubject) => Said,
+  ): ToRows =>
+  (subjects) => {
+    const toSaid = (subject: CellSubject) => {
+      const text = read(subject.view, subject)
+      return typeof text === 'object' && text !== null ? text : toCell(text, lacking)
+    }
+    return [{ label, cells: subjects.map(toSaid) }]
+  }
 const all =
   (...readers: ToRows[]): ToRows =>
   (subjects, tasks) =>
@@ -54,21 +59,13 @@ const all =
 
 const SOME_COST = { free: 'free', freemium: 'free to start', paid: null, unknown: null } as const
 
-const priceRow: ToRows = (subjects) => [
-  {
-    label: 'One call from',
-    cells: subjects.map(({ view: { pricing, cost } }) => {
-      if (pricing.model === 'per_call') {
-        const { min_usd, max_usd } = pricing
-        if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
-        const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`
-        return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
-      }
-      const text = SOME_COST[cost]
-      return text === null ? missing('not published') : said(text)
-    }),
-  },
-]
+const priceRow = row('One call from', 'not published', ({ pricing, cost }) => {
+  if (pricing.model !== 'per_call') return SOME_COST[cost]
+  const { min_usd, max_usd } = pricing
+  if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
+  const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`
+  return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
+})
 
 /** Prices of one call of the same task, where at least two offer it. */
 const taskRows: ToRows = (subjects, tasks) =>
@@ -84,30 +81,20 @@ const taskRows: ToRows = (subjects, tasks) =>
     return cells.filter(({ isMissing }) => !isMissing).length < 2 ? [] : [{ label: name, cells }]
   })
 
-const trustRow: ToRows = (subjects) => [
-  {
-    label: 'Trust',
-    cells: subjects.map(({ view: { trust } }) => {
-      if (trust.score === null)
-        return missing(trust.evidence === 'no_payment_data' ? 'unmeasured' : 'no independent buyer')
-      const text = [String(trust.score), toTrustNote(trust)].filter(Boolean).join(', ')
-      return { text, isMissing: false, score: trust.score }
-    }),
-  },
-]
+const trustRow = row('Trust', 'unmeasured', ({ trust }) => {
+  if (trust.score === null)
+    return trust.evidence === 'no_payment_data' ? null : missing('no independent buyer')
+  const text = [String(trust.score), toTrustNote(trust)].filter(Boolean).join(', ')
+  return { text, isMissing: false, score: trust.score }
+})
 
-const focusRow: ToRows = (subjects) => [
-  {
-    label: 'Made for this',
-    cells: subjects.map(({ focus }) =>
-      focus === undefined
-        ? missing('not said')
-        : said(focus === 'dedicated' ? 'yes' : 'among others'),
-    ),
-  },
-]
+const focusRow = row(
+  'Made for this',
+  'not said',
+  (_, { focus }) => focus && (focus === 'dedicated' ? 'yes' : 'among others'),
+)
 
-const count = (rows: readonly unknown[]) => (rows.length === 0 ? null : String(rows.length))
+const count = (rows: readonly unknown[]) => (rows.length === 0 ? null : rows.length)
 const signal = (view: ListingView, name: string, unit: string) =>
   view.signals[name] === undefined ? null : `${view.signals[name]} ${unit}`
 const measured = (view: ListingView) =>
@@ -150,14 +137,8 @@ export const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
     title: 'Evidence',
     toRows: all(
       trustRow,
-      row('Buyers, 30 days', 'no data', (view) => {
-        const buyers = measured(view)?.verified_buyers_30d
-        return buyers === undefined ? null : String(buyers)
-      }),
-      row('Settlements, 30 days', 'no data', (view) => {
-        const settlements = measured(view)?.settlements_30d
-        return settlements === undefined ? null : String(settlements)
-      }),
+      row('Buyers, 30 days', 'no data', (view) => measured(view)?.verified_buyers_30d),
+      row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
       row('Payout', 'no data', (view) => {
         const shared = measured(view)?.shared_payout
         return shared === undefined ? null : shared ? 'shared with others' : 'its own'

@@ -65,23 +65,8 @@ export interface ApiEndpoint {
   curl: string
 }
 
-export interface ApiReference {
-  version: string
-  groups: { tag: string; endpoints: ApiEndpoint[] }[]
-  /** Named schemas with their own fields; the document has nested ones. */
-  schemas: { name: string; fields: ApiField[] }[]
-}
-
-interface Reference {
-  reference: ApiReference
-  baseUrl: string
-  exampleId: string
-  /** What the fields of a form hold before anybody types, by the parameter's name. */
-  examples: Readonly<Record<string, string>>
-}
-
 /** The published OpenAPI document as the pages print it, with a listing that exists for the commands. */
-export function readReference(): Reference {
+export function readReference() {
   const { site, listings } = readCompiled()
   const example = listings.find(({ view }) => view.buy === 'relay_x402') ?? listings[0]
   const exampleId = example?.view.id ?? '{listing_id}'
@@ -90,6 +75,7 @@ export function readReference(): Reference {
     reference: toApiReference(readOpenApi(), { baseUrl: site.base_url, exampleId }),
     baseUrl: site.base_url,
     exampleId,
+    /** What the fields of a form hold before anybody types, by the parameter's name. */
     examples: {
       q: 'web search',
       limit: '3',
@@ -104,7 +90,7 @@ export function readReference(): Reference {
 export function toApiReference(
   document: unknown,
   { baseUrl, exampleId }: { baseUrl: string; exampleId: string },
-): ApiReference {
+) {
   const { info, paths, components } = v.parse(DocumentSchema, document)
   const endpoints = Object.entries(paths).flatMap(([path, item]) =>
     groupMethods(item).map(({ methods, operation }) =>
@@ -120,6 +106,7 @@ export function toApiReference(
       tag,
       endpoints: endpoints.filter((endpoint) => endpoint.tag === tag),
     })),
+    /** Named schemas with their own fields; the document has nested ones. */
     schemas: Object.entries(components.schemas).map(([name, schema]) => ({
       name,
       fields: toSchemaFields(schema),

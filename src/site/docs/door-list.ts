@@ -1,20 +1,10 @@
 import { DOORS, type DoorId } from '../../domain/wire/door-table.ts'
-import { CLICK_SOURCES, type ClickSource } from '../../domain/wire/vocabulary.ts'
+import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 
-/** Doors of one protocol, as the documentation lists them. */
-export interface DoorGroup {
-  protocol: string
-  doors: { id: DoorId; name: string; method: string; path: string }[]
+interface Words {
   /** What its clients need to know, in a sentence. */
   note: string
   /** A command one can run as it stands. */
-  example: string
-  /** What is shown and clicked through it counts as. */
-  src: ClickSource
-}
-
-interface Words {
-  note: string
   example: (baseUrl: string) => string
 }
 
@@ -76,7 +66,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
 }
 
 /** Every door beside our own API, in the order of the table, a group for each protocol. */
-export function toDoorGroups(baseUrl: string): DoorGroup[] {
+export function toDoorGroups(baseUrl: string) {
   const rows = Object.entries(DOORS).flatMap(([id, door]) => (isDoorId(id) ? [{ id, door }] : []))
   return [...Map.groupBy(rows, ({ door }) => door.protocol)].map(([protocol, group]) => ({
     protocol,
@@ -88,6 +78,7 @@ export function toDoorGroups(baseUrl: string): DoorGroup[] {
     })),
     note: WORDS[protocol].note,
     example: WORDS[protocol].example(baseUrl),
+    /** What is shown and clicked through it counts as. */
     src: CLICK_SOURCES.find((src) => src === protocol.toLowerCase()) ?? 'api',
   }))
 }

@@ -1,4 +1,4 @@
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { Compiled } from '../../compiled.ts'
 import { toXmlText } from '../frame/xml-text.ts'
 import { toHomeLists } from '../home/home-lists.ts'
 
@@ -7,9 +7,11 @@ const FEED_LENGTH = 50
 
 /** The newest listings as a feed; `path` is where this form of it is served. */
 export function toListingFeed(
-  listings: readonly { view: ListingView; added: string }[],
-  { baseUrl, path, name }: { baseUrl: string; path: string; name: string },
+  { site, listings }: Pick<Compiled, 'site' | 'listings'>,
+  path: string,
 ) {
+  const { base_url: baseUrl, texts } = site
+  const { name } = texts
   return {
     author: name,
     title: `${name}: new listings`,

@@ -1,6 +1,6 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { compareListingRows, type ListingRow, toListingRow } from '../rows/listing-row.ts'
+import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
 
 interface Added {
@@ -10,29 +10,22 @@ interface Added {
 }
 
 /** The lists of the home page: outside listings only; our own kits have a row of their own. */
-export interface HomeLists {
-  /** Listings with a payment-verified score, highest first. */
-  trusted: ListingRow[]
-  /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
-  newest: { row: ListingRow; added: string }[]
-  firstParty: ListingRow[]
-  /** Servers that named their tools to our probe, the most tools first. */
-  answered: { name: string; page: string; tools: number }[]
-}
-
-export function toHomeLists(listings: readonly Added[], length: number): HomeLists {
+export function toHomeLists(listings: readonly Added[], length: number) {
   const outside = listings.filter(({ view }) => !view.first_party)
   return {
+    /** Listings with a payment-verified score, highest first. */
     trusted: outside
       .filter(({ view }) => view.trust.score !== null)
       .map(({ view }) => toListingRow(view))
       .sort(compareListingRows)
       .slice(0, length),
+    /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
     newest: outside
       .map((listing) => ({ ...listing, shuffled: digestOf(listing.view.id) }))
       .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
+    /** Servers that named their tools to our probe, the most tools first. */
     answered: outside
       .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')
       .map(({ view }) => ({ name: view.name, page: view.page, tools: view.tools.length }))

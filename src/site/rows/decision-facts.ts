@@ -21,7 +21,7 @@ export function toDecisionFacts(
   if (view.kind === 'kit') return [toPrice(view), toRuns(view), toAccess(view)]
   return [
     toPrice(view),
-    ...(view.pricing.model === 'per_call' && view.pricing.rails.length > 0 ? [toRails(view)] : []),
+    ...toRails(view.pricing),
     toRuns(view),
     toAccess(view),
     toTrust(view),
@@ -50,14 +50,13 @@ function toPrice({ pricing, cost }: ListingView): DecisionFact {
   return { label: 'Price', value, note, tone: 'plain' }
 }
 
-function toRails({ pricing }: ListingView): DecisionFact {
-  if (pricing.model !== 'per_call')
-    return { label: 'Pays with', value: '–', note: '', tone: 'plain' }
+function toRails(pricing: ListingView['pricing']): DecisionFact[] {
+  if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
   const names = pricing.networks.map(toNetworkName)
   const [first = 'no chain named', second] = names
   const note =
     names.length > 2 ? `${names.length} networks` : [first, second].filter(Boolean).join(', ')
-  return { label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }
+  return [{ label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }]
 }
 
 /** The strip under a listing's name. */

@@ -3,23 +3,6 @@ import type { Analytics } from '../../../domain/views/seller-views.ts'
 
 const DAY = 86_400_000
 
-export interface DayOfClicks {
-  /** ISO date, UTC. */
-  date: string
-  clicks: number
-}
-
-export interface ClicksByDay {
-  /** One for each day, oldest first; days without a click are there with 0. */
-  days: DayOfClicks[]
-  total: number
-  highest: number
-  /** The same in words, for those who don't see the plot. */
-  sentence: string
-  /** Against as many days before; empty where there were none. */
-  change: string
-}
-
 type ListingClicks = Analytics['basic']['listings'][number]['clicks']
 
 /**
@@ -28,11 +11,7 @@ type ListingClicks = Analytics['basic']['listings'][number]['clicks']
  * @param length days that are shown; as many before them are compared
  * @param today milliseconds since the epoch; the last day of the plot (UTC)
  */
-export function toClicksByDay(
-  by_day: ListingClicks['by_day'],
-  length: number,
-  today: number,
-): ClicksByDay {
+export function toClicksByDay(by_day: ListingClicks['by_day'], length: number, today: number) {
   const counts = new Map(by_day.map(({ date, clicks }) => [date, clicks]))
   const all = Array.from({ length: 2 * length }, (_, index) => {
     const date = toDate(today - (2 * length - 1 - index) * DAY)
@@ -43,13 +22,16 @@ export function toClicksByDay(
   const before = sumOf(all.slice(0, length))
   const top = days.reduce((best, day) => (day.clicks > best.clicks ? day : best))
   return {
+    /** One for each day (UTC), oldest first; days without a click are there with 0. */
     days,
     total,
     highest: top.clicks,
+    /** The same in words, for those who don't see the plot. */
     sentence:
       total === 0
         ? `No clicks in ${length} days.`
         : `${toCountText(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
+    /** Against as many days before; empty where there were none. */
     change: before === 0 ? '' : `${toPercent(total / before - 1)} on the ${length} days before`,
   }
 }
@@ -71,7 +53,7 @@ export function toSourcesText(bySource: ListingClicks['by_src']): string {
   return named.length === 0 ? '' : `Came from ${named.join(', ')}.`
 }
 
-function sumOf(days: readonly DayOfClicks[]): number {
+function sumOf(days: readonly { clicks: number }[]): number {
   return days.reduce((sum, { clicks }) => sum + clicks, 0)
 }
 

@@ -1,7 +1,7 @@
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { Analytics } from '../../../domain/views/seller-views.ts'
 import { html, type Markup } from '../../frame/html.ts'
-import { type ClicksByDay, toClicksByDay, toSourcesText } from './clicks-by-day.ts'
+import { toClicksByDay, toSourcesText } from './clicks-by-day.ts'
 
 const HEIGHT = 100
 
@@ -61,11 +61,11 @@ export function toClicksPanel(numbers: Numbers): Markup {
       ${total > 0 && table}</section>`
 }
 
-function toClicks({ clicks }: Numbers): ClicksByDay {
+function toClicks({ clicks }: Numbers) {
   return toClicksByDay(clicks.by_day, PLOT_DAYS, Date.now())
 }
 
-function toPlot({ days, highest, sentence }: ClicksByDay): Markup {
+function toPlot({ days, highest, sentence }: ReturnType<typeof toClicks>): Markup {
   const width = days.length * STEP
   const lines = [0.5, HEIGHT / 2, HEIGHT - 0.5].map(
     (y) => html`<line x1="0" x2="${width}" y1="${y}" y2="${y}"/>`,

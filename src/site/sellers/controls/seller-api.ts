@@ -22,12 +22,8 @@ export async function callSellers<Body>(
     const { code = '', detail = 'The service answered without a reason.' } = answer
     return { ok: false, status: response.status, code, detail }
   } catch {
-    return {
-      ok: false,
-      status: 0,
-      code: '',
-      detail: 'The service could not be reached. Try again.',
-    }
+    const detail = 'The service could not be reached. Try again.'
+    return { ok: false, status: 0, code: '', detail }
   }
 }
 
