@@ -32,11 +32,6 @@ export type Run = (args: readonly string[], connect: Connect) => Promise<number>
 /** The command itself is wrong: what, and what would be right. */
 export class UsageFault extends Error {}
 
-export const GLOBAL_OPTIONS = {
-  base: { type: 'string', fallback: 'http://localhost:4321' },
-  json: { type: 'boolean' },
-} as const
-
 /** @throws UsageFault naming the option that is not known, or has no value */
 export function readArguments<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],

@@ -5,7 +5,6 @@ import { WaypostError } from '../src/waypost-error.ts'
 import { runCall } from './call.ts'
 import {
   EXIT,
-  GLOBAL_OPTIONS,
   HELP,
   type Run,
   readArguments,
@@ -73,7 +72,7 @@ async function main([name = '', ...args]: readonly string[]): Promise<number> {
 function connect(base: string | undefined): Waypost {
   try {
     return createWaypost({
-      baseUrl: base ?? process.env.WAYPOST_URL ?? GLOBAL_OPTIONS.base.fallback,
+      baseUrl: base ?? process.env.WAYPOST_URL ?? 'http://localhost:4321',
       headers: { 'user-agent': 'waypost-cli/0.1' },
     })
   } catch (error) {

@@ -17,8 +17,6 @@ export interface AskOptions {
   /** Milliseconds one try may take until its answer is read. */
   timeoutMs: number
   headers: Record<string, string>
-  /** Waits so many milliseconds, less when the signal aborts. */
-  wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
 export interface Asked {
@@ -40,14 +38,29 @@ export async function askJson<Answer>(asked: Asked, options: AskOptions): Promis
     if ('answer' in failure) return failure.answer
     const { error } = failure
     if (asked.signal?.aborted === true) throw asked.signal.reason
-    const mayPass = error.status === 0 ? error.code !== 'unreadable' : isPassing(error.status)
+    const mayPass = error.status === 0 ? error.code !== 'unreadable' : PASSING.has(error.status)
     // A refusal for want of budget did nothing, whatever was asked.
     if (!mayPass || !(asked.mayRepeat || error.status === 429)) throw error
     if (tries > options.retries) throw error
     const ms = toWait(tries, error.retryAfter, Math.random())
     if (ms === null) throw error
-    await options.wait(ms, asked.signal)
+    await wait(ms, asked.signal)
   }
+}
+
+/** Waits so many milliseconds, less when the signal aborts. */
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
 }
 
 async function tryOnce<Answer>(
@@ -122,11 +135,6 @@ export function toFailure(
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
   const why = inner instanceof Error ? inner.message || inner.name : String(inner)
   return new WaypostError('unreachable', `${url} could not be reached: ${why}`, { cause })
-}
-
-/** True where the service may answer the same read differently in a moment. */
-function isPassing(status: number): boolean {
-  return PASSING.has(status)
 }
 
 /**

@@ -78,7 +78,9 @@ export async function callThroughRelay(
   await first.body?.cancel()
   const paidOptions = { ...options, timeoutMs: timeoutMs ?? PAID_TIMEOUT }
   const sent = { ...expected, [header.name]: header.value }
-  const response = await sendPaid(url, request, sent, paidOptions)
+  const response = await send(url, request, sent, paidOptions).catch((cause: unknown) => {
+    throw toUnsure(cause)
+  })
   if (entry !== undefined) await refuseChanged(response)
   return { response, terms, paid: true, receipt: receiptOf(response) }
 }
@@ -141,21 +143,10 @@ async function refuseChanged(response: Response): Promise<void> {
   if (refusal !== undefined) throw refusal
 }
 
-async function sendPaid(
-  url: string,
-  request: CallRequest,
-  payment: Record<string, string>,
-  options: AskOptions,
-): Promise<Response> {
-  try {
-    return await send(url, request, payment, options)
-  } catch (cause) {
-    throw new WaypostError(
-      'payment-unsure',
-      `No answer came to the paid call (${cause instanceof Error ? cause.message : cause}). It may have been paid: look at the wallet before trying again.`,
-      { cause },
-    )
-  }
+function toUnsure(cause: unknown): WaypostError {
+  const why = cause instanceof Error ? cause.message : cause
+  const detail = `No answer came to the paid call (${why}). It may have been paid: look at the wallet before trying again.`
+  return new WaypostError('payment-unsure', detail, { cause })
 }
 
 async function send(

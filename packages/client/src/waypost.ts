@@ -18,7 +18,6 @@ import type {
   Stats,
 } from './generated/answers.ts'
 import type { CompactRow, SearchResult } from './generated/shapes.ts'
-
 import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
 
 export interface WaypostOptions {
@@ -99,7 +98,12 @@ const LOOK_TIMEOUT = 120_000
 /** @throws TypeError when `baseUrl` is no http(s) address */
 export function createWaypost(given: WaypostOptions): Waypost {
   const baseUrl = toBase(given.baseUrl)
-  const options = toAskOptions(given)
+  const options: AskOptions = {
+    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
+    retries: given.retries ?? 3,
+    timeoutMs: given.timeoutMs ?? 30_000,
+    headers: given.headers ?? {},
+  }
   const read = <Answer>(path: string, { signal }: Signalled = {}, timeoutMs = options.timeoutMs) =>
     askJson<Answer>(
       { url: `${baseUrl}${path}`, signal, mayRepeat: true },
@@ -124,25 +128,16 @@ export function createWaypost(given: WaypostOptions): Waypost {
     eachChange: (asked, options) => eachChange(changes, asked, options),
     operations: (asked, options) => read(`/api/v1/operations${toQuery(asked)}`, options),
     lint: (asked, options) => read(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
-    propose: (proposal, { signal } = {}) =>
-      askJson(
-        {
-          url: `${baseUrl}/api/v1/proposals`,
-          init: {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(proposal),
-          },
-          signal,
-          mayRepeat: false,
-        },
-        { ...options, timeoutMs: LOOK_TIMEOUT },
-      ),
-    callInfo: (id, endpoint, options) =>
-      read(
-        `/api/v1/call/${encodeURIComponent(id)}${toQuery({ relay_info: 1, endpoint })}`,
-        options,
-      ),
+    propose: (proposal, { signal } = {}) => {
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify(proposal) }
+      const asked = { url: `${baseUrl}/api/v1/proposals`, init, signal, mayRepeat: false }
+      return askJson(asked, { ...options, timeoutMs: LOOK_TIMEOUT })
+    },
+    callInfo: (id, endpoint, options) => {
+      const query = toQuery({ relay_info: 1, endpoint })
+      return read(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
+    },
     call: (id, request = {}) => callThroughRelay(baseUrl, id, request, options),
   }
 }
@@ -185,30 +180,6 @@ function toBase(text: string): string {
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new TypeError(`baseUrl: expected an http(s) address, got ${JSON.stringify(text)}`)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-}
-
-function toAskOptions(given: WaypostOptions): AskOptions {
-  return {
-    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
-    retries: given.retries ?? 3,
-    timeoutMs: given.timeoutMs ?? 30_000,
-    headers: given.headers ?? {},
-    wait,
-  }
-}
-
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', stop, { once: true })
-  })
 }
 
 /** @example toQuery({ q: 'web search', has: ['openapi', 'llms_txt'], kind: undefined }) → '?q=web+search&has=openapi%2Cllms_txt' */
