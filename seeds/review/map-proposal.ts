@@ -10,7 +10,7 @@ import { type Offer, pricingOf } from '../facts/price.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { toSeedTexts, withPlainWords } from '../facts/seed-texts.ts'
-import { mapCard, parseAgentCard } from '../sources/a2a/agent-card.ts'
+import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
 
 /** Id in `tables/sources.yaml` under which proposed listings stand. */
 const PROPOSALS_SOURCE = 'proposals'

@@ -2,7 +2,7 @@ import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
 import type { SeedSource } from '../../facts/seed-source.ts'
 import { followAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
 import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
-import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './agent-card.ts'
+import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './map-agent.ts'
 
 const SHAPE: RowShape = {
   lists: ['agents', 'cards'],

@@ -10,7 +10,7 @@ import type {
   SellerReader,
 } from '../../facts/seed-source.ts'
 import { withPlainWords } from '../../facts/seed-texts.ts'
-import { parseAgentCard, toInterface } from '../a2a/agent-card.ts'
+import { parseAgentCard, toInterface } from '../a2a/map-agent.ts'
 
 /** A listing, and what stands at its own origin. */
 interface Target {
