@@ -19,14 +19,7 @@ const MOST_KEPT = 4096
 /** Of those, this many go at once. */
 const TO_FORGET = 512
 
-/** `/og/<id>.png`: the card of a listing, drawn when somebody first links to it, then kept. */
-export interface ListingCards {
-  has(path: string): boolean
-  /** Answers GET and HEAD of a listing's card; false leaves the request to the next layer. */
-  serve(req: IncomingMessage, res: ServerResponse, path: string): boolean
-  close(): void
-}
-
+export type ListingCards = ReturnType<typeof createListingCards>
 type CardParts = Pick<Parts, 'config' | 'release' | 'limits' | 'log' | 'problem'>
 
 /** Drawings that wait: of one client, and in all. Who comes beyond gets the card of the kind. */
@@ -34,7 +27,8 @@ const MOST_WAITING = { perClient: 8, inAll: 64 }
 /** A thread that drew nothing for so long gives its memory back (milliseconds). */
 const REST_AFTER = 60_000
 
-export function createListingCards(parts: CardParts): ListingCards {
+/** `/og/<id>.png`: the card of a listing, drawn when somebody first links to it, then kept. */
+export function createListingCards(parts: CardParts) {
   const { release } = parts
   const idOf = (path: string) => {
     const id = /^\/og\/([^/]+)\.png$/.exec(path)?.[1] ?? ''
@@ -63,8 +57,9 @@ export function createListingCards(parts: CardParts): ListingCards {
   }
   const report = createFailureReport(parts)
   return {
-    has: (path) => idOf(path) !== null,
-    serve(req, res, path) {
+    has: (path: string) => idOf(path) !== null,
+    /** Answers GET and HEAD of a listing's card; false leaves the request to the next layer. */
+    serve(req: IncomingMessage, res: ServerResponse, path: string): boolean {
       const id = req.method === 'GET' || req.method === 'HEAD' ? idOf(path) : null
       if (id === null) return false
       answer(req, res, id).catch((error: unknown) => {

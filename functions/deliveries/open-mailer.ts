@@ -16,7 +16,7 @@ const CONNECTIONS = 20
 export function openMailer(
   config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'STATE_DIR' | 'BASE_URL'>,
 ): Mailer {
-  const from = senderOf(config)
+  const from = config.MAIL_FROM ?? `directory@${new URL(config.BASE_URL).hostname}`
   return config.SMTP_URL === undefined
     ? createOutboxMailer(join(config.STATE_DIR, 'outbox'), from, (line) => console.log(line))
     : createSmtpMailer(config.SMTP_URL, from)
@@ -83,11 +83,6 @@ function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || !('responseCode' in error)) return false
   const code = Number(error.responseCode)
   return code >= 550 && code < 560
-}
-
-/** `MAIL_FROM`, or an address on our own host. */
-function senderOf(config: { MAIL_FROM?: string | undefined; BASE_URL: string }): string {
-  return config.MAIL_FROM ?? `directory@${new URL(config.BASE_URL).hostname}`
 }
 
 /**

@@ -10,25 +10,16 @@ const WORKFLOW_SILENT_MS = 30 * 86_400_000
 const BATCH = 50
 const AT_ONCE = 4
 
-export interface ReverifyTally {
-  checked: number
-  failing: number
-  lapsed: number
-}
-
 /**
  * Checks the verified claims that are due: also of listings that were taken out, and of those that
- * are gone, whose claims lapse as if the proof were. Instances may run this at the same time: a claim is taken by moving its
- * `last_checked_at`, so each is checked once.
+ * are gone, whose claims lapse as if the proof were. Instances may
+ * run this at the same time: a claim is taken by moving its `last_checked_at`, so each is checked once.
  *
  * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
  */
-export async function reverifyClaims(
-  parts: Parts,
-  recheckAfterMs = RECHECK_AFTER_MS,
-): Promise<ReverifyTally> {
+export async function reverifyClaims(parts: Parts, recheckAfterMs = RECHECK_AFTER_MS) {
   const prove = createProver(parts)
-  const tally: ReverifyTally = { checked: 0, failing: 0, lapsed: 0 }
+  const tally = { checked: 0, failing: 0, lapsed: 0 }
   // Fixed at the start: a claim checked in this run is never due again in it.
   const dueBefore = parts.clock.now() - recheckAfterMs
   for (;;) {

@@ -1,25 +1,11 @@
 import type { Kysely } from 'kysely'
-import { type Adapter, type DatabaseSession, Lucia, TimeSpan } from 'lucia'
+import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import { SIGNED_IN_MARK } from '../../../src/site/sellers/controls/signed-in-mark.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Tables } from '../../store/schema/tables.ts'
 import { createSecret, hashSecret, SECRET_PATTERN } from './login-token.ts'
-
-/**
- * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
- * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
- * clock and lucia's.
- */
-export interface Sessions {
-  /** A new session under a new id. @returns the `Set-Cookie` values: the session, and the mark for scripts */
-  start(sellerId: string): Promise<string[]>
-  /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
-  read(cookieHeader: string | null): Promise<SignedIn | null>
-  end(cookieHeader: string | null): Promise<void>
-  blankCookies(): string[]
-}
 
 export interface SignedIn {
   sellerId: string
@@ -31,11 +17,17 @@ export interface SignedIn {
 
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
-/** @param db where a change of sessions is part of a larger one, its transaction */
+/**
+ * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
+ * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
+ * clock and lucia's.
+ *
+ * @param db where a change of sessions is part of a larger one, its transaction
+ */
 export function createSessions(
   { config, ledger, clock }: Parts,
   db: Kysely<Tables> = ledger.store.db,
-): Sessions {
+) {
   const secure = isSecure({ config })
   // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
   const name = secure ? '__Host-session' : 'session'
@@ -54,11 +46,13 @@ export function createSessions(
     return value !== null && SECRET_PATTERN.test(value) ? value : null
   }
   return {
-    start: async (sellerId) => {
+    /** A new session under a new id. @returns the `Set-Cookie` values: the session, and the mark for scripts */
+    start: async (sellerId: string) => {
       const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
       return cookiesOf(session.id)
     },
-    read: async (header) => {
+    /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
+    read: async (header: string | null): Promise<SignedIn | null> => {
       const id = readId(header)
       if (id === null) return null
       const { session, user } = await lucia.validateSession(id)
@@ -66,7 +60,7 @@ export function createSessions(
       const renewedCookies = session.fresh ? cookiesOf(id) : []
       return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewedCookies }
     },
-    end: async (header) => {
+    end: async (header: string | null) => {
       const id = readId(header)
       if (id !== null) await lucia.invalidateSession(id)
     },
@@ -77,6 +71,7 @@ export function createSessions(
 /** Ids come in as the cookie's secret and are hashed here; what goes out to lucia is the secret again. */
 function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
   const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
+  const unused = () => Promise.reject(new Error('expected one session by its id'))
   const toOurTime = (date: Date) => date.getTime() - Date.now() + clock.now()
   return {
     getSessionAndUser: async (id) => {
@@ -92,8 +87,10 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
       const { email, created_at: createdAt } = row
       return [session, { id: row.id, attributes: { email, createdAt } }]
     },
-    // Ids cannot be had back from their hashes; nothing here lists sessions.
-    getUserSessions: async (): Promise<DatabaseSession[]> => [],
+    // Nothing here lists sessions, or ends more than one; retention deletes those past their time.
+    getUserSessions: unused,
+    deleteUserSessions: unused,
+    deleteExpiredSessions: unused,
     setSession: async ({ id, userId, expiresAt }) => {
       await db
         .insertInto('session')
@@ -114,12 +111,6 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
     },
     deleteSession: async (id) => {
       await db.deleteFrom('session').where('id_hash', '=', hashSecret(id)).execute()
-    },
-    deleteUserSessions: async (userId) => {
-      await db.deleteFrom('session').where('seller_id', '=', userId).execute()
-    },
-    deleteExpiredSessions: async () => {
-      await db.deleteFrom('session').where('expires_at', '<', clock.now()).execute()
     },
   }
 }

@@ -50,20 +50,7 @@ type Components = v.InferOutput<typeof DocumentSchema>['components']
 type Operation = v.InferOutput<typeof OperationSchema>
 
 /** One endpoint: methods that answer alike stand together. */
-export interface ApiEndpoint {
-  /** Anchor on the page: the operation's id without its method. */
-  id: string
-  tag: string
-  methods: string[]
-  path: string
-  summary: string
-  description: string
-  needsSession: boolean
-  fields: ApiField[]
-  responses: { status: string; text: string; schema: string | null }[]
-  /** A command one can run as it stands. */
-  curl: string
-}
+export type ApiEndpoint = ReturnType<typeof toEndpoint>
 
 /** The published OpenAPI document as the pages print it, with a listing that exists for the commands. */
 export function readReference() {
@@ -137,11 +124,12 @@ function toEndpoint(
   operation: Operation,
   components: Components,
   fill: (text: string) => string,
-): ApiEndpoint {
+) {
   const body = operation.requestBody?.content['application/json']
   const bodyFields =
     body === undefined ? [] : toSchemaFields(resolve(body.schema, components.schemas))
   return {
+    /** Anchor on the page: the operation's id without its method. */
     id: operation.operationId,
     tag: operation.tags[0] ?? 'Other',
     methods,
@@ -167,6 +155,7 @@ function toEndpoint(
         schema: toSchemaName(content['application/json']?.schema),
       }
     }),
+    /** A command one can run as it stands. */
     curl: toCurl(methods, path, body?.example, operation, fill),
   }
 }

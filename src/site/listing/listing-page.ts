@@ -46,14 +46,7 @@ export function toListingPage<
 }
 
 /** Where facts of a listing come from, as one line of its page. */
-export interface SourceLine {
-  text: string
-  href: string
-  /** Empty where the text says it already. */
-  license: string
-  /** What that catalogue says differently; empty where nothing is known to differ. */
-  differs: string
-}
+export type SourceLine = ReturnType<typeof toSourceLines>[number]
 
 /**
  * Each source of a listing's facts once, by the words it asks to be named with. Who measured its
@@ -62,7 +55,7 @@ export interface SourceLine {
 export function toSourceLines(
   { sources }: Pick<ListingView, 'sources'>,
   table: Pick<SourcesView, 'sources'>['sources'],
-): SourceLine[] {
+) {
   const known = new Map(table.map((row) => [row.id, row]))
   const first = new Map(sources.toReversed().map((row) => [row.source, row]))
   const ids = [...new Set(sources.map(({ source }) => source))]
@@ -74,7 +67,9 @@ export function toSourceLines(
     return {
       text,
       href: first.get(id)?.ref ?? '',
+      /** Empty where the text says it already. */
       license: short !== '' && text.includes(short) ? '' : license,
+      /** What that catalogue says differently; empty where nothing is known to differ. */
       differs: toDifferenceText(first.get(id)?.differs ?? {}),
     }
   })

@@ -4,54 +4,32 @@ import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { toPriceText } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
-import { KIND_LABELS, type Kind, type Rail } from '../../domain/wire/vocabulary.ts'
+import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 
-/** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
-export interface ListingRow {
-  id: string
-  name: string
-  summary: string
-  kind: Kind
-  kind_label: string
-  categories: readonly string[]
-  page: string
-  price: string
-  min_usd: number | null
-  rails: readonly Rail[]
-  trust: number | null
-  /** The text beside the score; empty for nothing. */
-  trust_note: string
-  buyers: number | null
-  remote: boolean
-  /** Where it runs, in a word. */
-  runs: 'hosted' | 'locally' | 'a guide'
-  first_party: boolean
-}
+export type ListingRow = ReturnType<typeof toListingRow>
 
 type RowSubject = Pick<
   ListingView,
   'id' | 'name' | 'summary' | 'kind' | 'categories' | 'page' | 'pricing' | 'invoke' | 'first_party'
 > & { trust: TrustSummary }
 
-export function toListingRow(view: RowSubject): ListingRow {
-  const { trust } = view
+/** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
+export function toListingRow(view: RowSubject) {
+  const { id, name, summary, kind, categories, page, pricing, trust, first_party } = view
+  const remote = hasRemoteEndpoint(view)
   return {
-    id: view.id,
-    name: view.name,
-    summary: view.summary,
-    kind: view.kind,
-    kind_label: KIND_LABELS[view.kind],
-    categories: view.categories,
-    page: view.page,
-    price: toPriceText(view.pricing),
-    min_usd: lowestPriceOf(view.pricing),
-    rails: railsOf(view.pricing),
+    ...{ id, name, summary, kind, kind_label: KIND_LABELS[kind], categories, page },
+    price: toPriceText(pricing),
+    min_usd: lowestPriceOf(pricing),
+    rails: railsOf(pricing),
     trust: trust.score,
+    /** The text beside the score; empty for nothing. */
     trust_note: toTrustNote(trust),
     buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
-    remote: hasRemoteEndpoint(view),
-    runs: view.kind === 'kit' ? 'a guide' : hasRemoteEndpoint(view) ? 'hosted' : 'locally',
-    first_party: view.first_party,
+    remote,
+    /** Where it runs, in a word. */
+    runs: kind === 'kit' ? 'a guide' : remote ? 'hosted' : 'locally',
+    first_party,
   }
 }
 
