@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { readCompiled, readOpenApi } from '../../compiled.ts'
-import { type ApiField, toSchemaFields, toTypeText } from '../../domain/wire/api-fields.ts'
+import { toSchemaFields, toTypeText } from '../../domain/wire/api-fields.ts'
 
 /**
  * The part of an OpenAPI document the reference page prints. Parsed again, not imported: the page
