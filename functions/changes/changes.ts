@@ -100,10 +100,7 @@ function findStart(head: LogHead, since: Since, last: number): Start {
 /** Where the answer begins: behind a cursor, at an instant (ISO 8601 UTC), or with the first row. */
 type Since = { cursor: LogCursor } | { instant: string } | null
 
-interface ChangesQuery {
-  since: Since
-  limit: number
-}
+type ChangesQuery = { since: Since; limit: number }
 
 /** `since=…&limit=…`; whatever is wrong is named, all of it at once. */
 function readChangesQuery(query: string): ChangesQuery | { problems: InputError[] } {
@@ -131,7 +128,6 @@ function toLimit(text: string | null): number | null {
   return limit >= 1 && limit <= MAX_LIMIT ? limit : null
 }
 
-/** @returns undefined for text that is neither. */
 function toSince(text: string | null): Since | undefined {
   if (text === null) return null
   const cursor = parseCursor(text)

@@ -8,26 +8,19 @@ export interface ResolvedAddress {
 /** Asks name servers for every A and AAAA record of a name. Rejects with Node's DNS error codes. */
 export type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
 
-export interface LookupLimits {
+const LOOKUP_LIMITS = {
   /** A whole look-up, after which it is given up and its queries are cancelled (milliseconds). */
-  deadlineMs: number
-  /** Once one family has answered, the other is waited for no longer than this (RFC 8305 §3). */
-  otherFamilyMs: number
-  /** How long a failure is remembered, so that a name nobody answers for costs little. */
-  failureMs: number
-  /** Failures remembered; the oldest leave first. */
-  failures: number
-}
-
-const LOOKUP_LIMITS: LookupLimits = {
   deadlineMs: 5000,
+  /** Once one family has answered, the other is waited for no longer than this (RFC 8305 §3). */
   otherFamilyMs: 500,
+  /** How long a failure is remembered, so that a name nobody answers for costs little. */
   failureMs: 5000,
+  /** Failures remembered; the oldest leave first. */
   failures: 10_000,
 }
 
 /** Two tries of two seconds: within the deadline. */
-const DNS_OPTIONS = { timeout: 2000, tries: 2 }
+export const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
 /**
  * Look-ups by c-ares: sockets, no threads, so that names whose servers are silent hold up nobody
@@ -39,7 +32,7 @@ const DNS_OPTIONS = { timeout: 2000, tries: 2 }
  */
 export function createAddressLookup(
   servers: readonly string[] | undefined,
-  limits: LookupLimits = LOOKUP_LIMITS,
+  limits = LOOKUP_LIMITS,
   now: () => number = Date.now,
 ): AddressLookup {
   const underWay = new Map<string, Promise<ResolvedAddress[]>>()
@@ -74,7 +67,7 @@ export function createAddressLookup(
 async function ask(
   host: string,
   servers: readonly string[] | undefined,
-  { deadlineMs, otherFamilyMs }: LookupLimits,
+  { deadlineMs, otherFamilyMs }: typeof LOOKUP_LIMITS,
 ): Promise<ResolvedAddress[]> {
   const resolver = new dns.Resolver(DNS_OPTIONS)
   if (servers !== undefined) resolver.setServers(servers)

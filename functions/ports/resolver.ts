@@ -2,7 +2,12 @@ import { promises as dns } from 'node:dns'
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { type AddressLookup, createAddressLookup, type ResolvedAddress } from './address-lookup.ts'
+import {
+  type AddressLookup,
+  createAddressLookup,
+  DNS_OPTIONS,
+  type ResolvedAddress,
+} from './address-lookup.ts'
 
 /** Where the system keeps names of its own. */
 const PATH =
@@ -27,9 +32,6 @@ export interface Resolver {
 export class ResolversDisagreeError extends Error {
   override name = 'ResolversDisagreeError'
 }
-
-/** Two tries of two seconds: within the relay's ten seconds to connect. */
-const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
 /**
  * @param servers `DNS_SERVERS`, or undefined for the system's own: its hosts file, then the name

@@ -1,7 +1,11 @@
 import * as v from 'valibot'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
-import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import { type Candidate, orderByNeed, toCandidate } from '../../src/domain/probe/keep/probe-plan.ts'
+import {
+  type Candidate,
+  orderByNeed,
+  type ProbePlan,
+  toCandidate,
+} from '../../src/domain/probe/keep/probe-plan.ts'
 import { toFacts } from '../../src/domain/probe/keep/tool-facts.ts'
 import type { Finding, ProbeOutcome } from '../../src/domain/probe/read/finding.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
@@ -39,25 +43,16 @@ export interface ProbeContentOptions {
   signal?: AbortSignal
 }
 
-export interface ProbeSummary {
-  listings: number
-  /** Probed recently enough, or an endpoint that nothing can be asked of and that is written down. */
-  not_due: number
-  probed: number
-  held_back: number
-  outcomes: Partial<Record<ProbeOutcome, number>>
-  is_offline: boolean
-  seconds: number
-}
+export type ProbeSummary = Awaited<ReturnType<typeof probeContent>>
 
 /** Probes listings and writes their evidence down, one by one, as results come in. */
-export async function probeContent(options: ProbeContentOptions): Promise<ProbeSummary> {
+export async function probeContent(options: ProbeContentOptions) {
   const { evidence: keeper, plans, now, staleMs, limit, onProbe } = options
   const started = now()
   const candidates: Candidate[] = []
   for (const plan of plans) candidates.push(toCandidate(plan, await keeper.read(plan.id)))
   const due = orderByNeed(candidates, { now: started, staleMs })
-  const outcomes: ProbeSummary['outcomes'] = {}
+  const outcomes: Partial<Record<ProbeOutcome, number>> = {}
   const tally = await runProbes({
     ...options,
     plans: due.slice(0, limit),
@@ -73,6 +68,7 @@ export async function probeContent(options: ProbeContentOptions): Promise<ProbeS
   })
   return {
     listings: plans.length,
+    /** Probed recently enough, or an endpoint that nothing can be asked of and that is written down. */
     not_due: plans.length - due.length,
     probed: tally.probed,
     held_back: tally.heldBack,

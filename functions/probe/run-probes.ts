@@ -31,24 +31,17 @@ export interface ProbeRunOptions {
   signal?: AbortSignal
 }
 
-export interface ProbeRunTally {
-  probed: number
-  /** Left out of this run because their host asked to be left alone. */
-  heldBack: number
-  /** No host said anything: it was our network, and nothing counts against anybody. */
-  isOffline: boolean
-}
-
 /**
  * Probes the listings: one at a time a host (name and port), at most four an address, each result
  * kept as soon as it is known, so that a run that is killed begins again where it was.
  */
-export async function runProbes(options: ProbeRunOptions): Promise<ProbeRunTally> {
+export async function runProbes(options: ProbeRunOptions) {
   const { plans, concurrency, onResult, signal } = options
   // A host's plans are asked one after another, in turns with those of other hosts.
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
   const witness = createWitness<ProbePlan>(onResult)
+  /** `heldBack` were left out because their host asked to be left alone. */
   const tally = { probed: 0, heldBack: 0 }
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {

@@ -25,33 +25,22 @@ export interface Caller {
   socket: Socket | undefined
 }
 
-export interface Busy {
-  kind: 'busy'
-  reason: string
-  headers: { 'Retry-After': string }
-}
+export type StrangerRuns = ReturnType<typeof createStrangerRuns>
 
 /**
  * Requests that strangers make this service send: checks of an address and looks at a proposed one.
  * One run a client and one a host at a time, over both. A run ends when its caller leaves.
  */
-export interface StrangerRuns {
-  run<T>(
-    url: string,
-    caller: Caller,
-    work: (asker: Pick<Asker, 'ask'>) => Promise<T>,
-    limits?: AskLimits,
-  ): Promise<T | Busy>
-}
-
-export function createStrangerRuns({
-  config,
-  resolver,
-}: Pick<Parts, 'config' | 'resolver'>): StrangerRuns {
+export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
   const clients = createBudget(SLOTS)
   const hosts = createBudget({ perClient: 1, perNetwork: 1, inAll: SLOTS.inAll })
   return {
-    async run(url, caller, work, limits) {
+    async run<T>(
+      url: string,
+      caller: Caller,
+      work: (asker: Pick<Asker, 'ask'>) => Promise<T>,
+      limits?: AskLimits,
+    ) {
       const leave = enter(clients, hosts, caller.client, hostOf(url))
       if (typeof leave === 'string') return toBusy(leave)
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
@@ -87,9 +76,9 @@ const REASONS: Record<Reached | 'host', string> = {
   process: 'Many addresses are being asked just now.',
 }
 
-function toBusy(inTheWay: Reached | 'host'): Busy {
+function toBusy(inTheWay: Reached | 'host') {
   return {
-    kind: 'busy',
+    kind: 'busy' as const,
     reason: `${REASONS[inTheWay]} Try again in ${RETRY_S} s.`,
     headers: { 'Retry-After': String(RETRY_S) },
   }

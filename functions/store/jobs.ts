@@ -14,20 +14,7 @@ const ROWS_AT_ONCE = 1000
  * to read), of which one server at a time does the work; what a killed server held is taken by
  * another when its time is over.
  */
-export interface JobQueue {
-  /** Adds what is not there yet, due at once. Those of `urgent` that nobody holds are due at once too. */
-  add(keys: readonly string[], urgent?: ReadonlySet<string>): Promise<void>
-  /** Takes jobs that are due and that nobody holds, the longest waiting first. */
-  take(limit: number): Promise<string[]>
-  /**
-   * Holds jobs for as long again. Inside a transaction nobody can take them until that has ended.
-   *
-   * @returns false when one was lost meanwhile
-   */
-  hold(keys: readonly string[], trx?: Kysely<Tables>): Promise<boolean>
-  /** Lets go of jobs until they are due again; null removes them. What was lost stays as it is. */
-  finish(keys: readonly string[], due: number | null): Promise<void>
-}
+export type JobQueue = ReturnType<typeof createJobQueue>
 
 export interface JobQueueOptions {
   name: string
@@ -42,7 +29,7 @@ export interface JobQueueOptions {
 export function createJobQueue(
   { db, dialect }: Store,
   { name, now, isAlone = false, holdMs = HOLD_MS }: JobQueueOptions,
-): JobQueue {
+) {
   const holder = randomUUID()
   const own = (keys: readonly string[], trx: Kysely<Tables> = db) =>
     trx
@@ -51,7 +38,8 @@ export function createJobQueue(
       .where('holder', '=', holder)
       .where('key', 'in', keys)
   return {
-    async add(keys, urgent = new Set()) {
+    /** Adds what is not there yet, due at once. Those of `urgent` that nobody holds are due at once too. */
+    async add(keys: readonly string[], urgent: ReadonlySet<string> = new Set()) {
       for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
         const some = keys.slice(from, from + ROWS_AT_ONCE)
         const due = now()
@@ -71,7 +59,8 @@ export function createJobQueue(
           .execute()
       }
     },
-    async take(limit) {
+    /** Takes jobs that are due and that nobody holds, the longest waiting first. */
+    async take(limit: number) {
       const at = now()
       const free = db
         .selectFrom('job as free')
@@ -98,14 +87,20 @@ export function createJobQueue(
         .execute()
       return taken.map(({ key }) => key)
     },
-    async hold(keys, trx) {
+    /**
+     * Holds jobs for as long again. Inside a transaction nobody can take them until that has ended.
+     *
+     * @returns false when one was lost meanwhile
+     */
+    async hold(keys: readonly string[], trx?: Kysely<Tables>) {
       const kept = await own(keys, trx)
         .set({ held_until: now() + holdMs })
         .returning('key')
         .execute()
       return kept.length === keys.length
     },
-    async finish(keys, due) {
+    /** Lets go of jobs until they are due again; null removes them. What was lost stays as it is. */
+    async finish(keys: readonly string[], due: number | null) {
       if (keys.length === 0) return
       if (due !== null) await own(keys).set({ due, holder: '', held_until: 0 }).execute()
       else

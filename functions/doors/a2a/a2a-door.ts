@@ -113,24 +113,20 @@ function createSearchExecutor(directory: Directory): AgentExecutor {
   }
 }
 
+/** A data part `{"find": "operations"}` asks for what to call instead of listings. */
 function answer(directory: Directory, { parts }: Message): Record<string, unknown> {
   const asked = readQuery(parts)
   if (typeof asked === 'string') return { error: asked }
   const { find, ...parameters } = asked
-  if (find === 'operations') return answerOperations(directory, parameters)
-  const found = directory.search({ limit: RESULTS, ...parameters })
+  const found =
+    find === 'operations'
+      ? directory.findOperations(parameters)
+      : directory.search({ limit: RESULTS, ...parameters })
   if ('problems' in found)
     return { error: 'These parameters cannot be used.', errors: [...found.problems] }
+  if (!('rows' in found)) return { ...found }
   const { rows: results, ...rest } = found
   return { ...rest, results }
-}
-
-/** A data part `{"find": "operations"}` asks for what to call instead of listings. */
-function answerOperations(directory: Directory, asked: SearchQueryText): Record<string, unknown> {
-  const found = directory.findOperations(asked)
-  return 'problems' in found
-    ? { error: 'These parameters cannot be used.', errors: [...found.problems] }
-    : { ...found }
 }
 
 /** @returns the parameters of a search, or a sentence about what cannot be read. */

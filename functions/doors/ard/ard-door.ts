@@ -40,6 +40,7 @@ const ERROR_CODES = new Map([
 ])
 const codeOf = (status: number) => ERROR_CODES.get(status) ?? 'INVALID_ARGUMENT'
 
+const BAD_TOKEN = 'pageToken: expected a token we gave.'
 const MAX_BODY_BYTES = 16 * 1024
 const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
@@ -63,7 +64,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
   const askPeers = createPeerSearch(parts)
   return async function search(asked: ArdSearch, event: H3Event) {
     const { federation, pageSize, pageToken, query } = asked
-    const start = pageToken === undefined ? 0 : readStart(pageToken, query)
+    const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
     const isFused = federation === 'auto' && pageToken === undefined
     const answers = isFused ? await askPeers({ query, constraints }, event) : []
@@ -103,12 +104,6 @@ function createSearch(parts: ArdParts, directory: Directory) {
 
 /** One of ours by its id, or one of a peer as it may be shown. */
 type Placed = { identifier: string; id: string } | (PeerResult & { source: string })
-
-function readStart(token: string, query: ArdQuery): number {
-  const start = readPageToken(token, JSON.stringify(query))
-  if (start === null) throw new QueryFault('pageToken: expected a token we gave.')
-  return Number(start)
-}
 
 /** A peer that did not answer is referred to: the caller may ask it itself. */
 function toReferral({ identifier, name, url }: Peer) {

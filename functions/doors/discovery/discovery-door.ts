@@ -31,6 +31,7 @@ function createDoor(parts: DiscoveryParts, answer: Answer) {
   }))
 }
 
+const BAD_CURSOR = 'cursor: expected the cursor of a page before.'
 const FILTERS = ['type', 'payTo', 'scheme', 'network', 'extensions', 'maxUsdPrice']
 
 /** `GET /discovery/resources`. */
@@ -56,7 +57,7 @@ function findResources(
   const query = readQuery(search, ['query', ...FILTERS, 'limit', 'cursor'])
   const text = query.text('query', MAX_QUERY_CHARACTERS) ?? ''
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const start = readCursor(query.text('cursor'), text)
+  const start = Number(readPageToken(query.text('cursor'), text, BAD_CURSOR) ?? 0)
   const fits = readFilters(query)
   const byListing = Map.groupBy(rows.filter(fits), ({ id }) => id)
   const ids = findIds(release(), text, Number.POSITIVE_INFINITY)
@@ -69,13 +70,6 @@ function findResources(
     resources: shown.map(({ entry }) => entry),
     pagination: { limit, cursor: next < found.length ? toPageToken(String(next), text) : null },
   }
-}
-
-function readCursor(token: string | undefined, text: string): number {
-  if (token === undefined) return 0
-  const start = readPageToken(token, text)
-  if (start === null) throw new QueryFault('cursor: expected the cursor of a page before.')
-  return Number(start)
 }
 
 /** Filters judge what was published, as `accepts` holds nothing. */

@@ -1,59 +1,29 @@
 import type { KitView } from '../../../src/domain/kit/kit-view.ts'
-import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
-import type { CompactResponse, CompactRow } from '../../../src/domain/search/search-response.ts'
+import type { CompactResponse } from '../../../src/domain/search/search-response.ts'
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import type { StatsView } from '../../../src/domain/views/stats-view.ts'
 import { kitPath, listingPath } from '../../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../../src/search/index/index-rows.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
-import { type ComparisonReply, createComparison } from '../../compare/chosen-comparison.ts'
+import { createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { currentId, type Release, readBuilt } from '../../release/release.ts'
-import { createFindOperations, type FindOperations } from '../../search/find-operations.ts'
+import { createFindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
+
+/** Parameters of `GET /api/v1/search`, not parsed yet; what is undefined is not asked for. */
+export type SearchQueryText = Record<string, string | number | boolean | undefined>
+
+export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
+
+export type Directory = ReturnType<typeof createDirectory>
 
 /**
  * The one service behind every door: each of them says in its own protocol what these answers say,
  * so the same question gives the same listings in the same order wherever it is asked.
  */
-export interface Directory {
-  search(parameters: SearchQueryText): FoundListings | { problems: readonly ParameterProblem[] }
-  /** What can be called for a task; the parameters of `GET /api/v1/operations`. */
-  findOperations(parameters: SearchQueryText): ReturnType<FindOperations>
-  /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has or had the id. */
-  listing(id: string): Promise<ListingView | null>
-  kit(id: string): Promise<KitView | null>
-  facets(): Promise<Facets>
-  compare(ids: readonly string[]): Promise<ComparisonReply>
-}
-
-export interface Facets {
-  total: number
-  kinds: FacetCount[]
-  categories: FacetCount[]
-  rails: FacetCount[]
-  sources: FacetCount[]
-}
-
-interface FacetCount {
-  id: string
-  count: number
-}
-
-/** Parameters of `GET /api/v1/search`, not parsed yet; what is undefined is not asked for. */
-export type SearchQueryText = Record<string, string | number | boolean | undefined>
-
-export interface FoundListings {
-  total: number
-  rows: CompactRow[]
-  notes: string[]
-  suggested?: CompactResponse['suggested']
-}
-
-export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
-
-export function createDirectory(parts: DirectoryParts, src: ClickSource): Directory {
+export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
@@ -64,8 +34,9 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
   }
   return {
     compare: createComparison(parts),
-    findOperations: (parameters) => findOperations(toQueryText(parameters)),
-    search(parameters) {
+    /** What can be called for a task; the parameters of `GET /api/v1/operations`. */
+    findOperations: (parameters: SearchQueryText) => findOperations(toQueryText(parameters)),
+    search(parameters: SearchQueryText) {
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }
       // JSON.parse is typed `any`: our own search wrote these bytes.
@@ -73,8 +44,9 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource): Direct
       const { total, results: rows, notes, suggested } = answer
       return { total, rows, notes, ...(suggested !== undefined && { suggested }) }
     },
-    listing: (id) => readOf<ListingView>(listingPath, id),
-    kit: (id) => readOf<KitView>(kitPath, id),
+    /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has or had the id. */
+    listing: (id: string) => readOf<ListingView>(listingPath, id),
+    kit: (id: string) => readOf<KitView>(kitPath, id),
     facets: async () => toFacets(await read<StatsView>('/api/v1/stats')),
   }
 }
@@ -90,7 +62,7 @@ export function findIds({ search }: Pick<Release, 'search'>, text: string, most:
   return organic.rows.map(({ row }) => readId(search, 'organic', row))
 }
 
-function toFacets(stats: StatsView | null): Facets {
+function toFacets(stats: StatsView | null) {
   if (stats === null) throw new Error('the release has no /api/v1/stats')
   const { listings } = stats
   const counts = (byId: Record<string, number>) =>

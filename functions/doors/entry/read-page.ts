@@ -46,6 +46,8 @@ export function readQuery(search: string, known: readonly string[]) {
   }
 }
 
+export type Answered = { body: unknown } | { status: number; error: string }
+
 /**
  * A door that is read alone.
  * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
@@ -53,7 +55,7 @@ export function readQuery(search: string, known: readonly string[]) {
 export function createReadDoor(
   parts: DoorLimits,
   refusal: string,
-  answer: (url: URL) => Promise<{ body: unknown } | { status: number; error: string }>,
+  answer: (url: URL) => Promise<Answered>,
   toRefusal: (status: number, error: string) => object = (_, error) => ({ error }),
 ): Handler {
   const refuse = (status: number, error: string, headers: Record<string, string>) =>
@@ -81,7 +83,7 @@ export function createReadDoor(
  * one that was made up, or comes from another question, is an error and not a first page. Nothing is
  * kept for it, and the mark is not secret: a forged one leads to a page that is free anyway.
  *
- * @example readPageToken(toPageToken('20', 'weather'), 'weather') → '20'
+ * @example readPageToken(toPageToken('20', 'weather'), 'weather', '…') → '20'
  */
 export function toPageToken(start: string, question: string): string {
   const mark = createHash('sha256')
@@ -90,11 +92,16 @@ export function toPageToken(start: string, question: string): string {
   return `${Buffer.from(start).toString('base64url')}.${mark.slice(0, 11)}`
 }
 
-/** @returns null for a token that was not given out for this question */
-export function readPageToken(token: string, question: string): string | null {
+/**
+ * @returns undefined without a token
+ * @throws QueryFault with this sentence for a token that was not given out for this question
+ */
+export function readPageToken(token: string | undefined, question: string, fault: string) {
+  if (token === undefined) return undefined
   const [encoded = ''] = token.split('.')
   const start = Buffer.from(encoded, 'base64url').toString('utf8')
-  return toPageToken(start, question) === token ? start : null
+  if (toPageToken(start, question) !== token) throw new QueryFault(fault)
+  return start
 }
 
 /** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */

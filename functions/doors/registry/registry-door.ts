@@ -5,6 +5,7 @@ import { type ChangeLog, createChangeLog } from '../../changes/changes.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { DoorLimits } from '../entry/door-limits.ts'
 import {
+  type Answered,
   createReadDoor,
   QueryFault,
   readPageToken,
@@ -22,10 +23,10 @@ const DEFAULT_PAGE = 30
 const MOST_PAGE = 100
 /** A page may be asked for with other filters than the one before: names keep their order. */
 const CURSOR_OF = 'servers'
+const BAD_CURSOR = 'cursor: expected the nextCursor of a page before.'
 const NOT_FOUND = 'Server not found'
 
 type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
-type Answered = { body: unknown } | { status: number; error: string }
 type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
 
 /**
@@ -74,7 +75,7 @@ async function listServers(
 ): Promise<Answered> {
   const query = readQuery(search, LIST_PARAMETERS)
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const after = readCursor(query.text('cursor'))
+  const after = readPageToken(query.text('cursor'), CURSOR_OF, BAD_CURSOR)
   const since = readInstant(query.text('updated_since'))
   // Who asks what changed has copies, and must hear of those that left.
   const withDeleted = query.flag('include_deleted') ?? since !== undefined
@@ -96,20 +97,10 @@ async function listServers(
       servers: page.map(({ entry }) => entry),
       metadata: {
         count: page.length,
-        ...(fitting.length > limit &&
-          last !== undefined && {
-            nextCursor: toPageToken(last.name, CURSOR_OF),
-          }),
+        ...(fitting.length > limit && last && { nextCursor: toPageToken(last.name, CURSOR_OF) }),
       },
     },
   }
-}
-
-function readCursor(token: string | undefined): string | undefined {
-  if (token === undefined) return undefined
-  const name = readPageToken(token, CURSOR_OF)
-  if (name === null) throw new QueryFault('cursor: expected the nextCursor of a page before.')
-  return name
 }
 
 /** The day it was added or left, or a later change; whose time nobody knows may have changed just now. */

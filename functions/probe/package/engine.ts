@@ -71,19 +71,17 @@ async function keepsBounds(engine: Engine): Promise<boolean> {
   return !/^true v1$/m.test(output)
 }
 
-export interface EngineAnswer {
-  /** Exit code; null where it was killed, or could not be started. */
-  code: number | null
-  output: string
-}
-
-/** One command of an engine or a package manager, in words that no shell reads. Never rejects. */
+/**
+ * One command of an engine or a package manager, in words that no shell reads. Never rejects.
+ *
+ * @returns its exit code, null where it was killed, or could not be started
+ */
 export function askEngine(
   engine: Pick<Engine, 'path' | 'env'> & { name: string; cwd?: string },
   args: string[],
   ms: number,
   signal?: AbortSignal,
-): Promise<EngineAnswer> {
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
     // A group of its own: Ctrl-C is for us, and we end what we began.
     const child = spawn(engine.path, args, {

@@ -17,21 +17,15 @@ import { openStdio, probeStdio, type StdioSession } from './probe-stdio.ts'
 import { asNobody, toSandboxArgs, watchSandbox } from './sandbox.ts'
 
 /** What one package may take. Milliseconds and bytes. */
-export interface PackageLimits {
+export const PACKAGE_LIMITS = {
   /** An image, or a package with all it needs. */
-  fetchMs: number
-  fetchBytes: number
-  /** The whole handshake of a program. */
-  runMs: number
-  bytes: number
-}
-
-export const PACKAGE_LIMITS: PackageLimits = {
   fetchMs: 300_000,
   fetchBytes: 1024 ** 3,
+  /** The whole handshake of a program. */
   runMs: 45_000,
   bytes: 4 * 1024 * 1024,
 }
+export type PackageLimits = typeof PACKAGE_LIMITS
 
 /** Removing a container, asking about an image. */
 const HOUSEKEEPING_MS = 30_000

@@ -13,15 +13,7 @@ import {
 import { SqliteError } from '../schema/store-error.ts'
 import type { Answer, Order, Query } from './thread.ts'
 
-export interface SqliteConnection {
-  query(query: Query): Promise<Rows>
-  /**
-   * Waits for its turn and holds the connection until the returned function is called. Transactions
-   * span several orders; without turns a click could be acknowledged inside one that rolls back.
-   */
-  acquire(): Promise<() => void>
-  close(): Promise<void>
-}
+type SqliteConnection = Awaited<ReturnType<typeof openSqliteThread>>
 
 export interface Rows {
   rows: unknown[]
@@ -30,12 +22,9 @@ export interface Rows {
 
 const CLOSED = 'The store is closed'
 
-interface Waiter {
-  resolve: (rows: Rows) => void
-  reject: (error: Error) => void
-}
+type Waiter = Pick<PromiseWithResolvers<Rows>, 'resolve' | 'reject'>
 
-export async function openSqliteThread(file: string): Promise<SqliteConnection> {
+export async function openSqliteThread(file: string) {
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: file })
   const waiting = new Map<number, Waiter>()
   const failAll = (error: Error) => {
@@ -61,7 +50,11 @@ export async function openSqliteThread(file: string): Promise<SqliteConnection> 
   const acquire = createTurns()
   await order({ sql: 'SELECT 1', parameters: [] })
   return {
-    query: order,
+    query: (query: Query) => order(query),
+    /**
+     * Waits for its turn and holds the connection until the returned function is called. Transactions
+     * span several orders; without turns a click could be acknowledged inside one that rolls back.
+     */
     acquire,
     close: async () => {
       const release = await acquire()
@@ -81,7 +74,6 @@ export function readErrcode(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
 }
 
-/** First come, first served. */
 function createTurns(): () => Promise<() => void> {
   let last: Promise<void> = Promise.resolve()
   return async () => {

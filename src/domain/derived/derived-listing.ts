@@ -33,7 +33,7 @@ export interface DerivedListing {
   /** Markdown source of the description; foreign text. */
   description: string
   status: Status
-  buy: BuyVerdict
+  buy: ReturnType<typeof judgeBuy>
   trust: TrustVerdict
   isLiveTested: boolean
   /** Of the last 90 days. */
@@ -184,16 +184,11 @@ function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   return { ...facts, url: place(facts.url), sources }
 }
 
-export interface BuyVerdict {
-  buy: Buy
-  /** Why the relay does not take it; null when it does. */
-  reason: string | null
-}
-
-/** What the call relay takes, and why not otherwise. */
-export function judgeBuy(facts: ListingFacts, rules: UrlRules): BuyVerdict {
+/** What the call relay takes; `reason` says why not otherwise. */
+export function judgeBuy(facts: ListingFacts, rules: UrlRules) {
   const reason = findRelayFault(facts, rules)
-  return reason === null ? { buy: 'relay_x402', reason } : { buy: 'link_out', reason }
+  const buy: Buy = reason === null ? 'relay_x402' : 'link_out'
+  return { buy, reason }
 }
 
 function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {

@@ -8,27 +8,10 @@ import { kitPath } from '../wire/links.ts'
 import { KINDS, type Kind } from '../wire/vocabulary.ts'
 import { toOwnSummary, toServerCard } from './cards/own-cards.ts'
 
-/**
+/*
  * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier carries
  * our own domain: a seller's would claim the seller's authority.
  */
-export interface CatalogEntry {
-  identifier: string
-  displayName: string
-  type: string
-  description: string
-  url?: string
-  data?: object
-  representativeQueries: string[]
-}
-
-/** A listing's entry, with terms of a namespace that its context binds. */
-interface ListingEntry extends CatalogEntry {
-  '@context': { directory: string }
-  tags: readonly string[]
-  [term: `directory:${string}`]: string | readonly string[]
-}
-
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
 export const REGISTRY_TYPE = 'application/ai-registry+json'
@@ -39,11 +22,7 @@ export const KIT_TYPE = 'application/vnd.agent-kit+json'
  * Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing.
  * @param topics what most of our listings are about, at most four
  */
-export function toOwnEntries(
-  baseUrl: string,
-  site: SiteNames,
-  topics: readonly string[],
-): CatalogEntry[] {
+export function toOwnEntries(baseUrl: string, site: SiteNames, topics: readonly string[]) {
   const queries = [
     'find an API that does a task',
     ...topics.map((topic) => `services for ${topic.toLowerCase()}`),
@@ -63,8 +42,11 @@ export function toOwnEntries(
   ]
 }
 
-/** A listing as an entry whose `url` or `data` is a document of the very `type` it names. */
-export function toArdEntry(view: ListingView, baseUrl: string): ListingEntry {
+/**
+ * A listing as an entry whose `url` or `data` is a document of the very `type` it names, with terms
+ * of a namespace that its context binds.
+ */
+export function toArdEntry(view: ListingView, baseUrl: string) {
   const type = typeOf(view)
   const entry = {
     '@context': { directory: toOwnNamespace(baseUrl) },

@@ -4,14 +4,14 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import { trustScoreOf } from '../derived/derived-listing.ts'
 import { judgePolicy, type Policy } from '../derived/policy.ts'
 import { type Gone, toGoneText } from '../derived/tombstone.ts'
-import type { InvokeEntry } from '../listing/invoke.ts'
+import type { InvokeEntry, Setting } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { listingPath } from '../wire/links.ts'
+import { present } from '../wire/parse-json.ts'
 import { toMetaKey, toReverseHost, toSlug } from './cards/own-cards.ts'
 
-/** The registry's own bounds (its API of 2025-12-01). */
-const MOST_DESCRIPTION = 100
-const MOST_TITLE = 100
+/** The registry's own bound of a title and a description (its API of 2025-12-01). */
+const MOST_TEXT = 100
 /** What stands where the seller's version is unknown: the registry's shape demands one. */
 export const UNKNOWN_VERSION = '0.0.0'
 
@@ -71,8 +71,8 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryR
     entry: {
       server: {
         name,
-        description: cutText(facts.summary, MOST_DESCRIPTION),
-        title: cutText(facts.name, MOST_TITLE),
+        description: cutText(facts.summary, MOST_TEXT),
+        title: cutText(facts.name, MOST_TEXT),
         version,
         websiteUrl: facts.url,
         ...(remotes.length > 0 && { remotes }),
@@ -105,8 +105,8 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
     entry: {
       server: {
         name,
-        description: cutText(facts?.summary ?? statusMessage, MOST_DESCRIPTION),
-        ...(facts !== undefined && { title: cutText(facts.name, MOST_TITLE) }),
+        description: cutText(facts?.summary ?? statusMessage, MOST_TEXT),
+        ...(facts !== undefined && { title: cutText(facts.name, MOST_TEXT) }),
         version,
       },
       _meta: {
@@ -134,13 +134,6 @@ export function toServerName(
   }
 }
 
-type Setting = {
-  name: string
-  description?: string | undefined
-  required?: boolean | undefined
-  secret?: boolean | undefined
-}
-
 function toRemote(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp') return []
   const { transport: type, url, headers } = entry
@@ -163,11 +156,6 @@ function toPackage(entry: InvokeEntry): object[] {
   ]
 }
 
-function toInput({ name, description, required = false, secret = false }: Setting): object {
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    isRequired: required,
-    isSecret: secret,
-  }
+function toInput({ name, description, required, secret }: Setting): object {
+  return { name, ...present({ description }), isRequired: required, isSecret: secret }
 }

@@ -7,19 +7,13 @@ const SettingsSchema = v.union([
   v.object({ mcpServers: v.record(v.string(), v.looseObject({})) }),
 ])
 
-/** A link that puts a server into a client, and whether something is left to fill in. */
-export interface AddLink {
-  label: string
-  url: string
-  isUnfinished: boolean
-}
-
 /**
- * Links of the clients that document one, made of the very configuration that is shown to copy.
+ * Links that put a server into a client, of the clients that document one: made of the very
+ * configuration that is shown to copy, and whether something is left to fill in.
  *
  * @example toAddLinks(kit) → [{ label: 'Cursor', url: 'cursor://anysphere.cursor-deeplink/mcp/install?name=…', … }, …]
  */
-export function toAddLinks({ snippets }: Pick<KitView, 'snippets'>): AddLink[] {
+export function toAddLinks({ snippets }: Pick<KitView, 'snippets'>) {
   return [
     toLink('Cursor', snippets.cursor, (name, config) => {
       const query = new URLSearchParams({ name, config: toBase64(config) })
@@ -36,7 +30,7 @@ function toLink(
   label: string,
   snippet: string | undefined,
   toUrl: (name: string, config: object) => string,
-): AddLink | null {
+) {
   const settings = v.safeParse(SettingsSchema, parseJson(snippet ?? ''))
   if (!settings.success) return null
   const { output } = settings

@@ -43,17 +43,10 @@ export const TEXT_RULES = [
 /** Beside the rules: what a reader cannot see is found where the text is read. */
 export const HIDDEN_RULE = { id: 'hidden', says: 'holds characters that nobody can see' } as const
 
-export interface SuspiciousText {
-  /** Of the tool or skill. */
-  name: string
-  rule: string
-  says: string
-}
-
 type Told = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
 
-/** One for each tool or skill that a rule finds. */
-export function findSuspiciousTexts(told: readonly Told[]): SuspiciousText[] {
+/** One for each tool or skill that a rule finds, by its name. */
+export function findSuspiciousTexts(told: readonly Told[]) {
   return told.flatMap((each) => {
     const isHidden = 'hidden' in each && each.hidden === true
     const rule = isHidden

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
 import { readMppTerms, toMppTerm } from '../probe/read/mpp-terms.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
-import { PAYMENT_HEADERS, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
+import { paymentsIn, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
 import { toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { isJsonObject, parseJson } from '../wire/parse-json.ts'
 import {
@@ -23,7 +23,6 @@ export const ExpectationSchema = v.strictObject({
   max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
 })
 
-const MOST_HEADER = 128 * 1024
 const WRITING = `${EXPECT_HEADER}: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05`
 
 /**
@@ -49,10 +48,9 @@ export function parseExpectation(raw: RawHeaders): Expectation | null | string {
 
 /** The payment a request carries, where it carries one: every word of it must be as expected. */
 export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
-  const credentials = valuesOf(raw, 'authorization').filter((value) => /^payment\s/i.test(value))
-  return [...PAYMENT_HEADERS.flatMap((name) => valuesOf(raw, name)), ...credentials]
-    .map((value) => parseBase64Json(value.replace(/^payment\s+/i, ''), MOST_HEADER))
-    .flatMap((payment) => readPayment(payment).flatMap((each) => judgeOffer(each, expectation)))
+  return paymentsIn(raw)
+    .flatMap((payment) => readPayment(parseBase64Json(payment)))
+    .flatMap((each) => judgeOffer(each, expectation))
 }
 
 /**
@@ -60,9 +58,7 @@ export function judgePayment(raw: RawHeaders, expectation: Expectation): Differe
  * Each of these places must offer one way to pay that is as expected; its payment is judged again.
  */
 export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectation): Difference[] {
-  const header = valuesOf(raw, 'payment-required').map((value) =>
-    parseBase64Json(value, MOST_HEADER),
-  )
+  const header = valuesOf(raw, 'payment-required').map((value) => parseBase64Json(value))
   const mpp = readMppTerms({
     ...{ status: 402, body: '', cut: null, ms: 0 },
     headers: new Map([['www-authenticate', valuesOf(raw, 'www-authenticate')]]),

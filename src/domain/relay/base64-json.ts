@@ -1,5 +1,8 @@
 import { parseJson } from '../wire/parse-json.ts'
 
+/** Characters of a payment header that are read: what the relay passes in all. */
+export const MOST_HEADER = 128 * 1024
+
 /**
  * JSON in base64 or base64url, as payment headers carry it.
  *
@@ -7,7 +10,7 @@ import { parseJson } from '../wire/parse-json.ts'
  * @returns undefined for anything else
  * @example parseBase64Json('eyJhIjoxfQ', 100) → { a: 1 }
  */
-export function parseBase64Json(text: string | undefined, maxLength: number): unknown {
+export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADER): unknown {
   if (text === undefined || text.length > maxLength) return undefined
   try {
     const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))

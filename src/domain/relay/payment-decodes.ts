@@ -1,9 +1,6 @@
 import * as v from 'valibot'
 import { parseBase64Json } from './base64-json.ts'
-import { PAYMENT_HEADERS, type RawHeaders, valuesOf } from './relayed-headers.ts'
-
-/** Characters of a payment header that are decoded: what the relay passes in all. */
-const MOST_HEADER = 128 * 1024
+import { paymentsIn, type RawHeaders } from './relayed-headers.ts'
 
 const word = v.pipe(v.string(), v.minLength(1))
 const terms = { scheme: word, network: word }
@@ -30,11 +27,5 @@ const PaymentSchema = v.union([
  * @example paymentDecodes(['X-PAYMENT', 'made-up']) → false
  */
 export function paymentDecodes(raw: RawHeaders): boolean {
-  return [...PAYMENT_HEADERS, 'authorization'].some((name) =>
-    valuesOf(raw, name).some((value) => {
-      if (name === 'authorization' && !/^payment\s/i.test(value)) return false
-      const encoded = value.replace(/^payment\s+/i, '')
-      return v.is(PaymentSchema, parseBase64Json(encoded, MOST_HEADER))
-    }),
-  )
+  return paymentsIn(raw).some((payment) => v.is(PaymentSchema, parseBase64Json(payment)))
 }

@@ -75,6 +75,13 @@ export function carriesPayment(raw: RawHeaders): boolean {
   return PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) || paysByAuthorization(raw)
 }
 
+/** What a request carries of payments, as sent, without the scheme that `Authorization` has before it. */
+export function paymentsIn(raw: RawHeaders): string[] {
+  const credentials = valuesOf(raw, 'authorization').filter((value) => /^payment\s/i.test(value))
+  const payments = [...PAYMENT_HEADERS.flatMap((name) => valuesOf(raw, name)), ...credentials]
+  return payments.map((value) => value.replace(/^payment\s+/i, ''))
+}
+
 function paysByAuthorization(raw: RawHeaders): boolean {
   return valuesOf(raw, 'authorization').some((value) => /^payment\s/i.test(value))
 }

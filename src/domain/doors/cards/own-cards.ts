@@ -55,17 +55,8 @@ const MOST_DESCRIPTION = 100
 /** Revisions `/mcp` speaks, newest first. */
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26']
 
-interface ServerCard {
-  $schema: string
-  name: string
-  version: string
-  title: string
-  description: string
-  remotes: { type: string; url: string; supportedProtocolVersions?: string[] }[]
-}
-
 /** `/mcp/server-card`: our own server, as the server-card extension describes one. */
-export function toOwnServerCard(baseUrl: string, site: SiteNames): ServerCard {
+export function toOwnServerCard(baseUrl: string, site: SiteNames) {
   return {
     $schema: CARD_SCHEMA,
     name: `${toReverseHost(baseUrl)}/${site.short_name.toLowerCase()}`,
@@ -79,7 +70,7 @@ export function toOwnServerCard(baseUrl: string, site: SiteNames): ServerCard {
 }
 
 /** The card of a listed server with a remote endpoint; null for one that only comes as a package. */
-export function toServerCard(view: ListingView, baseUrl: string): ServerCard | null {
+export function toServerCard(view: ListingView, baseUrl: string) {
   const remotes = view.invoke.flatMap((entry) =>
     entry.kind === 'mcp' ? [{ type: entry.transport, url: entry.url }] : [],
   )

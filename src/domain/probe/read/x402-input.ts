@@ -17,11 +17,10 @@ const QUERY = ['queryParams', 'query_params', 'query', 'params']
 const MAX_PARAMS = 40
 /** A description of an input that is larger is read by nobody. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
-const MAX_HEADER_LENGTH = 128 * 1024
 
 export function readX402Input(answer: ProbeAnswer): SeenInput {
   const header = headerOf(answer, 'payment-required')
-  const said = header === undefined ? jsonOf(answer) : parseBase64Json(header, MAX_HEADER_LENGTH)
+  const said = header === undefined ? jsonOf(answer) : parseBase64Json(header)
   const { method: _, ...input } = toSeenInput(said)
   return input
 }

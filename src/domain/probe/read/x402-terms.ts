@@ -9,9 +9,6 @@ import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 /** Offers read from one 402; the rest is cut, and the sight says so. */
 export const MAX_TERMS = 50
 
-/** As many header bytes as one message may have, in base64. */
-const MAX_HEADER_LENGTH = 128 * 1024
-
 const units = v.pipe(v.string(), v.regex(/^\d{1,40}$/))
 const short = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
@@ -38,7 +35,7 @@ export type ReadTerms =
 export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   if (header !== undefined) {
-    const value = parseBase64Json(header, MAX_HEADER_LENGTH)
+    const value = parseBase64Json(header)
     if (!isJsonObject(value)) return missing('a PAYMENT-REQUIRED header that is no base64 JSON')
     return readOffers(value, '2', 'the PAYMENT-REQUIRED header')
   }
