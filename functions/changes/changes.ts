@@ -12,6 +12,7 @@ import {
   toCursorText,
 } from '../../src/domain/changes/change-log.ts'
 import { InstantSchema } from '../../src/domain/trust/instant.ts'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { findNameErrors, type InputError, toQueryError } from '../http/problem.ts'
@@ -66,7 +67,7 @@ async function readChanges(
   if (start === null) return null
   const changes = await log.rows(head, start.after, last, limit).catch((error: unknown) => {
     // A build removed the part a moment ago: the log has become shorter than what was asked for.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   })
   if (changes === null) return null

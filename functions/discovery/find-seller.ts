@@ -1,5 +1,6 @@
 import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi-operations.ts'
 import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
+import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Asker } from '../probe/ask.ts'
@@ -9,7 +10,7 @@ const PLACES: Record<DiscoveryFile, readonly string[]> = {
   openapi: ['/openapi.json', '/.well-known/openapi.json'],
   llms_txt: ['/llms.txt'],
   x402_manifest: ['/.well-known/x402', '/.well-known/x402.json'],
-  agent_card: ['/.well-known/agent-card.json', '/.well-known/agent.json'],
+  agent_card: CARD_PATHS,
   ard: ['/.well-known/ard.json'],
 }
 

@@ -2,28 +2,32 @@ import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
 
 /** Resolvers to ask instead of the system's. */
-export const dnsServers = v.optional(
-  v.pipe(
-    v.string(),
-    v.transform((text) => text.split(',').map((part) => part.trim())),
-    v.check(
-      (parts) => parts.every(isServerAddress),
-      'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
-    ),
-  ),
+export const dnsServers = commaList(
+  isServerAddress,
+  'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
 )
 
 /** Host names, `*.name` and blocks of addresses; a block of everything is a slip. */
-export const privateHosts = v.optional(
-  v.pipe(
-    v.string(),
-    v.transform((text) => text.split(',').map((part) => part.trim().toLowerCase())),
-    v.check(
-      (parts) => parts.every(isPrivatePattern),
-      'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
-    ),
-  ),
+export const privateHosts = commaList(
+  isPrivatePattern,
+  'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
 )
+
+function commaList(isPart: (part: string) => boolean, message: string) {
+  const split = v.transform((text: string) =>
+    text
+      .toLowerCase()
+      .split(',')
+      .map((part) => part.trim()),
+  )
+  return v.optional(
+    v.pipe(
+      v.string(),
+      split,
+      v.check((parts) => parts.every(isPart), message),
+    ),
+  )
+}
 
 function isPrivatePattern(text: string): boolean {
   const [address = '', bits] = text.split('/')

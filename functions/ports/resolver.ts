@@ -2,6 +2,7 @@ import { promises as dns } from 'node:dns'
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import {
   type AddressLookup,
   createAddressLookup,
@@ -92,8 +93,7 @@ async function txtOrNone(resolver: dns.Resolver, host: string): Promise<string[]
   try {
     return await resolver.resolveTxt(host)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOTFOUND' || code === 'ENODATA') return []
+    if (['ENOTFOUND', 'ENODATA'].includes(codeOf(error))) return []
     throw error
   }
 }

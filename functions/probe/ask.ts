@@ -3,6 +3,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { createGuardedConnector, type GuardOptions } from '../call/guard.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import { toFailure } from './failure.ts'
@@ -167,9 +168,7 @@ async function decode(
   try {
     return { body: toText(await decoder(bytes, { maxOutputLength })), cut }
   } catch (error) {
-    const isLarge =
-      error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    return { body: '', cut: isLarge ? 'size' : 'broken' }
+    return { body: '', cut: codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'size' : 'broken' }
   }
 }
 

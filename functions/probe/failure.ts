@@ -1,4 +1,5 @@
 import type { ProbeFailure } from '../../src/domain/probe/read/probe-answer.ts'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { AddressRefusedError, OwnAddressError } from '../call/guard.ts'
 
 /** Error codes of Node, its resolver and undici, and what each says of the seller or of us. */
@@ -46,11 +47,6 @@ export function toFailure(error: unknown): { failure: ProbeFailure; detail: stri
   return { failure: 'own_network', detail: code || 'an error without a code' }
 }
 
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
-}
-
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
@@ -66,10 +62,7 @@ function firstOf(error: unknown): unknown {
 function isOfResolver(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('syscall' in error && /^(?:query|getaddrinfo)/.test(String(error.syscall))) return true
-  return (
-    'code' in error &&
-    /^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ENONAME)/.test(String(error.code))
-  )
+  return /^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ENONAME)/.test(codeOf(error))
 }
 
 function isOfTls(code: string): boolean {

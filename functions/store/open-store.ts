@@ -5,12 +5,9 @@ import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { up as baseline } from './migrations/0001-baseline.ts'
-import { up as access } from './migrations/0002-access.ts'
-import { up as contractProofs } from './migrations/0003-contract-proofs.ts'
-import { up as jobs } from './migrations/0004-jobs.ts'
+import { addColumns, up as baseline, createTables } from './migrations/0001-baseline.ts'
+import { ACCESS, addJobs, CONTRACT_PROOFS, MOVES } from './migrations/0002-to-0006.ts'
 import { up as months } from './migrations/0005-months.ts'
-import { up as moves } from './migrations/0006-moves.ts'
 import { up as watches } from './migrations/0007-watches.ts'
 import { up as schemes } from './migrations/0008-schemes.ts'
 import { toJsonRows } from './schema/click.ts'
@@ -21,11 +18,11 @@ import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 /** A migration once released is never edited: a change is a new number. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-baseline': { up: baseline },
-  '0002-access': { up: access },
-  '0003-contract-proofs': { up: contractProofs },
-  '0004-jobs': { up: jobs },
+  '0002-access': { up: (db) => createTables(db, ACCESS) },
+  '0003-contract-proofs': { up: (db) => addColumns(db, CONTRACT_PROOFS) },
+  '0004-jobs': { up: addJobs },
   '0005-months': { up: months },
-  '0006-moves': { up: moves },
+  '0006-moves': { up: (db) => addColumns(db, MOVES) },
   '0007-watches': { up: watches },
   '0008-schemes': { up: schemes },
 }

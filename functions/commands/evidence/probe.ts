@@ -103,8 +103,7 @@ export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
 
 /** `evidence/<prefix>/<slug>.json` of a listing. */
 function evidenceFileOf(contentDir: string, id: string): string {
-  const dot = id.indexOf('.')
-  return join(contentDir, 'evidence', id.slice(0, dot), `${id.slice(dot + 1)}.json`)
+  return join(contentDir, 'evidence', `${id.replace('.', '/')}.json`)
 }
 
 /**
@@ -130,7 +129,6 @@ async function writeEvidenceFile(contentDir: string, id: string, evidence: Evide
   await rename(`${file}.part`, file)
 }
 
-/** @example toText({ probes: [] }) → '{\n  "probes": []\n}\n' */
 function toText(evidence: Evidence): string {
   const sorted = Object.fromEntries(
     ORDER.flatMap((name) => (evidence[name] === undefined ? [] : [[name, evidence[name]]])),

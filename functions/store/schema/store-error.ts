@@ -1,3 +1,5 @@
+import { codeOf } from '../../../src/domain/wire/operator-error.ts'
+
 /** A statement SQLite refused, carried over from its thread with SQLite's own (extended) code. */
 export class SqliteError extends Error {
   override name = 'SqliteError'
@@ -30,35 +32,24 @@ const POSTGRES_RETRYABLE = new Set(['40001', '40P01'])
 /** Classes of SQLSTATE that speak of the query, not of the server's health. */
 const POSTGRES_OUR_FAULT = /^(?:0[A-F]|2[0-9A-F]|3[0-9A-F]|42|44)/
 
+const CONNECTION_LOST =
+  /^\w*Error: (?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after|The store )/
+
 /** True when the store is down, full, locked or read-only, so that 503 is the honest answer. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof SqliteError) return SQLITE_UNAVAILABLE.has(error.errcode & 0xff)
-  const code = readCode(error)
-  if (code !== null && /^[0-9A-Z]{5}$/.test(code)) return !POSTGRES_OUR_FAULT.test(code)
+  const code = codeOf(error)
+  if (/^[0-9A-Z]{5}$/.test(code)) return !POSTGRES_OUR_FAULT.test(code)
   // pg has plain errors for a connection that ended or could not be made in time.
-  return code !== null ? /^E[A-Z]+$/.test(code) : isConnectionMessage(error)
+  return code !== '' ? /^E[A-Z]+$/.test(code) : CONNECTION_LOST.test(String(error))
 }
 
 export function isUniqueViolation(error: unknown): boolean {
   if (error instanceof SqliteError) return SQLITE_UNIQUE.has(error.errcode)
-  return readCode(error) === POSTGRES_UNIQUE
+  return codeOf(error) === POSTGRES_UNIQUE
 }
 
 /** Worth one more run of the same transaction. */
 export function isRetryable(error: unknown): boolean {
-  return isUniqueViolation(error) || POSTGRES_RETRYABLE.has(readCode(error) ?? '')
-}
-
-function readCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null
-  return typeof error.code === 'string' ? error.code : null
-}
-
-function isConnectionMessage(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after|The store )/.test(
-      error.message,
-    )
-  )
+  return isUniqueViolation(error) || POSTGRES_RETRYABLE.has(codeOf(error))
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createOperationSchema, type Operation, placeholdersOf } from '../listing/operation.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { isJsonObject, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 
 /** What a listing's evidence holds at most; a longer description is cut and says so. */
@@ -17,6 +17,7 @@ export interface DescribedApi {
 }
 
 const schema = createOperationSchema({ allowPrivate: false })
+const ExampleSchema = v.union([v.string(), v.number(), v.boolean()])
 
 /**
  * A seller's OpenAPI document (3.x, JSON) as operations on its own origin: what stands elsewhere is
@@ -59,18 +60,11 @@ function readPath(url: string, item: Record<string, unknown>): Operation[] {
     const operation = item[method.toLowerCase()]
     if (!isJsonObject(operation)) return []
     const params = [...shared, ...listOf(operation.parameters)].flatMap(readParam)
-    const description = textOf(operation.summary) ?? textOf(operation.description)
+    const description = textOf(operation.summary) ?? textOf(operation.description) ?? undefined
     const body = method === 'GET' ? undefined : readBody(operation.requestBody)
-    return [
-      {
-        method,
-        url,
-        ...(description === null ? {} : { description }),
-        ...readPrice(operation['x-payment-info']),
-        ...withPlaces(url, params),
-        ...(body === undefined ? {} : { body }),
-      },
-    ]
+    const price = readPrice(operation['x-payment-info'])
+    const places = withPlaces(url, params)
+    return [{ method, url, ...present({ description }), ...price, ...places, ...present({ body }) }]
   })
 }
 
@@ -84,16 +78,14 @@ function readParam(value: unknown): Params {
   const description = textOf(value.description)
   const own = isJsonObject(value.schema) ? value.schema : {}
   const example = value.example ?? own.example
-  const isExample = ['string', 'number', 'boolean'].includes(typeof example)
   return [
     {
       name,
       in: place,
-      ...(value.required === true || place === 'path' ? { required: true } : {}),
-      ...(description === null ? {} : { description }),
-      ...(typeof own.type === 'string' ? { schema: { type: own.type } } : {}),
-      // Judged by the schema below; a value of another type was filtered here.
-      ...(isExample ? { example: example as string | number | boolean } : {}),
+      ...((value.required === true || place === 'path') && { required: true }),
+      ...(description !== null && { description }),
+      ...(typeof own.type === 'string' && { schema: { type: own.type } }),
+      ...(v.is(ExampleSchema, example) && { example }),
     },
   ]
 }
@@ -115,8 +107,8 @@ function readBody(value: unknown): Operation['body'] {
   const isPlain = isJsonObject(shape) && !JSON.stringify(shape).includes('"$ref"')
   return {
     content_type: 'application/json',
-    ...(isPlain ? { schema: shape } : {}),
-    ...(isJsonObject(example) ? { example } : {}),
+    ...(isPlain && { schema: shape }),
+    ...(isJsonObject(example) && { example }),
   }
 }
 

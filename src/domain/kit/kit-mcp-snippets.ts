@@ -1,3 +1,4 @@
+import { quoteForShell } from './kit-http-snippets.ts'
 import type { KitInvoke } from './kit-invoke.ts'
 
 /**
@@ -132,7 +133,7 @@ function headersIn({ headers }: Remote): { headers?: Named } {
 function toDownload(invoke: readonly KitInvoke[]): Record<string, string> {
   const bundle = invoke.find((entry) => entry.kind === 'mcp_package' && entry.registry === 'mcpb')
   if (bundle?.kind !== 'mcp_package') return {}
-  const url = `'${bundle.identifier.replaceAll("'", "'\\''")}'`
+  const url = quoteForShell(bundle.identifier)
   return { curl: `# Then open the bundle with your MCP client.\ncurl -fLO ${url}\n` }
 }
 

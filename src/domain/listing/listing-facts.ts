@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { listOf } from '../wire/shapes.ts'
-import { COSTS, type DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
+import { COSTS, DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
 import { createAuthSchema } from './auth.ts'
 import { normalizePayout, PayoutSchema } from './caip-account.ts'
 import { CalendarDateSchema } from './calendar-date.ts'
@@ -71,14 +71,7 @@ export function createListingFactsSchema(rules: UrlRules) {
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
 
 function discoverySchema(rules: UrlRules) {
-  const file = v.optional(urlSchema(rules))
-  return v.strictObject({
-    openapi: file,
-    llms_txt: file,
-    x402_manifest: file,
-    agent_card: file,
-    ard: file,
-  } satisfies Record<(typeof DISCOVERY_FILES)[number], unknown>)
+  return v.strictObject(v.entriesFromList(DISCOVERY_FILES, v.optional(urlSchema(rules))))
 }
 
 function sourcesSchema(rules: UrlRules) {

@@ -25,11 +25,8 @@ export const ToolSchema = v.strictObject({
 
 /** A tool as people write it down: its schema may come from a machine that looked. */
 const WrittenToolSchema = v.strictObject({
-  name: ToolNameSchema,
-  description: longText,
+  ...v.omit(ToolSchema, ['title', 'hidden']).entries,
   input_schema: v.optional(schema),
-  read_only: flag,
-  destructive: flag,
 })
 
 export const SkillSchema = v.strictObject({
