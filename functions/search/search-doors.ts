@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type H3Event, HTTPResponse } from 'h3'
+import type { PageAnswer } from '../../src/domain/search/search-response.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -121,8 +122,9 @@ function toText(header: string | string[] | undefined): string | undefined {
 /** The same search for a page rendered on demand: the parsed answer, or the problems found. */
 export function createPageSearch(parts: SearchParts) {
   const search = createReleaseSearch(parts, 'web')
-  return (rawQuery: string): unknown => {
+  return (rawQuery: string): PageAnswer => {
     const reply = search(rawQuery, { page: 'submitted' })
+    // Typed `any` by `JSON.parse`: our own search wrote these bytes.
     return reply.status === 200
       ? JSON.parse(new TextDecoder().decode(reply.body))
       : { problems: reply.problems }

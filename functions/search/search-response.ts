@@ -6,11 +6,11 @@ import {
   RAILS,
 } from '../../src/domain/wire/vocabulary.ts'
 import { BODY_ENDING, BODY_PREFIX } from '../../src/search/index/body-records.ts'
+import { valueAt } from '../../src/search/index/coded-column.ts'
 import { readBody } from '../../src/search/index/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
-import { valueAt } from '../../src/search/numbers/coded-column.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'

@@ -6,8 +6,8 @@ import {
   STORED_HEADER_BYTES,
   writeStoredHeader,
 } from '../../src/search/index/body-records.ts'
+import { joinCrc32 } from '../../src/search/index/crc32.ts'
 import { readRecord } from '../../src/search/index/index-rows.ts'
-import { joinCrc32 } from '../../src/search/numbers/crc32.ts'
 import { type SearchResponseInput, startBytes, writeFull } from './search-response.ts'
 
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)

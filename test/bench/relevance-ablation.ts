@@ -64,10 +64,6 @@ const ABLATIONS: readonly Ablation[] = [
     name: 'starts of words, for the last one',
     edit: ['query/query-units.ts', 'guess.isLast && !isEveryday', 'false && !isEveryday'],
   },
-  {
-    name: 'a number behind a word (`gpt4`)',
-    edit: ['query/query-units.ts', '= NUMBERED.exec(word) ??', '='],
-  },
   { name: 'related words', lists: ['related'] },
   { name: 'stop words', lists: ['stop'] },
   { name: 'words too common to tell listings apart', lists: ['generic'] },

@@ -26,10 +26,9 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   // Reads schemas instead of compiling them: nothing foreign becomes code.
   'src/domain/json-schema': { ours: ['src/domain/wire'], packages: ['@cfworker/json-schema'] },
   // Rooms of the search, each on the ones before; none uses a Node built-in, so that any host can.
-  'src/search/numbers': { ours: [], packages: [] },
-  'src/search/words': { ours: ['src/domain', 'src/search/numbers'], packages: [] },
+  'src/search/words': { ours: ['src/domain'], packages: [] },
   'src/search/index': {
-    ours: ['src/domain', 'src/search/numbers', 'src/search/words'],
+    ours: ['src/domain', 'src/search/words'],
     packages: ['fflate', 'valibot'],
   },
   'src/search/query': { ours: ['src/domain', 'src/search'], packages: ['@orama/orama'] },

@@ -4,6 +4,7 @@ import { FoundOperationSchema } from '../kit/found-operation.ts'
 import { ListingSummarySchema } from '../views/summary-view.ts'
 import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'
+import type { ParameterProblem } from './search-parameters.ts'
 import { SearchQuerySchema } from './search-query.ts'
 import { SEARCH_FIELDS } from './search-rank.ts'
 
@@ -117,3 +118,14 @@ export const CompactResponseSchema = v.object({
   facets: SearchResponseSchema.entries.facets,
 })
 export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
+
+/** The compact answer to the search page, with what its rows and our own kits say on pages alone. */
+export interface PageResponse extends Omit<CompactResponse, 'results'> {
+  /** Each with the domain somebody registered for it, and the operation that matches best. */
+  results: (CompactRow & { domain?: string; operation?: string })[]
+  /** Absent where none match. */
+  featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
+}
+
+/** The search page's own search. */
+export type PageAnswer = PageResponse | { problems: readonly ParameterProblem[] }

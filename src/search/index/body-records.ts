@@ -10,7 +10,7 @@
  * ```
  */
 import { inflateSync } from 'fflate'
-import { crc32 } from '../numbers/crc32.ts'
+import { crc32 } from './crc32.ts'
 import { BODY_START } from './search-document.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { fieldShare, SEARCH_FIELDS, saturate } from '../../domain/search/search-rank.ts'
-import { byteNumbers, createNumberList } from '../numbers/number-list.ts'
-import { pushVarint } from '../numbers/varint.ts'
 import type { TermNumbers } from '../words/term-numbers.ts'
 import { type CollectedPostings, frequencyIn, type Statistics } from './collect-postings.ts'
+import { byteNumbers, createNumberList } from './number-list.ts'
 import {
   PADDING_BYTES,
   type Postings,
@@ -10,6 +9,7 @@ import {
   type TermIndex,
   type WordPairs,
 } from './postings.ts'
+import { pushVarint } from './varint.ts'
 import { buildWordTable } from './word-table.ts'
 
 /** Distances of three bytes and palette numbers of two are all a reader expects. */

@@ -1,7 +1,7 @@
 import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
-import { createNumberList, wholeNumbers } from '../numbers/number-list.ts'
 import type { createListingReader } from '../words/read-listings.ts'
 import type { TermNumbers } from '../words/term-numbers.ts'
+import { createNumberList, wholeNumbers } from './number-list.ts'
 import { documentFields, type SearchDocument } from './search-document.ts'
 
 /** What listings are read with: their terms are numbered alike in all parts of an index. */

@@ -1,6 +1,6 @@
-import { firstPlace } from '../numbers/first-place.ts'
-import { hashText } from '../numbers/hash-text.ts'
 import { foldText } from '../words/fold-text.ts'
+import { firstPlace } from './first-place.ts'
+import { hashText } from './hash-text.ts'
 
 /**
  * Rows by what a query may be exactly: a listing's id, its host or its whole name. Each is kept as a

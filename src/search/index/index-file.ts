@@ -14,7 +14,7 @@
  * ```
  * All numbers are little-endian; a big-endian machine is refused, as typed arrays follow the machine.
  */
-import { checksum } from '../numbers/checksum.ts'
+import { checksum } from './checksum.ts'
 import type { IndexData } from './index-shape.ts'
 
 const INDEX_FORMAT_VERSION = 10

@@ -1,6 +1,6 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
-import type { CodedColumn } from '../numbers/coded-column.ts'
 import type { WordSets } from '../words/word-sets.ts'
+import type { CodedColumn } from './coded-column.ts'
 import type { ExactTable } from './exact-table.ts'
 import type { TermIndex } from './postings.ts'
 import type { WordTable } from './word-table.ts'

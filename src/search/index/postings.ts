@@ -1,5 +1,5 @@
-import { firstPlace } from '../numbers/first-place.ts'
-import { varintAt, varintBytes } from '../numbers/varint.ts'
+import { firstPlace } from './first-place.ts'
+import { varintAt, varintBytes } from './varint.ts'
 import { countWords, findWord, type WordTable } from './word-table.ts'
 
 /**

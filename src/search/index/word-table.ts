@@ -1,5 +1,5 @@
-import { firstPlace } from '../numbers/first-place.ts'
-import { hashText } from '../numbers/hash-text.ts'
+import { firstPlace } from './first-place.ts'
+import { hashText } from './hash-text.ts'
 
 /** Words in order, findable by their text and by how they start. */
 export interface WordTable {

@@ -1,7 +1,7 @@
 import { largestOf } from '../../domain/wire/extremes.ts'
+import { firstPlace } from '../index/first-place.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { readPostings } from '../index/postings.ts'
-import { firstPlace } from '../numbers/first-place.ts'
 import type { Word } from '../words/split-text.ts'
 import { lookUpWord } from './known-term.ts'
 

@@ -1,9 +1,9 @@
 import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
+import { countUpTo } from '../index/coded-column.ts'
+import { firstPlace } from '../index/first-place.ts'
 import { bitWords, type IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
-import { countUpTo } from '../numbers/coded-column.ts'
-import { firstPlace } from '../numbers/first-place.ts'
 
 /** The filters of a query, as Orama's `where` writes them. */
 export type RowFilter = ReturnType<typeof toRowFilter>

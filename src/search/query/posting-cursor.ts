@@ -1,7 +1,7 @@
 import { inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { findPostings, findTerm, type TermIndex } from '../index/postings.ts'
-import { varintAt, varintBytes } from '../numbers/varint.ts'
+import { varintAt, varintBytes } from '../index/varint.ts'
 import type { PlanTerm } from './plan-query.ts'
 
 /** A place in the postings of one term, which lie as `Postings` says. */

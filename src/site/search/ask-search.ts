@@ -1,4 +1,4 @@
-import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
+import { type SearchResults, toResults } from './search-answer.ts'
 import { type SearchForm, toApiQuery } from './search-form.ts'
 
 /** Results, or why there are none: a sentence of the function's own. */
@@ -39,29 +39,9 @@ async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Pro
   // What a web server says of a function that is down is gone in a moment.
   isWithoutFunction = !isJson && response.status < 500
   if (!isJson) return null
+  // Typed `any`: of our own API, and of the same release as this script.
   const found = await response.json()
   return response.ok ? toResults(found) : { kind: 'refused', reason: toReason(found) }
-}
-
-interface CompactAnswer {
-  total: number
-  notes: string[]
-  facets?: SearchResults['facets']
-  results: SearchRow[]
-  /** Only where some match. */
-  featured_first_party?: OwnRow[]
-}
-
-/** Of our own API, and of the same release as this script. */
-function toResults({
-  total,
-  notes,
-  facets = {},
-  results,
-  featured_first_party = [],
-}: CompactAnswer): SearchResults {
-  const answer = { rows: results, own: featured_first_party, notes, facets }
-  return { kind: 'results', total, offset: 0, ...answer }
 }
 
 function toReason(problem: {

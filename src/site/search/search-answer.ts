@@ -1,5 +1,4 @@
-import * as v from 'valibot'
-import { CompactResponseSchema, CompactRowSchema } from '../../domain/search/search-response.ts'
+import type { PageAnswer, PageResponse } from '../../domain/search/search-response.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** Our own kits that match have no price and no score. */
@@ -41,42 +40,17 @@ export type SearchAnswer =
   /** No function serves this page: a copy of the static files alone. */
   | { kind: 'unavailable' }
 
-const RefusedSchema = v.object({
-  problems: v.array(v.object({ name: v.string(), detail: v.string() })),
-})
+export function toResults(answer: PageResponse): SearchResults {
+  const { total, query, results: rows, notes, facets = {}, featured_first_party: own = [] } = answer
+  return { kind: 'results', total, offset: query.offset, rows, own, notes, facets }
+}
 
-/** The compact view, with what its rows and our own kits say on pages alone. */
-const PageResponseSchema = v.object({
-  ...CompactResponseSchema.entries,
-  results: v.array(
-    v.object({
-      ...CompactRowSchema.entries,
-      domain: v.optional(v.string()),
-      operation: v.optional(v.string()),
-    }),
-  ),
-  featured_first_party: v.optional(
-    v.array(v.pick(CompactRowSchema, ['id', 'name', 'kind', 'summary'])),
-  ),
-})
-
-export function toSearchAnswer(answer: unknown): SearchAnswer {
-  const found = v.safeParse(PageResponseSchema, answer)
-  if (found.success) {
-    const {
-      total,
-      query,
-      results: rows,
-      notes,
-      featured_first_party: own = [],
-      facets = {},
-    } = found.output
-    return { kind: 'results', total, offset: query.offset, rows, own, notes, facets }
-  }
-  const refused = v.safeParse(RefusedSchema, answer)
-  if (!refused.success) return { kind: 'unavailable' }
+/** @param answer what `createPageSearch` gives; undefined where no function stands */
+export function toSearchAnswer(answer: PageAnswer | undefined): SearchAnswer {
+  if (answer === undefined) return { kind: 'unavailable' }
+  if (!('problems' in answer)) return toResults(answer)
   return {
     kind: 'refused',
-    reasons: refused.output.problems.map(({ name, detail }) => `${name}: ${detail}`),
+    reasons: answer.problems.map(({ name, detail }) => `${name}: ${detail}`),
   }
 }
