@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { deflateBlock } from '../../src/compile/engine/write-engine.ts'
 import { packBody, partsOf, storedBlocks, unpackBody } from '../../src/search/index/body-records.ts'
-import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import { crc32, joinCrc32 } from '../../src/search/index/crc32.ts'
+import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 const bytes = fc.uint8Array({ maxLength: 300 })
