@@ -8,7 +8,12 @@ import { GoneSchema } from '../../src/domain/derived/tombstone.ts'
 import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import { type StaticFile, StaticFileSchema, toUrlPath } from '../../src/domain/wire/static-file.ts'
+import {
+  CopiesSchema,
+  type StaticFile,
+  StaticFileSchema,
+  toUrlPath,
+} from '../../src/domain/wire/static-file.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { hasDigest } from '../static/read-verified.ts'
@@ -64,6 +69,7 @@ export async function loadRelease(
   const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, (row) =>
     toUrlPath(row.file),
   )
+  const copies = await readRows(await read('data/copies.ndjson'), CopiesSchema, ({ file }) => file)
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
   const { search, operations } = openIndexes(dir)
   const publicDir = join(dir, 'public')
@@ -79,7 +85,7 @@ export async function loadRelease(
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
       site: file.texts,
-      files: createStaticFiles(publicDir, files, report),
+      files: createStaticFiles({ dir: publicDir, files, copies }, report),
       doorData: createDoorData(read),
       peers: file.peers,
       tasks: file.tasks,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
-import type { StaticFile } from '../../src/domain/wire/static-file.ts'
+import type { Copies, StaticFile } from '../../src/domain/wire/static-file.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
@@ -20,43 +20,48 @@ export interface StaticFiles {
   read(path: string): Promise<Buffer> | null
 }
 
+/** What a release publishes: its folder, and what it says of each file there. */
+export interface PublicFolder {
+  dir: string
+  /** By the address each answers on, see `toUrlPath`. */
+  files: ReadonlyMap<string, StaticFile>
+  /** What compressed neighbours hash to, by the file's path. */
+  copies: ReadonlyMap<string, Copies>
+}
+
 /**
  * A file is read and verified when it is first asked for; one that is not what was published is a
  * 500 in the log, never a short body.
- * @param files by the address each answers on, see `toUrlPath`
  */
 export function createStaticFiles(
-  dir: string,
-  files: ReadonlyMap<string, StaticFile>,
+  { dir, files, copies }: PublicFolder,
   report: ReportFailure,
 ): StaticFiles {
-  const cache = createFileCache<Wanted>(
-    ({ variant }) => variant.name,
-    ({ file, variant }) => readVerified(dir, file, variant),
-  )
+  const read = createFileCache((variant) => readVerified(dir, variant))
+  const prepare = createPreparation(copies)
+  const send = createSender(read, report)
   return {
     has: (path) => files.has(path) || findDownload(files, path) !== undefined,
     serve(req, res, path) {
       const download = findDownload(files, path)
       const file = files.get(path) ?? download
       if (file === undefined) return redirectSlash(res, path, files)
-      if (req.method === 'OPTIONS') return answerPreflight(res)
       if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      const isDownload = file === download
-      void send(req, res, { file, status: 200, read: cache.read, report, isDownload })
+      const { gz } = prepare(file)
+      const isDownload = file === download && gz !== null
+      const chosen = isDownload ? toDownload(gz) : chooseVariant(prepare(file), req)
+      void send(req, res, chosen, 200)
       return true
     },
     serveAs(req, res, path, status) {
       const file = files.get(path)
       if (file === undefined) return false
-      void send(req, res, { file, status, read: cache.read, report })
+      void send(req, res, chooseVariant(prepare(file), req), status)
       return true
     },
     read(path) {
       const file = files.get(path)
-      return file === undefined
-        ? null
-        : cache.read({ file, variant: chooseVariant(file, undefined) })
+      return file === undefined ? null : read(prepare(file).plain)
     },
   }
 }
@@ -89,55 +94,32 @@ function redirectSlash(
   return true
 }
 
-function answerPreflight(res: ServerResponse): true {
-  const headers = {
-    allow: 'GET, HEAD, OPTIONS',
-    'access-control-allow-origin': '*',
-    'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-    'access-control-allow-headers': '*',
-    'access-control-max-age': '86400',
-  }
-  res.writeHead(204, headers).end()
-  return true
-}
-
-interface Wanted {
-  file: StaticFile
-  variant: Variant
-}
-
-interface Sending {
-  file: StaticFile
-  status: number
-  read: (wanted: Wanted) => Promise<Buffer>
-  report: ReportFailure
-  /** The compressed copy itself is what was asked for. */
-  isDownload?: boolean
-}
-
-async function send(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { file, status, read, report, isDownload = false }: Sending,
-): Promise<void> {
-  const variant = chooseVariant(file, isDownload ? 'gzip' : req.headers['accept-encoding'])
-  const { bare, full } = isDownload ? toDownload(variant) : variant
-  if (status === 200 && matchesEtag(req.headers['if-none-match'], variant.etag)) {
-    res.writeHead(304, bare).end()
-    return
-  }
-  try {
-    const bytes = await read({ file, variant })
-    // What is wrong now may be right in a moment.
-    const headers = status === 200 ? full : { ...full, 'cache-control': 'no-store' }
-    res.writeHead(status, headers).end(req.method === 'HEAD' ? undefined : bytes)
-  } catch (error) {
-    await sendResponse(req, res, report('file.damaged', error, { file: variant.name }))
+function createSender(read: (variant: Variant) => Promise<Buffer>, report: ReportFailure) {
+  return async function send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    variant: Sent,
+    status: number,
+  ): Promise<void> {
+    const { bare, full, etag, name } = variant
+    if (status === 200 && matchesEtag(req.headers['if-none-match'], etag)) {
+      res.writeHead(304, bare).end()
+      return
+    }
+    try {
+      const bytes = await read(variant)
+      // What is wrong now may be right in a moment.
+      const headers = status === 200 ? full : { ...full, 'cache-control': 'no-store' }
+      res.writeHead(status, headers).end(req.method === 'HEAD' ? undefined : bytes)
+    } catch (error) {
+      await sendResponse(req, res, report('file.damaged', error, { file: name }))
+    }
   }
 }
 
 /** A variant with the headers of its answers, without a body and with it. */
 interface Sent extends Variant {
+  etag: string
   bare: Record<string, string>
   full: Record<string, string>
 }
@@ -145,25 +127,28 @@ interface Sent extends Variant {
 /** What a file is sent as, by coding: the same for every request of a release. */
 type Prepared = Record<'plain', Sent> & Record<'br' | 'gz', Sent | null>
 
-const prepared = new WeakMap<StaticFile, Prepared>()
-
-function prepare(file: StaticFile): Prepared {
-  const known = prepared.get(file)
-  if (known !== undefined) return known
-  const { size, br, gz } = file
-  const made = {
-    plain: toSent(file, null, { size, ending: '' }),
-    br: br > 0 ? toSent(file, 'br', { size: br, ending: 'br' }) : null,
-    gz: gz > 0 ? toSent(file, 'gzip', { size: gz, ending: 'gz' }) : null,
+/** Made when a file is first asked for. */
+function createPreparation(copies: PublicFolder['copies']) {
+  const prepared = new Map<StaticFile, Prepared>()
+  return function prepare(file: StaticFile): Prepared {
+    const known = prepared.get(file)
+    if (known !== undefined) return known
+    const { size, br, gz, digest } = file
+    const of = copies.get(file.file)
+    const made = {
+      plain: toSent(file, null, { size, digest, ending: '' }),
+      br: br > 0 ? toSent(file, 'br', { size: br, digest: of?.br, ending: 'br' }) : null,
+      gz: gz > 0 ? toSent(file, 'gzip', { size: gz, digest: of?.gz, ending: 'gz' }) : null,
+    }
+    prepared.set(file, made)
+    return made
   }
-  prepared.set(file, made)
-  return made
 }
 
 function toSent(
   file: StaticFile,
-  coding: Variant['coding'],
-  { size, ending }: { size: number; ending: string },
+  coding: 'br' | 'gzip' | null,
+  { size, digest = '', ending }: { size: number; digest?: string | undefined; ending: string },
 ): Sent {
   const fixed = fileHeaders(file)
   const isCompressed = file.br > 0 || file.gz > 0
@@ -174,17 +159,18 @@ function toSent(
   const bare = { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
   const encoding = coding === null ? {} : { 'content-encoding': coding }
   const full = { ...bare, ...encoding, 'content-length': String(size) }
-  return { name: `${file.file}${ending && `.${ending}`}`, etag, size, coding, bare, full }
+  return { name: `${file.file}${ending && `.${ending}`}`, etag, size, digest, bare, full }
 }
 
-function toDownload({ bare, full }: Sent): Pick<Sent, 'bare' | 'full'> {
+/** The compressed copy itself is what was asked for. */
+function toDownload(sent: Sent): Sent {
   const type = { 'content-type': 'application/gzip' }
-  const { 'content-encoding': _, ...plain } = full
-  return { bare: { ...bare, ...type }, full: { ...plain, ...type } }
+  const { 'content-encoding': _, ...plain } = sent.full
+  return { ...sent, bare: { ...sent.bare, ...type }, full: { ...plain, ...type } }
 }
 
-function chooseVariant(file: StaticFile, accepted: string | undefined): Sent {
-  const { plain, br, gz } = prepare(file)
+function chooseVariant({ plain, br, gz }: Prepared, { headers }: IncomingMessage): Sent {
+  const accepted = headers['accept-encoding']
   if (br !== null && acceptsEncoding(accepted, 'br')) return br
   if (gz !== null && acceptsEncoding(accepted, 'gzip')) return gz
   return plain
@@ -201,40 +187,34 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
 /** Bytes of files kept in memory; the least recently used leave first. */
 const MAX_CACHED_BYTES = 256 * 1024 * 1024
 
-export /** Reads each file once while it fits; requests for one file at the same time share the read. */
-function createFileCache<Wanted>(
-  nameOf: (wanted: Wanted) => string,
-  readFile: (wanted: Wanted) => Promise<Buffer>,
-  maxBytes = MAX_CACHED_BYTES,
-) {
+/** Reads each file once while it fits; requests for one file at the same time share the read. */
+function createFileCache(readFile: (variant: Variant) => Promise<Buffer>) {
   const cached = new Map<string, Promise<Buffer>>()
   let bytes = 0
   const keep = (name: string, size: number) => {
     bytes += size
     for (const [oldest, reading] of cached) {
-      if (bytes <= maxBytes || oldest === name) break
+      if (bytes <= MAX_CACHED_BYTES || oldest === name) break
       cached.delete(oldest)
       void reading.then((old) => {
         bytes -= old.length
       })
     }
   }
-  return {
-    read(wanted: Wanted): Promise<Buffer> {
-      const name = nameOf(wanted)
-      const hit = cached.get(name)
-      if (hit !== undefined) {
-        cached.delete(name)
-        cached.set(name, hit)
-        return hit
-      }
-      const reading = readFile(wanted)
-      cached.set(name, reading)
-      reading.then(
-        (content) => keep(name, content.length),
-        () => cached.delete(name),
-      )
-      return reading
-    },
+  return function read(variant: Variant): Promise<Buffer> {
+    const { name } = variant
+    const hit = cached.get(name)
+    if (hit !== undefined) {
+      cached.delete(name)
+      cached.set(name, hit)
+      return hit
+    }
+    const reading = readFile(variant)
+    cached.set(name, reading)
+    reading.then(
+      (content) => keep(name, content.length),
+      () => cached.delete(name),
+    )
+    return reading
   }
 }

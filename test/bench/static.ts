@@ -13,7 +13,8 @@ import { findSharedDir } from './shared-data.ts'
  * `npm run bench:static [-- <OUT_DIR>]`: pages, JSON and badges of 2,000 listings in each coding, from
  * our own server on the release of some 15,000, beside nginx with the rules of that release where it is
  * installed. Each has core 0 to itself and the load core 1; requests a second are of the contender's
- * own CPU time, as what else runs takes no part in it.
+ * own CPU time, as what else runs takes no part in it. `node:http` alone answers the same listing's
+ * bytes again and again from one buffer: no server on Node is faster than that.
  */
 const TARGET = 0.8
 const ROUNDS = 10
@@ -21,6 +22,11 @@ const CONNECTIONS = 32
 /** Each is asked once a round, so that nothing is hot but what a day of many readers makes hot. */
 const LISTINGS = 2000
 const CODINGS = [undefined, 'gzip', 'br']
+const FILES: Record<string, (id: string) => string> = {
+  pages: (id) => `listing/${id}/index.html`,
+  JSON: (id) => `api/v1/listings/${id}/index.json`,
+  badges: (id) => `badge/${id}.svg`,
+}
 const KINDS = {
   pages: (id: string) => `/listing/${id}`,
   JSON: (id: string) => `/api/v1/listings/${id}`,
@@ -83,6 +89,9 @@ interface Rate {
 async function compare(kind: string, paths: string[], coding: string | undefined): Promise<void> {
   const mine = await measure(own, paths, coding)
   const theirs = nginx === null ? null : await measure(nginx, paths, coding)
+  const alone = await startBare(kind, coding)
+  const ceiling = await measure(alone, paths, coding)
+  alone.stop()
   const share = theirs === null ? null : mine.ofOneCore / theirs.ofOneCore
   const isMissed = share !== null && share < TARGET
   if (isMissed) process.exitCode = 1
@@ -94,6 +103,7 @@ async function compare(kind: string, paths: string[], coding: string | undefined
     ...(share === null || theirs === null
       ? []
       : [`nginx ${Math.round(theirs.ofOneCore)}/s: ${share.toFixed(2)} × (target ${TARGET})`]),
+    `node:http alone ${Math.round(ceiling.ofOneCore)}/s: we are ${(mine.ofOneCore / ceiling.ofOneCore).toFixed(2)} of it`,
   ]
   console.log(line.join(' · '))
 }
@@ -118,6 +128,19 @@ async function measure(
   rate.ofOneCore = rate.latencies.length / (contender.cpu() - before)
   rate.latencies.sort((a, b) => a - b)
   return rate
+}
+
+/** Sends one listing's file, the middle one's, whatever is asked for. */
+async function startBare(kind: string, coding: string | undefined): Promise<Contender> {
+  const port = await findFreePort()
+  const file = FILES[kind]?.(ids[Math.floor(ids.length / 2)] ?? '') ?? ''
+  const ending = coding === undefined ? '' : coding === 'gzip' ? '.gz' : '.br'
+  const script = fileURLToPath(new URL('./bare-http.ts', import.meta.url))
+  const path = join(release, 'public', `${file}${ending}`)
+  const given = [script, existsSync(path) ? path : join(release, 'public', file), String(port)]
+  const child = spawnOn(0, process.execPath, ['--max-semi-space-size=8', ...given, coding ?? ''])
+  await answers(port)
+  return toContender('node:http', port, child)
 }
 
 async function startServer(): Promise<Contender> {

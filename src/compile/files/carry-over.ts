@@ -3,16 +3,9 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
-import type { StaticFile } from '../../domain/wire/static-file.ts'
+import type { Copies, StaticFile } from '../../domain/wire/static-file.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
 import { digestOf, removeWithCopies } from './release-writer.ts'
-
-/** What the compressed neighbours of a file hash to: a row of `data/copies.ndjson`. */
-export interface Copies {
-  file: string
-  br: string
-  gz: string
-}
 
 /** A file of the former release that the new one already links to, copies included. */
 export interface CarriedFile {

@@ -14,6 +14,10 @@ export const StaticFileSchema = v.strictObject({
 })
 export type StaticFile = v.InferOutput<typeof StaticFileSchema>
 
+/** What the compressed neighbours of a file hash to: a row of `data/copies.ndjson`; '' without one. */
+export const CopiesSchema = v.strictObject({ file: v.string(), br: v.string(), gz: v.string() })
+export type Copies = v.InferOutput<typeof CopiesSchema>
+
 /**
  * The address a file answers on: `x/index.html` and `x/index.json` are `/x`.
  *
