@@ -17,7 +17,7 @@ import {
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { hasDigest } from '../static/read-verified.ts'
-import { createStaticFiles } from '../static/static-files.ts'
+import { createStaticFiles, type PublicFolder } from '../static/static-files.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import type { PageCode } from './page-code.ts'
 import { toSearchTexts } from './prepare-texts.ts'
@@ -66,13 +66,9 @@ export async function loadRelease(
   const byId = (row: { id: string }) => row.id
   const listings = await readRows(await read('data/listings.ndjson'), LiveListingSchema, byId)
   const optedOut = await readRows(await read('data/opted-out.ndjson'), OptedOutListingSchema, byId)
-  const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, (row) =>
-    toUrlPath(row.file),
-  )
-  const copies = await readRows(await read('data/copies.ndjson'), CopiesSchema, ({ file }) => file)
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
   const { search, operations } = openIndexes(dir)
-  const publicDir = join(dir, 'public')
+  const folder = await readPublicFolder(join(dir, 'public'), read)
   return {
     release: {
       name: file.name,
@@ -85,7 +81,7 @@ export async function loadRelease(
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
       site: file.texts,
-      files: createStaticFiles({ dir: publicDir, files, copies }, report),
+      files: createStaticFiles(folder, report),
       doorData: createDoorData(read),
       peers: file.peers,
       tasks: file.tasks,
@@ -93,9 +89,19 @@ export async function loadRelease(
     },
     verify: async () => {
       await verifyIndexes(dir, { search, operations })
-      return findDamaged(publicDir, files.values())
+      return findDamaged(folder.dir, folder.files.values())
     },
   }
+}
+
+async function readPublicFolder(
+  dir: string,
+  read: (name: string) => Promise<string>,
+): Promise<PublicFolder> {
+  const toAddress = ({ file }: StaticFile) => toUrlPath(file)
+  const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, toAddress)
+  const copies = await readRows(await read('data/copies.ndjson'), CopiesSchema, (row) => row.file)
+  return { dir, files, copies }
 }
 
 function openIndexes(dir: string) {

@@ -47,16 +47,14 @@ export function createStaticFiles(
       const file = files.get(path) ?? download
       if (file === undefined) return redirectSlash(res, path, files)
       if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      const { gz } = prepare(file)
-      const isDownload = file === download && gz !== null
-      const chosen = isDownload ? toDownload(gz) : chooseVariant(prepare(file), req)
-      void send(req, res, chosen, 200)
+      const prepared = prepare(file)
+      void send(req, res, file === download ? toDownload(prepared) : choose(prepared, req), 200)
       return true
     },
     serveAs(req, res, path, status) {
       const file = files.get(path)
       if (file === undefined) return false
-      void send(req, res, chooseVariant(prepare(file), req), status)
+      void send(req, res, choose(prepare(file), req), status)
       return true
     },
     read(path) {
@@ -163,13 +161,14 @@ function toSent(
 }
 
 /** The compressed copy itself is what was asked for. */
-function toDownload(sent: Sent): Sent {
+function toDownload({ gz, plain: none }: Prepared): Sent {
+  const sent = gz ?? none
   const type = { 'content-type': 'application/gzip' }
   const { 'content-encoding': _, ...plain } = sent.full
   return { ...sent, bare: { ...sent.bare, ...type }, full: { ...plain, ...type } }
 }
 
-function chooseVariant({ plain, br, gz }: Prepared, { headers }: IncomingMessage): Sent {
+function choose({ plain, br, gz }: Prepared, { headers }: IncomingMessage): Sent {
   const accepted = headers['accept-encoding']
   if (br !== null && acceptsEncoding(accepted, 'br')) return br
   if (gz !== null && acceptsEncoding(accepted, 'gzip')) return gz
