@@ -107,14 +107,17 @@ function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]
       .flatMap((word) => [word, ...index.words.relatedTo(word)])
       .map(stemWord),
   )
-  const isSaid = (word: string) => index.words.stop.has(word) || asked.has(stemWord(word))
+  const isSaid = (name: string) => {
+    const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
+    return words.length > 0 && words.every((word) => asked.has(stemWord(word)))
+  }
   const ordered = [...rows]
   const byListing = Map.groupBy(rows, ({ row }) => listingOf(index, row))
   for (const own of [...byListing.values()].slice(0, FIRST_PLACES)) {
     const least = (own[0]?.relevance ?? 0) / 2
     const named = own.slice(0, COMPARED).find(({ row, relevance }) => {
       const { name } = relevance < least ? {} : readStored(index, row).operation
-      return name !== undefined && wordsOf(name).every(isSaid)
+      return name !== undefined && isSaid(name)
     })
     if (named === undefined || named === own[0]) continue
     const places = own.map((row) => rows.indexOf(row))
@@ -166,22 +169,24 @@ function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
  * there is room. Their kits have their long parts.
  */
 function fitAnswer(answer: OperationsAnswer): OperationsAnswer {
-  const brief = answer.results.map((result, at) => (at === 0 ? result : without(result, LONG)))
-  let room = BYTES_A_ROW * brief.length - sizeOf({ ...answer, results: brief })
+  const roomFor = (results: Result[]) =>
+    BYTES_A_ROW * results.length - sizeOf({ ...answer, results })
+  const toBrief = (members: readonly string[], ofFirst: readonly string[] = []) =>
+    answer.results.map((result, at) => without(result, at === 0 ? ofFirst : members))
+  // An example shows what must be given, too.
+  const ofFirst = answer.results[0]?.operation.example === undefined ? [] : ['input']
+  const brief =
+    [toBrief(LONG), toBrief(LONG, ofFirst)].find((results) => roomFor(results) >= 0) ??
+    toBrief([...LONG, 'description'], ofFirst)
+  let room = roomFor(brief)
   const results = brief.map((result, at) => {
-    // An example shows what must be given, too.
-    if (at === 0) return room < 0 && hasExample(result) ? without(result, ['input']) : result
-    const whole = answer.results[at] ?? result
+    const whole = at === 0 ? result : (answer.results[at] ?? result)
     const more = sizeOf(whole) - sizeOf(result)
     if (more > room) return result
     room -= more
     return whole
   })
   return { ...answer, results }
-}
-
-function hasExample({ operation }: Result): boolean {
-  return operation.example !== undefined
 }
 
 function without(result: Result, members: readonly string[]): Result {

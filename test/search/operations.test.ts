@@ -74,7 +74,7 @@ describe('what to call for a task', () => {
 
   test('three results fit a kilobyte and a half', () => {
     const asked =
-      'search the web;generate an image;scrape a page;weather forecast;send an email;book a hotel'
+      'query a local Postgres database;search the web;generate an image;scrape a page;weather forecast;send an email;book a hotel'
     for (const q of `${asked};translate a text;price of a token;find a company`.split(';'))
       expect(JSON.stringify(answer(q, 'limit=3')).length, q).toBeLessThanOrEqual(1500)
   })
@@ -101,7 +101,7 @@ describe('what to call for a task', () => {
     for (const { operation } of results)
       expect(operation.offers?.map(({ rail }) => rail) ?? ['mpp']).toContain('mpp')
     expect(notes).toContain('Results that pass this filter come first.')
-    for (const { operation } of answer('query a local Postgres database').results)
+    for (const { operation } of answer('query a local Postgres database', 'limit=3').results)
       expect(operation.url).toBeUndefined()
   })
 

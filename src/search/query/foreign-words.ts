@@ -3,7 +3,6 @@ import {
   emptyLexicon,
   type Language,
   type Lexicon,
-  type Lexicons,
   type Meaning,
   readCompound,
   readForm,
@@ -53,7 +52,7 @@ const KNOWN_ROWS = 3
 
 /**
  * Reads a query in one of the languages of the table. A query is in a language when more of its words
- * are that language's than are English. In any other, a word stays as it is unless no listing has it.
+ * are that language's than are English.
  */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const lexicons = index.words.foreign()
@@ -72,12 +71,8 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
     return { stretches, votes: votesFor(index, stretches) }
   })
   const [best] = tried.sort((a, b) => b.votes.own - a.votes.own)
-  const isForeign = best !== undefined && (scripted !== undefined || isMostly(best.votes))
-  const stretches = isForeign
-    ? best.stretches
-    : words.map((word) => readAlone(index, word, lexicons))
-  if (!isForeign && stretches.every(({ meaning }) => meaning === null)) return asWritten
-  return { ...replace(index, stretches), isForeign }
+  if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
+  return { ...replace(index, best.stretches), isForeign: true }
 }
 
 function tokensOf(word: Word, language: Language): Token[] {
@@ -162,17 +157,6 @@ const isSurelyEnglish = rememberWords((index, word): boolean => {
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
   return stop.has(text) || generic.has(text) || filler.has(text)
-}
-
-/** In an English query only a word that no listing has is read, as it stands. */
-function readAlone(index: SearchIndex, word: Word, lexicons: Lexicons): Stretch {
-  const { whole: text, style } = word
-  const tokens = [{ text, word }]
-  if (style !== 'plain' || isEnglishWord(index, text) || lookUpWord(index, text).rows > 0)
-    return { tokens, meaning: null }
-  const found = LATIN.map((language) => lexicons.get(language)?.meanings.get(text))
-  const meaning = found.find((meant) => meant?.isForm === false && meant.english !== null)
-  return { tokens, meaning: meaning ?? null }
 }
 
 function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'isForeign'> {
