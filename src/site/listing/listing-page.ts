@@ -89,7 +89,7 @@ function toDifferenceText({
     ...(range.length > 0 ? [`It says ${range.join(' to ')} a call.`] : []),
     ...(operations > 0 ? [`It leaves out ${toCountText(operations, 'operation')}.`] : []),
     ...(tools > 0 ? [`It leaves out ${toCountText(tools, 'tool')}.`] : []),
-    ...(more.length > 0 ? [`It also names the tools ${more.join(', ')}.`] : []),
+    ...(more.length > 0 ? [`It also names ${more.join(', ')}.`] : []),
     ...(payees.length > 0 ? [`It sends payments to ${payees.join(', ')}.`] : []),
   ].join(' ')
 }
