@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { countRows } from '../store/count-rows.ts'
 import type { Tables } from '../store/schema/tables.ts'
 import { type DeliverParts, deliverDue } from './deliver-due.ts'
 import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'
@@ -44,12 +45,8 @@ export function createDeliveryQueue(parts: DeliverParts) {
     addAll: (trx: Kysely<Tables>, jobs: readonly Addressed[]) => insertJobs(trx, jobs, clock.now()),
     /** True when so many that strangers asked for wait that taking more would be a promise nobody keeps. */
     isOverfull: async () => {
-      const { waiting } = await store.db
-        .selectFrom('delivery')
-        .select(({ fn }) => fn.countAll<number>().as('waiting'))
-        .where('kind', 'in', OF_STRANGERS)
-        .executeTakeFirstOrThrow()
-      return Number(waiting) >= MAX_WAITING
+      const waiting = store.db.selectFrom('delivery').where('kind', 'in', OF_STRANGERS)
+      return (await countRows(waiting)) >= MAX_WAITING
     },
     /** Starts delivering what is due. Resolves when nothing more is due. */
     deliver,

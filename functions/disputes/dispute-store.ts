@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DisputeBody } from '../../src/domain/disputes/dispute.ts'
+import { countRows } from '../store/count-rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { DisputeTable } from '../store/schema/tables.ts'
 
@@ -18,22 +19,12 @@ export async function addDispute(
 ): Promise<AddedDispute> {
   const id = toId([listing_id, reason, ...evidence_urls])
   return db.transaction().execute(async (trx) => {
-    const same = await trx
-      .selectFrom('dispute')
-      .select('id')
-      .where('id', '=', id)
-      .executeTakeFirst()
-    if (same !== undefined) return same
-    const { all, own } = await trx
-      .selectFrom('dispute')
-      .where('state', '=', 'waiting')
-      .select(({ fn, eb }) => [
-        fn.countAll<number>().as('all'),
-        fn.count<number>(eb.case().when('listing_id', '=', listing_id).then(1).end()).as('own'),
-      ])
-      .executeTakeFirstOrThrow()
-    if (Number(own) >= MAX_WAITING_OF_LISTING) return { full: 'listing' }
-    if (Number(all) >= MAX_WAITING) return { full: 'queue' }
+    const disputes = trx.selectFrom('dispute')
+    if ((await countRows(disputes.where('id', '=', id))) > 0) return { id }
+    const waiting = disputes.where('state', '=', 'waiting')
+    const own = waiting.where('listing_id', '=', listing_id)
+    if ((await countRows(own)) >= MAX_WAITING_OF_LISTING) return { full: 'listing' }
+    if ((await countRows(waiting)) >= MAX_WAITING) return { full: 'queue' }
     await trx
       .insertInto('dispute')
       .values({

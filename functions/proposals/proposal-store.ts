@@ -6,6 +6,7 @@ import {
   toFoundView,
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalView } from '../../src/domain/proposals/proposal-views.ts'
+import { countRows } from '../store/count-rows.ts'
 import type { ProposalTable, Tables } from '../store/schema/tables.ts'
 
 /** Proposals that may wait: what people can look through in a week, and some megabytes. */
@@ -34,15 +35,9 @@ export async function addProposal(
       : alike.where('listing_id', '=', row.listing_id).where('note', '=', row.note)
     ).executeTakeFirst()
     if (same !== undefined) return same
-    const { all } = await waiting
-      .select(({ fn }) => fn.countAll<number>().as('all'))
-      .executeTakeFirstOrThrow()
-    if (Number(all) >= MAX_WAITING) return { full: 'queue' }
-    const { own } = await waiting
-      .select(({ fn }) => fn.countAll<number>().as('own'))
-      .where('origin', '=', origin)
-      .executeTakeFirstOrThrow()
-    if (Number(own) >= MAX_WAITING_OF_ORIGIN) return { full: 'origin' }
+    if ((await countRows(waiting)) >= MAX_WAITING) return { full: 'queue' }
+    const own = waiting.where('origin', '=', origin)
+    if ((await countRows(own)) >= MAX_WAITING_OF_ORIGIN) return { full: 'origin' }
     await trx
       .insertInto('proposal')
       .values({

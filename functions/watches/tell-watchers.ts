@@ -167,12 +167,10 @@ async function matchWatches(
     const found = [...ids].flatMap((id) => notable.get(id) ?? [])
     for (const watch of watches) {
       const wanted = new Set(watch.events.split(','))
-      const changes = found.filter(({ events }) => [...events].some((event) => wanted.has(event)))
-      if (changes.length > 0)
-        news.set(
-          watch,
-          changes.map(({ change }) => change),
-        )
+      const changes = found.flatMap(({ change, events }) =>
+        events.isDisjointFrom(wanted) ? [] : [change],
+      )
+      if (changes.length > 0) news.set(watch, changes)
     }
   }
   const hasLeft = (id: string) => notable.get(id)?.change.change === 'removed'

@@ -5,6 +5,7 @@ import { MAX_WATCHES, type WatchBody, type WatchView } from '../../src/domain/wa
 import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
 import { mailboxOf } from '../sellers/sessions/email-address.ts'
 import { createSecret } from '../sellers/sessions/login-token.ts'
+import { countRows } from '../store/count-rows.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
 
 /** Watches in all: what a release can be told to within minutes. */
@@ -20,11 +21,7 @@ export async function addWatch(
 ): Promise<WatchTable | null> {
   const { email = null, webhook = null } = deliver
   const owner = email === null ? (webhook ?? '') : mailboxOf(email)
-  const { all } = await trx
-    .selectFrom('watch')
-    .select(({ fn }) => fn.countAll<number>().as('all'))
-    .executeTakeFirstOrThrow()
-  if (Number(all) >= MAX_IN_ALL) return null
+  if ((await countRows(trx.selectFrom('watch'))) >= MAX_IN_ALL) return null
   const watch: WatchTable = {
     ...{ id: randomUUID(), token: createSecret(), email, webhook, owner },
     ...toTarget(target),
@@ -50,15 +47,12 @@ export async function confirmWatch(
 
 /** The watch is agreed to. What waits counts for nobody: strangers must not use up a mailbox's watches. */
 export async function startWatch(db: Kysely<Tables>, { id, owner }: WatchTable): Promise<void> {
-  const { own } = await db
+  const own = db
     .selectFrom('watch')
-    .select(({ fn }) => fn.countAll<number>().as('own'))
-    .where('owner', '=', owner)
-    .where('claim_id', 'is', null)
+    .where((eb) => eb.and({ owner, claim_id: null }))
     .where('state', '<>', 'waiting')
     .where('id', '<>', id)
-    .executeTakeFirstOrThrow()
-  if (Number(own) < MAX_WATCHES) await setState(db, id, 'live')
+  if ((await countRows(own)) < MAX_WATCHES) await setState(db, id, 'live')
   else await setState(db, id, 'paused', `there are ${MAX_WATCHES} watches already: end one first`)
 }
 

@@ -12,6 +12,7 @@ import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { countRows } from '../../store/count-rows.ts'
 import type { ClaimTable } from '../../store/schema/tables.ts'
 import { writeInstructions } from '../proofs/claim-instructions.ts'
 import { judgeClaim } from '../proofs/claim-rules.ts'
@@ -172,12 +173,9 @@ async function findMoveFault(
   if (from === to) return 'expected another listing than listing_id'
   if ((await findOwned(parts, sellerId, to)) === undefined)
     return 'expected a listing that you own; claim it first'
-  const out = await parts.ledger.store.db
-    .selectFrom('opt_out')
-    .select('listing_id')
-    .where('listing_id', '=', to)
-    .executeTakeFirst()
-  return out === undefined ? null : 'expected a listing that is listed; bring it back first'
+  const out = parts.ledger.store.db.selectFrom('opt_out').where('listing_id', '=', to)
+  if ((await countRows(out)) === 0) return null
+  return 'expected a listing that is listed; bring it back first'
 }
 
 /** What routes about an owned listing share: a limit, a body, and the asker's claim that covers it. */
@@ -213,9 +211,7 @@ async function findOwned(
   const claim = await ledger.store.db
     .selectFrom('claim')
     .selectAll()
-    .where('listing_id', '=', listingId)
-    .where('seller_id', '=', sellerId)
-    .where('state', '=', 'verified')
+    .where((eb) => eb.and({ listing_id: listingId, seller_id: sellerId, state: 'verified' }))
     .executeTakeFirst()
   return claim !== undefined && isOwned(release(), claim) ? claim : undefined
 }

@@ -67,15 +67,9 @@ async function takeDueClaims(
     .returningAll()
     .execute()
   if (taken.length === 0) return []
-  const sellers = await db
-    .selectFrom('seller')
-    .select(['id', 'email'])
-    .where(
-      'id',
-      'in',
-      taken.map(({ seller_id }) => seller_id),
-    )
-    .execute()
+  const ids = taken.map(({ seller_id }) => seller_id)
+  const some = db.selectFrom('seller').select(['id', 'email']).where('id', 'in', ids)
+  const sellers = await some.execute()
   const emails = new Map(sellers.map(({ id, email }) => [id, email]))
   return taken.map((claim) => ({ ...claim, email: emails.get(claim.seller_id) ?? '' }))
 }

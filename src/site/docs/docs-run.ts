@@ -1,3 +1,4 @@
+import { html, type Markup } from '../frame/html.ts'
 import { toRunPath } from './api-run.ts'
 
 /** Asks an endpoint of this site from its reference: reads alone, without cookies, and no more of an answer than fits. */
@@ -22,7 +23,7 @@ async function run(form: HTMLFormElement): Promise<void> {
     const response = await fetch(path, { credentials: 'omit', redirect: 'error', signal })
     show(box, { path, response, body: await readStart(response) })
   } catch {
-    box.replaceChildren(make('p', `GET ${path}`), make('p', 'No answer came.'))
+    box.innerHTML = html`<p>GET ${path}</p><p>No answer came.</p>`.text
   } finally {
     button.disabled = false
     box.hidden = false
@@ -77,26 +78,16 @@ function show(
   { path, response, body }: { path: string; response: Response; body: Body },
 ): void {
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
-  box.replaceChildren(
-    make('p', `GET ${path}`),
-    make('p', `Status ${response.status} ${response.statusText}`.trim()),
-    makeBlock(headers, `headers of ${path}`),
-    makeBlock(body.text, `answer of ${path}`),
-  )
-  if (body.isCut)
-    box.append(make('p', `Cut after ${MAX_SHOWN} characters; the command gives it all.`))
+  const cut = html`<p>Cut after ${MAX_SHOWN} characters; the command gives it all.</p>`
+  box.innerHTML = html`
+    <p>GET ${path}</p>
+    <p>${`Status ${response.status} ${response.statusText}`.trim()}</p>
+    ${toBlock(headers, `headers of ${path}`)}
+    ${toBlock(body.text, `answer of ${path}`)}
+    ${body.isCut && cut}`.text
 }
 
-function makeBlock(text: string, label: string): HTMLElement {
-  const block = make('pre', text)
-  block.tabIndex = 0
-  block.setAttribute('role', 'region')
-  block.ariaLabel = label
-  return block
-}
-
-function make<Name extends keyof HTMLElementTagNameMap>(name: Name, text: string) {
-  const element = document.createElement(name)
-  element.textContent = text
-  return element
+/** The parser takes away a line break behind the tag: the text keeps its own. */
+function toBlock(text: string, label: string): Markup {
+  return html`<pre tabindex="0" role="region" aria-label="${label}">${`\n${text}`}</pre>`
 }

@@ -15,7 +15,7 @@ import {
 /** The seller's own page: everything on it comes from the JSON endpoints. */
 const form = partOf<HTMLFormElement>(document, 'claim-form')
 if (mayBeSignedIn()) void show()
-else showSignedOut()
+else showInstead('signed-out')
 onSubmit(form, async (read) => {
   const answer = await startClaim(read('listing_id'), read('method'))
   showStarted(answer)
@@ -27,7 +27,8 @@ addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
 async function show(): Promise<void> {
   const me = await callSellers<Me>('GET', 'me')
-  if (!me.ok) return me.status === 401 ? showSignedOut() : showProblem(me.detail)
+  if (!me.ok)
+    return me.status === 401 ? showInstead('signed-out') : showInstead('problem', me.detail)
   const { seller, claims, stats } = me.body
   const listings = toCountText(stats.listings, 'listing')
   partOf(document, 'account').textContent =
@@ -109,14 +110,10 @@ async function signOut(): Promise<void> {
   location.assign('/sellers')
 }
 
-function showProblem(detail: string): void {
+/** @param detail what it says, where that is not on the page already */
+function showInstead(name: 'signed-out' | 'problem', detail?: string): void {
   partOf(document, 'account').textContent = ''
-  const problem = partOf(document, 'problem')
-  problem.textContent = detail
-  problem.hidden = false
-}
-
-function showSignedOut(): void {
-  partOf(document, 'account').textContent = ''
-  partOf(document, 'signed-out').hidden = false
+  const part = partOf(document, name)
+  if (detail !== undefined) part.textContent = detail
+  part.hidden = false
 }
