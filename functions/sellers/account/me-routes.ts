@@ -81,23 +81,22 @@ function toListingAnalytics(
 ): ListingAnalytics {
   const clicks = allClicks.filter(({ listing_id }) => listing_id === id)
   const usage = allUsage.filter(({ listing_id }) => listing_id === id)
-  const byDay = sumBy(clicks, ({ day }) => toDate(day))
+  const byDay = [...Map.groupBy(clicks, ({ day }) => toDate(day))].sort()
+  const bySource = [...Map.groupBy(clicks, ({ src }) => (src === '' ? 'unknown' : src))]
   const usesOf = (kind: UsageCount['kind']) =>
     usage.filter((row) => row.kind === kind).reduce((sum, { uses }) => sum + uses, 0)
   return {
     listing_id: id,
     clicks: {
-      total: clicks.reduce((sum, row) => sum + row.clicks, 0),
-      by_day: [...byDay].sort().map(([date, count]) => ({ date, clicks: count })),
-      by_src: Object.fromEntries(sumBy(clicks, ({ src }) => (src === '' ? 'unknown' : src))),
+      total: sumOf(clicks),
+      by_day: byDay.map(([date, rows]) => ({ date, clicks: sumOf(rows) })),
+      by_src: Object.fromEntries(bySource.map(([src, rows]) => [src, sumOf(rows)])),
     },
     calls: usesOf('call'),
     search_impressions: usesOf('impression'),
   }
 }
 
-function sumBy(rows: readonly ClickCount[], keyOf: (row: ClickCount) => string) {
-  const sums = new Map<string, number>()
-  for (const row of rows) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + row.clicks)
-  return sums
+function sumOf(rows: readonly ClickCount[]): number {
+  return rows.reduce((sum, { clicks }) => sum + clicks, 0)
 }

@@ -28,13 +28,7 @@ export const runSearch: Run = async (args, connect) => {
     return EXIT.ok
   }
   const answer = await waypost.search({ ...asked, limit: asked.limit ?? ROWS })
-  if (values.json === true) printJson(answer)
-  else {
-    answer.results.forEach(print)
-    for (const note of answer.notes) console.log(toLine(note))
-    console.log(`${answer.results.length} of ${answer.total}`)
-  }
-  return EXIT.ok
+  return printAnswer(answer, values.json, toText)
 }
 
 /** `waypost find <words…>`: what to call, three lines an operation. */
@@ -43,13 +37,18 @@ export const runFind: Run = async (args, connect) => {
   if ('sort' in values || values.all === true)
     throw new UsageFault('find takes neither --sort nor --all')
   const { view: _, ...asked } = toAsked(values, positionals)
-  const answer = await connect(values.base).operations(asked)
-  if (values.json === true) printJson(answer)
-  else {
-    for (const found of answer.results) console.log(toOperationText(found))
-    for (const note of answer.notes) console.log(toLine(note))
-    console.log(`${answer.results.length} of ${answer.total}`)
-  }
+  return printAnswer(await connect(values.base).operations(asked), values.json, toOperationText)
+}
+
+function printAnswer<Row>(
+  answer: { results: readonly Row[]; notes: readonly string[]; total: number },
+  isJson: boolean | undefined,
+  toRowText: (row: Row) => string,
+): number {
+  const { results, notes, total } = answer
+  const lines = [...results.map(toRowText), ...notes.map(toLine), `${results.length} of ${total}`]
+  if (isJson === true) printJson(answer)
+  else console.log(lines.join('\n'))
   return EXIT.ok
 }
 
