@@ -7,12 +7,9 @@ import { DeliveryRefused, type Mail, type Mailer } from '../ports/mailer.ts'
 
 /** A slow server costs a queue worker this long at most (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
-
 const ANSWER_TIMEOUT_MS = 20_000
-
 const CONNECTIONS = 20
 
-/** The mailer the environment asks for. */
 export function openMailer(
   config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'STATE_DIR' | 'BASE_URL'>,
 ): Mailer {

@@ -29,8 +29,9 @@ export function startTelling(parts: Parts): { look(): Promise<void>; close(): Pr
   const look = async () => {
     const head = await changes.head()
     const mark = `${head?.log} ${head?.seq} ${parts.release().name}`
+    if (head === null || mark === seen) return
     // A release that is published and not served yet would be told of by pages that are not there.
-    if (head === null || mark === seen || !isServed(head, parts)) return
+    if (head.release.split('.')[0] !== parts.release().name) return
     const told = await tellWatchers(parts, changes, head)
     seen = mark
     if (told > 0) parts.log.info('watches.told', { release: head.release, watches: told })
@@ -52,10 +53,6 @@ export function startTelling(parts: Parts): { look(): Promise<void>; close(): Pr
       await looking
     },
   }
-}
-
-function isServed({ release }: LogHead, parts: TellParts): boolean {
-  return release.split('.')[0] === parts.release().name
 }
 
 /**

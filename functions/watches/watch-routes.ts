@@ -1,4 +1,3 @@
-import type { H3Event } from 'h3'
 import { jsonAnswer } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
@@ -16,7 +15,7 @@ export function createWatchRoutes(parts: Parts): { watches: SellerRoute; watch_e
       const taken = await parts.limits.take('search', clientOf(event.req, parts.config))
       const refusal = refusalOf(taken, parts.problem)
       if (refusal !== null) return refusal
-      const watch = await findWatch(db, 'token', tokenOf(event))
+      const watch = await findWatch(db, 'token', event.context.params?.token ?? '')
       if (watch === undefined) return parts.problem('token-invalid', { detail: ENDED })
       return answer(watch)
     })
@@ -29,8 +28,4 @@ export function createWatchRoutes(parts: Parts): { watches: SellerRoute; watch_e
       return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
     }),
   }
-}
-
-function tokenOf({ context }: H3Event): string {
-  return context.params?.token ?? ''
 }

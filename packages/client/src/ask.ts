@@ -3,10 +3,8 @@ import { WaypostError } from './waypost-error.ts'
 
 /** The first wait before another try, doubled each time (milliseconds). */
 const FIRST_WAIT = 250
-
 /** The longest wait between two tries (milliseconds); who asks for more is asked by the caller. */
 const LONGEST_WAIT = 30_000
-
 /** Statuses behind which the same read may soon succeed. */
 const PASSING = new Set([429, 502, 503, 504])
 

@@ -23,15 +23,13 @@ export interface CellSubject {
   focus?: 'dedicated' | 'broad' | undefined
 }
 
-interface Row {
-  label: string
-  cells: VersusCell[]
-}
-type ToRows = (subjects: readonly CellSubject[], tasks: readonly Task[]) => Row[]
-interface Task {
-  id: string
-  name: string
-}
+/** Names of tasks by id. */
+export type TaskNames = readonly { id: string; name: string }[]
+
+type ToRows = (
+  subjects: readonly CellSubject[],
+  tasks: TaskNames,
+) => { label: string; cells: VersusCell[] }[]
 
 const said = (text: string): VersusCell => ({ text, isMissing: false })
 const missing = (text: string): VersusCell => ({ text, isMissing: true })

@@ -1,10 +1,7 @@
 import { smallestOf } from '../../domain/wire/extremes.ts'
-import { type CellSubject, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
+import { type CellSubject, type TaskNames, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
 
 export type Versus = ReturnType<typeof toVersus>
-
-/** Names of tasks by id. */
-export type TaskNames = readonly { id: string; name: string }[]
 
 /**
  * Listings side by side, in the order given: a column each, what they are decided by as rows. A row that no column has anything for is left out, and so is a group without

@@ -17,7 +17,10 @@ async function run(form: HTMLFormElement): Promise<void> {
   const button = form.querySelector('button')
   if (box == null || button === null) return
   button.disabled = true
-  const path = toRunPath(form.dataset.run ?? '', [...form.querySelectorAll('input')].map(toInput))
+  const inputs = [...form.querySelectorAll('input')].map(({ name, value, dataset }) => {
+    return { name, value: value.trim(), place: dataset.place ?? '' }
+  })
+  const path = toRunPath(form.dataset.run ?? '', inputs)
   try {
     const signal = AbortSignal.timeout(DEADLINE_MS)
     const response = await fetch(path, { credentials: 'omit', redirect: 'error', signal })
@@ -28,10 +31,6 @@ async function run(form: HTMLFormElement): Promise<void> {
     button.disabled = false
     box.hidden = false
   }
-}
-
-function toInput({ name, value, dataset }: HTMLInputElement) {
-  return { name, value: value.trim(), place: dataset.place ?? '' }
 }
 
 interface Body {

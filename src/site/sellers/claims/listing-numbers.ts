@@ -4,12 +4,9 @@ import { html, type Markup } from '../../frame/html.ts'
 import { toClicksByDay, toSourcesText } from './clicks-by-day.ts'
 
 const HEIGHT = 100
-
 const STEP = 10
-
 /** A day with one click is still seen beside a day with hundreds. */
 const LOWEST_BAR = 3
-
 const PLOT_DAYS = 30
 
 export type Numbers = Analytics['basic']['listings'][number]
