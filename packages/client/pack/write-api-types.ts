@@ -1,9 +1,28 @@
 import { writeFileSync } from 'node:fs'
 import { createOpenApi } from '../../../src/compile/openapi/create-openapi.ts'
 import { SHARED_SCHEMAS } from '../../../src/compile/openapi/schemas.ts'
-import { type PublishedApi, toApiTypes } from './schema-types.ts'
 
-/** Answers that a client of the directory reads; what sellers do on their dashboard is not among them. */
+/**
+ * TypeScript types out of the published OpenAPI document: its own schemas are the only source, so
+ * that a client cannot promise what the service doesn't publish. Covers the part of JSON Schema
+ * that our schemas use, and stops at what it does not know.
+ */
+type Schema = Record<string, unknown>
+
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description: string
+  schema: Schema
+}
+
+interface PublishedApi {
+  paths: Record<string, Record<string, { parameters: Parameter[] }>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** Components a client sees, with what they refer to; what sellers do on their dashboard is not among them. */
 const ANSWERS = [
   'SearchResponse',
   'CompactSearchResponse',
@@ -22,6 +41,7 @@ const ANSWERS = [
   'Problem',
 ]
 
+/** Type name → path of the GET whose query it is. */
 const PARAMETERS = {
   SearchParameters: '/api/v1/search',
   ChangesParameters: '/api/v1/changes',
@@ -29,6 +49,9 @@ const PARAMETERS = {
 }
 
 const FOLDER = 'packages/client/src/generated'
+
+const HEAD = `// Written by \`npm run client:types\` from the interface's own OpenAPI document; change that instead.
+`
 
 /** `npm run client:types`: the client's types, after a change of the interface. */
 for (const { file, text } of toApiTypeFiles()) {
@@ -44,10 +67,109 @@ export function toApiTypeFiles(): { file: string; text: string }[] {
       createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '', reading: '' }),
     ),
   )
-  const texts = toApiTypes(published, {
-    roots: ANSWERS,
-    shapes: Object.keys(SHARED_SCHEMAS),
-    parameters: PARAMETERS,
-  })
+  const texts = toApiTypes(published)
   return Object.entries(texts).map(([name, text]) => ({ file: `${FOLDER}/${name}.ts`, text }))
+}
+
+/** @returns the texts of `answers.ts` and `shapes.ts` */
+function toApiTypes({ paths, components }: PublishedApi) {
+  const { schemas } = components
+  const names = findReferred(ANSWERS, schemas)
+  const shapes = names.filter((name) => Object.hasOwn(SHARED_SCHEMAS, name))
+  const answers = names.filter((name) => !shapes.includes(name))
+  const answerTexts = answers.map((name) => toComponentType(name, schemas[name] ?? {}))
+  const used = shapes.filter((name) =>
+    answerTexts.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+  )
+  return {
+    answers: [
+      HEAD,
+      `import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './shapes.ts'\n`,
+      ...Object.entries(PARAMETERS).map(([name, path]) =>
+        toParametersType(name, paths[path]?.get?.parameters ?? []),
+      ),
+      ...answerTexts,
+    ].join('\n'),
+    shapes: [HEAD, ...shapes.map((name) => toComponentType(name, schemas[name] ?? {}))].join('\n'),
+  }
+}
+
+function findReferred(roots: readonly string[], schemas: Record<string, Schema>): string[] {
+  const found = new Set<string>()
+  const queue = [...roots]
+  for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+    if (found.has(name)) continue
+    const schema = schemas[name]
+    if (schema === undefined) throw new Error(`the document has no schema ${name}`)
+    found.add(name)
+    const refs = JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g)
+    for (const [, ref = ''] of refs) queue.push(ref)
+  }
+  return [...found].sort()
+}
+
+function toParametersType(name: string, parameters: readonly Parameter[]): string {
+  const lines = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .flatMap(({ name, required = false, description, schema }) => [
+      `  /** ${description.replaceAll('*/', '* /')} */`,
+      `  ${toKey(name)}${required ? '' : '?'}: ${toType(schema)}${required ? '' : ' | undefined'}`,
+    ])
+  return [`export interface ${name} {`, ...lines, '}', ''].join('\n')
+}
+
+function toComponentType(name: string, schema: Schema): string {
+  if (schema.type !== 'object' || !isRecord(schema.properties))
+    return `export type ${name} = ${toType(schema)}\n`
+  return [
+    `export interface ${name} {`,
+    ...toMembers(schema).map((line) => `  ${line}`),
+    '}',
+    '',
+  ].join('\n')
+}
+
+function toMembers({ properties, required, additionalProperties }: Schema): string[] {
+  const needed = Array.isArray(required) ? required : []
+  const members = Object.entries(isRecord(properties) ? properties : {}).map(
+    ([name, schema]) => `${toKey(name)}${needed.includes(name) ? '' : '?'}: ${toType(schema)}`,
+  )
+  const others = isRecord(additionalProperties) ? toType(additionalProperties) : null
+  return others === null ? members : [...members, `[name: string]: ${others}`]
+}
+
+function toType(schema: unknown): string {
+  if (!isRecord(schema)) return 'unknown'
+  const { $ref, const: constant, enum: values, anyOf, oneOf, allOf, type } = schema
+  if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (constant !== undefined) return JSON.stringify(constant)
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ')
+  const choices = anyOf ?? oneOf
+  if (Array.isArray(choices)) return [...new Set(choices.map(toType))].join(' | ')
+  if (Array.isArray(allOf)) return allOf.map(toPart).join(' & ')
+  if (type === 'array') return schema.maxItems === 0 ? '[]' : `${toPart(schema.items)}[]`
+  if (type === 'object') return toObjectType(schema)
+  if (type === 'string' || type === 'boolean' || type === 'null') return type
+  if (type === 'number' || type === 'integer') return 'number'
+  if (type === undefined) return 'unknown'
+  throw new Error(`no TypeScript for the schema ${JSON.stringify(schema).slice(0, 200)}`)
+}
+
+function toObjectType(schema: Schema): string {
+  const members = toMembers(schema)
+  return members.length === 0 ? 'Record<string, unknown>' : `{ ${members.join('; ')} }`
+}
+
+/** A union needs brackets where something binds it. */
+function toPart(schema: unknown): string {
+  const type = toType(schema)
+  return type.includes(' | ') ? `(${type})` : type
+}
+
+function toKey(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)
+}
+
+function isRecord(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
-import type { TaskNames } from './versus-rows.ts'
+import type { TaskNames } from './versus.ts'
 
 /** What `/compare?ids=` shows: listings that a reader chose, and why others are not there. */
 export interface ChosenListings {

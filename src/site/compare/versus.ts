@@ -1,11 +1,17 @@
+import { toNetworkName } from '../../domain/listing/caip-account.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/extremes.ts'
-import { type CellSubject, type TaskNames, VERSUS_GROUPS, type VersusCell } from './versus-rows.ts'
+import { DISCOVERY_NAMES, NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
+import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
+import { toTrustNote } from '../rows/listing-row.ts'
 
 export type Versus = ReturnType<typeof toVersus>
 
 /**
- * Listings side by side, in the order given: a column each, what they are decided by as rows. A row that no column has anything for is left out, and so is a group without
- * rows; what one column lacks is said in words.
+ * Listings side by side, in the order given: a column each, what they are decided by as rows. A row
+ * that no column has anything for is left out, and so is a group without rows; what one column lacks
+ * is said in words.
  */
 export function toVersus(subjects: readonly CellSubject[], tasks: TaskNames) {
   return {
@@ -30,3 +36,154 @@ function toRow(label: string, cells: readonly VersusCell[]) {
     cells: cells.map((cell) => ({ ...cell, isLowest: hasLowest && cell.usd === lowest })),
   }
 }
+
+/** What one listing says to one question. */
+interface VersusCell {
+  text: string
+  /** It says nothing: not counted as a fact, and never a bad sign. */
+  isMissing: boolean
+  /** Set where the text is a price: the lowest of a row is marked. */
+  usd?: number
+  /** Set where the text is a score from 0 to 100. */
+  score?: number
+}
+
+interface CellSubject {
+  view: ListingView
+  /** Said by the author of the comparison. */
+  focus?: 'dedicated' | 'broad' | undefined
+}
+
+/** Names of tasks by id. */
+export type TaskNames = readonly { id: string; name: string }[]
+
+type ToRows = (
+  subjects: readonly CellSubject[],
+  tasks: TaskNames,
+) => { label: string; cells: VersusCell[] }[]
+
+const said = (text: string): VersusCell => ({ text, isMissing: false })
+const missing = (text: string): VersusCell => ({ text, isMissing: true })
+type Said = VersusCell | string | number | null | undefined
+const toCell = (text: Exclude<Said, VersusCell>, lacking: string) =>
+  text === null || text === undefined || text === '' ? missing(lacking) : said(String(text))
+/** @param read what a listing says; null, undefined and '' where it says nothing */
+const row =
+  (
+    label: string,
+    lacking: string,
+    read: (view: ListingView, subject: CellSubject) => Said,
+  ): ToRows =>
+  (subjects) => {
+    const toSaid = (subject: CellSubject) => {
+      const text = read(subject.view, subject)
+      return typeof text === 'object' && text !== null ? text : toCell(text, lacking)
+    }
+    return [{ label, cells: subjects.map(toSaid) }]
+  }
+const all =
+  (...readers: ToRows[]): ToRows =>
+  (subjects, tasks) =>
+    readers.flatMap((read) => read(subjects, tasks))
+
+const SOME_COST = { free: 'free', freemium: 'free to start', paid: null, unknown: null } as const
+
+const priceRow = row('One call from', 'not published', ({ pricing, cost }) => {
+  if (pricing.model !== 'per_call') return SOME_COST[cost]
+  const { min_usd, max_usd } = pricing
+  if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
+  const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`
+  return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
+})
+
+/** Prices of one call of the same task, where at least two offer it. */
+const taskRows: ToRows = (subjects, tasks) =>
+  tasks.flatMap(({ id, name }) => {
+    const cells = subjects.map(({ view }): VersusCell => {
+      const prices = view.operations.flatMap(({ task, price }) =>
+        task === id && price?.per === 'call' ? [price.min_usd] : [],
+      )
+      if (prices.length === 0) return missing('not offered')
+      const usd = smallestOf(prices)
+      return { text: usd === 0 ? 'free' : toUsd(usd), isMissing: false, usd }
+    })
+    return cells.filter(({ isMissing }) => !isMissing).length < 2 ? [] : [{ label: name, cells }]
+  })
+
+const trustRow = row('Trust', 'unmeasured', ({ trust }) => {
+  if (trust.score === null)
+    return trust.evidence === 'no_payment_data' ? null : missing('no independent buyer')
+  const text = [String(trust.score), toTrustNote(trust)].filter(Boolean).join(', ')
+  return { text, isMissing: false, score: trust.score }
+})
+
+const focusRow = row(
+  'Made for this',
+  'not said',
+  (_, { focus }) => focus && (focus === 'dedicated' ? 'yes' : 'among others'),
+)
+
+const count = (rows: readonly unknown[]) => (rows.length === 0 ? null : rows.length)
+const signal = (view: ListingView, name: string, unit: string) =>
+  view.signals[name] === undefined ? null : `${view.signals[name]} ${unit}`
+const measured = (view: ListingView) =>
+  view.trust.evidence === 'no_payment_data' ? null : view.trust
+
+const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
+  {
+    title: 'Cost',
+    toRows: all(
+      priceRow,
+      taskRows,
+      row('Pays with', 'no rail', ({ pricing }) =>
+        pricing.model === 'per_call' ? pricing.rails.join(', ') : null,
+      ),
+      row('Networks', 'none named', ({ pricing }) =>
+        pricing.model === 'per_call' ? pricing.networks.map(toNetworkName).join(', ') : null,
+      ),
+    ),
+  },
+  {
+    title: 'Access',
+    toRows: all(
+      focusRow,
+      row('Account or key', 'not declared', ({ auth }) =>
+        auth.type === 'unknown' ? null : ACCESS_TEXTS[auth.type][0].toLowerCase(),
+      ),
+      row('Runs', '–', (view) => runsText(view).toLowerCase()),
+      row('Through the relay', 'no', ({ buy }) => (buy === 'relay_x402' ? 'yes' : null)),
+      row('Operations', 'none listed', ({ operations }) => count(operations)),
+      row('Tools', 'none listed', ({ tools }) => count(tools)),
+      row('Skills', 'none listed', ({ skills }) => count(skills)),
+      row('Machine-readable', 'nothing found', ({ discovery = {} }) =>
+        Object.entries(DISCOVERY_NAMES)
+          .flatMap(([file, name]) => (Reflect.get(discovery, file) === undefined ? [] : [name]))
+          .join(', '),
+      ),
+    ),
+  },
+  {
+    title: 'Evidence',
+    toRows: all(
+      trustRow,
+      row('Buyers, 30 days', 'no data', (view) => measured(view)?.verified_buyers_30d),
+      row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
+      row('Payout', 'no data', (view) => {
+        const shared = measured(view)?.shared_payout
+        return shared === undefined ? null : shared ? 'shared with others' : 'its own'
+      }),
+      row('Uptime, 30 days', 'no data', (view) => signal(view, 'uptime_30d', '%')),
+      row('95 % answered within', 'no data', (view) => signal(view, 'p95_ms', 'ms')),
+      row('Owner', 'unclaimed', ({ badges, status }) =>
+        badges.includes('domain_verified')
+          ? 'domain verified'
+          : status === 'claimed'
+            ? 'claimed'
+            : null,
+      ),
+      row('Notices', 'none', ({ notices }) =>
+        notices.map(({ id }) => NOTICE_TITLES[id].toLowerCase()).join(', '),
+      ),
+    ),
+  },
+]
