@@ -13,7 +13,7 @@ import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock
 import type { Refusal } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
-import { createProgress, type Progress, type ProgressStream } from '../fetch/progress.ts'
+import { createProgress, type ProgressStream } from '../fetch/progress.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
 import { findSuspicion } from '../plan/find-suspicion.ts'
 import { planSeeding } from '../plan/plan-seeding.ts'
@@ -66,9 +66,7 @@ export async function runSeeding(options: RunOptions, ports: SeedingPorts): Prom
     const { rows, chosen, from } = await readChosen(source, options, ports, content)
     const result = judge(source, { rows, chosen, options, content, from })
     if (writer !== null && result.suspicion === null)
-      await writePlan(writer, source.id, result.plan, (label, total) =>
-        createProgress(label, total, { stream: ports.progress, now: ports.now }),
-      )
+      await writePlan(writer, source.id, result.plan, ports)
     return { ...result, seconds: (ports.now() - started) / 1000 }
   } finally {
     await writer?.release()
@@ -97,7 +95,7 @@ async function readChosen(
   const { contentDir, limit, now } = options
   const tables = await readTables(contentDir)
   const from = sourceAddress(source, options)
-  const progress = createProgress('read', limit, { stream: ports.progress, now: ports.now })
+  const progress = createProgress('read', limit, ports)
   const listed = from === '' ? source.fromContent?.(content.existing.values()) : undefined
   const first =
     listed === undefined
@@ -195,8 +193,6 @@ function findRefusedNow(
   })
 }
 
-type MakeProgress = (label: string, total: number) => Progress
-
 /**
  * First what the importer is going to remember, then the listings, then what lies beside them, then
  * the memory in its place: a run that is killed at any moment leaves files that the next run knows
@@ -206,11 +202,12 @@ async function writePlan(
   writer: ContentWriter,
   importer: string,
   plan: SeedingPlan,
-  makeProgress: MakeProgress,
+  ports: SeedingPorts,
 ): Promise<void> {
   const { writes, machineWrites, removes, memory, others } = plan
   const hasMemory = memory.listings.size > 0
-  const progress = makeProgress('write', writes.length + machineWrites.length + removes.length)
+  const total = writes.length + machineWrites.length + removes.length
+  const progress = createProgress('write', total, ports)
   let done = 0
   if (hasMemory) await writer.write(promiseFileOf(importer), renderLock(memory))
   for (const { file, text } of [...writes, ...machineWrites]) {

@@ -128,17 +128,13 @@ function groupByOperator(
     .sort((a, b) => b.listings - a.listings || (a.operator < b.operator ? -1 : 1))
 }
 
+/** Packages have their page at a forge or a registry, which is nobody's operator. */
+const FORGE = /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/
+
 function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): string[] {
   const host = URL.parse(facts.url)?.hostname ?? ''
-  // Packages have their page at a forge or a registry, which is nobody's operator.
-  const domain = isForge(host) ? null : getDomain(host, { allowPrivateDomains: true })
-  return [...new Set([...wallets.map((each) => each.toLowerCase()), ...(domain ? [domain] : [])])]
-}
-
-function isForge(host: string): boolean {
-  return /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/.test(
-    host,
-  )
+  const domain = FORGE.test(host) ? null : getDomain(host, { allowPrivateDomains: true })
+  return [...new Set([...wallets.map((each) => each.toLowerCase()), domain ?? []].flat())]
 }
 
 /**

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { parseAs } from './machine-files.ts'
@@ -65,6 +66,11 @@ export type Settled = v.InferOutput<typeof SettledSchema>
 
 /** What was decided, so that the same question is not asked again. */
 export const SETTLED_FILE = 'review/settled.json'
+
+/** The same question has the same name, so that it is asked once. */
+export function reviewId(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 12)
+}
 
 export function reviewFileOf(id: string): string {
   return `review/${id}.json`

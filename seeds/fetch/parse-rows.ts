@@ -44,70 +44,46 @@ function parseAddresses(text: string): string[] | null {
  */
 function parseRows(text: string, shape: RowShape): ParsedRows {
   const whole = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
-  if (Array.isArray(whole)) return fromList(whole, null)
-  if (isJsonObject(whole)) return fromObject(whole, shape)
-  return fromLines(text, shape)
-}
-
-function fromObject(whole: Record<string, unknown>, shape: RowShape): ParsedRows {
-  for (const name of shape.lists) {
-    const list = whole[name]
-    if (Array.isArray(list)) return fromList(list, whole)
-    if (list !== undefined && !shape.isRow(whole))
-      throw new Error(`expected ${shape.expected}, got ${name} of type ${typeOf(list)}`)
-  }
-  if (shape.isRow(whole)) return fromList([whole], null)
-  throw new Error(`expected ${shape.expected}, got an object with ${namesOf(whole)}`)
-}
-
-function fromList(rows: readonly unknown[], page: ParsedRows['page']): ParsedRows {
-  const parsed: ParsedRows = { values: [], refused: [], page }
-  rows.forEach((value, i) => {
-    const name = `row ${i + 1}`
-    const isText = typeof value === 'string'
-    if (!isJsonObject(value) && !isText)
-      parsed.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
-    else if (isTooLarge(value)) parsed.refused.push(tooLarge(name))
-    else parsed.values.push(value)
-  })
-  return parsed
-}
-
-function fromLines(text: string, shape: RowShape): ParsedRows {
-  const parsed: ParsedRows = { values: [], refused: [], page: null }
-  text.split('\n').forEach((line, i) => {
-    if (line.trim() === '') return
-    const name = `line ${i + 1}`
-    const value = line.length > MAX_ROW_LENGTH ? undefined : parseJson(line)
-    if (line.length > MAX_ROW_LENGTH) parsed.refused.push(tooLarge(name))
-    else if (isJsonObject(value)) parsed.values.push(value)
-    else parsed.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
-  })
-  if (parsed.values.length === 0 && parsed.refused.length > 0)
+  const page = isJsonObject(whole) ? whole : null
+  const list = [whole, ...shape.lists.map((name) => page?.[name])].find((each) =>
+    Array.isArray(each),
+  )
+  const rows = list ?? (page !== null && shape.isRow(page) ? [page] : null)
+  if (rows !== null)
+    return judgeRows(
+      rows.map((value, i) => ({ name: `row ${i + 1}`, value })),
+      list === undefined ? null : page,
+    )
+  const parsed = judgeRows(page === null ? toLines(text) : [], null)
+  if (page !== null || (parsed.values.length === 0 && parsed.refused.length > 0))
     throw new Error(`expected ${shape.expected}, got ${JSON.stringify(text.trim().slice(0, 60))}`)
   return parsed
 }
 
-function tooLarge(name: string): Refusal {
-  return { reason: 'row_too_large', name, detail: `expected at most ${MAX_ROW_LENGTH} characters` }
+interface NamedRow {
+  name: string
+  value: unknown
 }
 
-/** Deep nesting makes JSON.stringify throw where JSON.parse didn't: such a row is too large too. */
-function isTooLarge(value: unknown): boolean {
-  try {
-    return JSON.stringify(value).length > MAX_ROW_LENGTH
-  } catch {
-    return true
-  }
+function toLines(text: string): NamedRow[] {
+  return text.split('\n').flatMap((line, i) => {
+    const value = line.length > MAX_ROW_LENGTH ? line : parseJson(line)
+    const isRow = isJsonObject(value) || value === line
+    return line.trim() === '' ? [] : [{ name: `line ${i + 1}`, value: isRow ? value : undefined }]
+  })
 }
 
-function typeOf(value: unknown): string {
-  return value === null ? 'null' : typeof value
-}
-
-function namesOf(value: Record<string, unknown>): string {
-  const names = Object.keys(value)
-  return names.length === 0 ? 'nothing in it' : names.slice(0, 5).join(', ').slice(0, 200)
+function judgeRows(rows: readonly NamedRow[], page: ParsedRows['page']): ParsedRows {
+  const parsed: ParsedRows = { values: [], refused: [], page }
+  for (const { name, value } of rows)
+    if (!isJsonObject(value) && typeof value !== 'string')
+      parsed.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
+    else if (JSON.stringify(value).length <= MAX_ROW_LENGTH) parsed.values.push(value)
+    else {
+      const detail = `expected at most ${MAX_ROW_LENGTH} characters`
+      parsed.refused.push({ reason: 'row_too_large', name, detail })
+    }
+  return parsed
 }
 
 /**

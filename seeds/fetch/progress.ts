@@ -22,7 +22,7 @@ const BAR_WIDTH = 30
 export function createProgress(
   label: string,
   total: number | null,
-  { stream, now }: { stream: ProgressStream; now: () => number },
+  { progress: stream, now }: { progress: ProgressStream; now: () => number },
 ): Progress {
   const isTerminal = stream.isTTY === true
   let shownAt = now()

@@ -1,7 +1,12 @@
-import { createHash } from 'node:crypto'
 import { renderListing } from '../content/listing-text.ts'
 import { evidenceFileOf, listingIdOf, renderJson } from '../content/machine-files.ts'
-import { isSettled, type ReviewItem, reviewFileOf, SETTLED_FILE } from '../content/review-item.ts'
+import {
+  isSettled,
+  type ReviewItem,
+  reviewFileOf,
+  reviewId,
+  SETTLED_FILE,
+} from '../content/review-item.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import { type Draft, fileOf, planText } from './seeding-plan.ts'
 /** A row whose words a person should read first: its file waits, ready to be accepted. */
@@ -39,9 +44,4 @@ function planReview(draft: Draft, item: ReviewItem): void {
   // The first time it was found stays; what people settled is not asked again.
   if (machine.has(file) || isSettled(machine.get(SETTLED_FILE), item.id)) return
   planText(draft, file, renderJson(item))
-}
-
-/** The same question has the same name, so that it is asked once. */
-function reviewId(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Content, readContent } from '../../src/compile/content/read-content.ts'
@@ -14,6 +13,7 @@ import {
   parseSettled,
   type ReviewItem,
   type ReviewSource,
+  reviewId,
   SETTLED_FILE,
 } from '../content/review-item.ts'
 import { checkFile, noteSettled, type ReviewPlace } from './accept-file.ts'
@@ -140,11 +140,8 @@ function toItem(
   at: string,
   values: readonly string[],
 ): ReviewItem {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([listing, values]))
-    .digest('hex')
   return {
-    id: `${kind}-${hash.slice(0, 12)}`,
+    id: `${kind}-${reviewId([listing, values])}`,
     at,
     why: `proposed_${kind}`,
     from: kind,

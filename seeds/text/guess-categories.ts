@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parse } from 'yaml'
-import { smallestOf } from '../../src/domain/wire/extremes.ts'
 
 /** For what no word places: a server for agents is, before anything else, a developer's tool. */
 const DEFAULT_CATEGORY = 'developer_tools'
@@ -24,19 +23,13 @@ interface Keyword {
   isStem: boolean
 }
 
+const ALL = Object.entries(KEYWORDS).flatMap(([category, keywords]) =>
+  keywords
+    .split(',')
+    .map((text): Keyword => ({ category, words: toWords(text), isStem: text.endsWith('*') })),
+)
 /** Words are looked up, not searched for: 350 patterns over 4,000 texts would cost seconds. */
-const BY_WORD = new Map<string, Keyword[]>()
-const BY_STEM = new Map<string, Keyword[]>()
-for (const [category, keywords] of Object.entries(KEYWORDS))
-  for (const text of keywords.split(',')) {
-    const words = toWords(text)
-    const keyword: Keyword = { category, words, isStem: text.endsWith('*') }
-    const isOneStem = keyword.isStem && words.length === 1
-    const table = isOneStem ? BY_STEM : BY_WORD
-    const [first = ''] = words
-    table.set(first, [...(table.get(first) ?? []), keyword])
-  }
-const SHORTEST_STEM = smallestOf([...BY_STEM.keys()].map((stem) => stem.length))
+const BY_START = Map.groupBy(ALL, ({ words }) => words[0]?.slice(0, 2))
 
 /**
  * One or two categories by the words of a name and a description; deterministic, so that a second
@@ -79,17 +72,15 @@ function countWords(text: string): Map<string, Set<string>> {
 }
 
 function findKeywords(words: readonly string[], word: string, at: number): Keyword[] {
-  const whole = (BY_WORD.get(word) ?? []).filter((keyword) =>
-    keyword.words.every((part, i) => {
+  return (BY_START.get(word.slice(0, 2)) ?? []).filter(({ words: parts, isStem }) =>
+    parts.every((part, i) => {
       const there = words[at + i] ?? ''
-      const isLast = i === keyword.words.length - 1
-      return isLast && keyword.isStem ? there.startsWith(part) : there === part
+      const isLast = i === parts.length - 1
+      if (!isLast || !isStem) return there === part
+      // One word's stem ends before a number: "mail*" is not "mail2000".
+      return there.startsWith(part) && (i > 0 || !/\d/.test(there.slice(part.length)))
     }),
   )
-  for (let length = SHORTEST_STEM; length <= word.length; length++)
-    for (const keyword of BY_STEM.get(word.slice(0, length)) ?? [])
-      if (!/\d/.test(word.slice(length))) whole.push(keyword)
-  return whole
 }
 
 /** @example toWords('E-commerce, PDFs') → ['e', 'commerce', 'pdfs'] */

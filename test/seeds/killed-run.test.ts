@@ -120,9 +120,9 @@ describe('a run that looks wrong writes nothing', () => {
   })
 
   test.each([
-    ['{"servers":"none"}', 'got servers of type string'],
-    ['{"servers":null}', 'got servers of type null'],
-    ['{"error":"maintenance"}', 'got an object with error'],
+    ['{"servers":"none"}', 'expected a page of servers'],
+    ['{"servers":null}', 'expected a page of servers'],
+    ['{"error":"maintenance"}', 'got "{\\"error\\":\\"maintenance\\"}"'],
     ['<!doctype html>\n<p>maintenance', 'expected a page of servers'],
     ['{"servers":[{"server":{"name":"a.b/c"', 'expected a page of servers'],
   ])('when the source answers %s', async (text, message) => {

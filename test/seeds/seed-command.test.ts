@@ -197,7 +197,7 @@ function progressOf(terminal: { isTTY: boolean }): string {
   let clock = 0
   let text = ''
   const stream = { ...terminal, write: (piece: string) => (text += piece) }
-  const progress = createProgress('read', 3, { stream, now: () => clock })
+  const progress = createProgress('read', 3, { progress: stream, now: () => clock })
   clock = 6000
   progress.update(1)
   progress.update(3)
