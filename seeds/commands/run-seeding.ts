@@ -10,16 +10,26 @@ import {
 } from '../content/content-folder.ts'
 import { type ContentWriter, openContent } from '../content/content-writer.ts'
 import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock.ts'
-import type { Refusal } from '../facts/refusal.ts'
+import type { Refusal, RefusalReason } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 import { createProgress, type ProgressStream } from '../fetch/progress.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
-import { findSuspicion } from '../plan/find-suspicion.ts'
 import { planSeeding } from '../plan/plan-seeding.ts'
 import type { SeedingPlan } from '../plan/seeding-plan.ts'
 import type { SeedOptions } from './seed-options.ts'
 import { findSeedSource, SOURCE_IDS } from './sources.ts'
+
+/** A source that lost more than this share of its listings at once has a fault, not a bad week. */
+const LEAST_SHARE = 0.5
+
+/** A page that only says what is gone or old is no sign of a fault. */
+const HONEST: ReadonlySet<RefusalReason> = new Set([
+  'deleted',
+  'deprecated',
+  'not_latest',
+  'opted_out',
+])
 
 export interface SeedingPorts {
   progress: ProgressStream
@@ -178,6 +188,22 @@ function judge(
         }),
     refusedNow: findRefusedNow(chosen, memory, content),
   }
+}
+
+/** @returns why a run should not be believed, or null. */
+function findSuspicion(run: {
+  read: number
+  refused: readonly Refusal[]
+  taken: number
+  /** Null for a run that did not read everything, or the first. */
+  takenBefore: number | null
+}): string | null {
+  const { read, refused, taken, takenBefore } = run
+  if (taken === 0 && read > 0 && refused.some(({ reason }) => !HONEST.has(reason)))
+    return `every one of ${read} rows was refused`
+  if (takenBefore !== null && taken < takenBefore * LEAST_SHARE)
+    return `${taken} listings where the last whole run took ${takenBefore}`
+  return null
 }
 
 function findRefusedNow(
