@@ -10,7 +10,6 @@ import { inParallel } from '../releases/read-pieces.ts'
 const HELP = `Usage: npm run publish -- [s3://bucket/prefix] [--prune]
   --prune   also removes what neither this release nor the one before needs`
 
-/** Addresses in one request to `PURGE_URL`. */
 const PURGED_AT_ONCE = 500
 const PURGE_PATIENCE_MS = 30_000
 

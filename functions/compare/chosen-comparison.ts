@@ -23,15 +23,9 @@ export function createComparison({ release, config }: ComparisonParts) {
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
       return { problems: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
+    const expected = `expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`
     if (chosen.length < LEAST_COMPARED || chosen.length > MOST_COMPARED)
-      return {
-        problems: [
-          toQueryError(
-            'ids',
-            `expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`,
-          ),
-        ],
-      }
+      return { problems: [toQueryError('ids', expected)] }
     const stats = await readBuilt<StatsView>(current, ROUTES.stats.path)
     const view = toChosenComparison(
       chosen.flatMap((id) => rows.get(id) ?? []),
@@ -46,20 +40,10 @@ export function createComparison({ release, config }: ComparisonParts) {
   }
 }
 
-/** `ids=a,b` or `ids=a&ids=b`; anything else in the query is named. */
-function readComparedIds(query: string): { ids: string[] } | { problems: InputError[] } {
-  const parameters = new URLSearchParams(query)
-  const others = [...new Set(parameters.keys())].filter((name) => name !== 'ids')
-  if (others.length > 0)
-    return {
-      problems: others.map((name) => toQueryError(name, 'there is no such parameter', ['ids'])),
-    }
-  const ids = parameters
-    .getAll('ids')
-    .flatMap((text) => text.split(','))
-    .map((id) => id.trim())
-    .filter((id) => id !== '')
-  return { ids }
+/** `ids=a,b` or `ids=a&ids=b`. */
+function idsIn(parameters: URLSearchParams): string[] {
+  const ids = parameters.getAll('ids').flatMap((text) => text.split(','))
+  return ids.map((id) => id.trim()).filter((id) => id !== '')
 }
 
 /** `GET /api/v1/compare`: the comparison pages there are, or with `ids` the listings one chose. */
@@ -70,8 +54,10 @@ export function createCompareList(
   return createCountedGet(parts, async (query) => {
     if (query === '')
       return { view: (await readBuilt(parts.release(), ROUTES.compare_list.path)) ?? { pages: [] } }
-    const asked = readComparedIds(query)
-    return 'problems' in asked ? asked : compare(asked.ids)
+    const parameters = new URLSearchParams(query)
+    const others = [...new Set(parameters.keys())].filter((name) => name !== 'ids')
+    const problems = others.map((name) => toQueryError(name, 'there is no such parameter', ['ids']))
+    return problems.length > 0 ? { problems } : compare(idsIn(parameters))
   })
 }
 
@@ -88,30 +74,19 @@ const MOST_SHOWN = 80
 export function createComparePage({ release }: Pick<Parts, 'release'>) {
   return async function compare(target: string): Promise<ChosenListings> {
     const current = release()
-    const given = new URLSearchParams(splitTarget(target).query)
-    const ids = readComparedIds(
-      new URLSearchParams(given.getAll('ids').map((id) => ['ids', id])).toString(),
-    )
-    const given_ids = 'ids' in ids ? ids.ids : []
-    const asked = [...new Set(given_ids.map((id) => currentId(current, id)))]
+    const given = idsIn(new URLSearchParams(splitTarget(target).query))
+    const asked = [...new Set(given.map((id) => currentId(current, id)))]
     const known = asked.filter((id) => current.listings.has(id))
     const unknown = asked.filter((id) => !current.listings.has(id))
-    const beyond = known.slice(MOST_COMPARED)
-    return {
-      views: await Promise.all(known.slice(0, MOST_COMPARED).map((id) => readListing(current, id))),
-      leftOut: [
-        ...unknown.slice(0, MOST_NAMED).map((id) => toReason(current, id)),
-        ...(unknown.length > MOST_NAMED
-          ? [`${unknown.length - MOST_NAMED} more ids are unknown.`]
-          : []),
-        ...(beyond.length > 0
-          ? [
-              `A comparison holds at most ${MOST_COMPARED}; left out: ${beyond.slice(0, MOST_NAMED).join(', ')}.`,
-            ]
-          : []),
-      ],
-      tasks: current.tasks,
-    }
+    const leftOut = unknown.slice(0, MOST_NAMED).map((id) => toReason(current, id))
+    const more = unknown.length - leftOut.length
+    if (more > 0) leftOut.push(`${more} more ids are unknown.`)
+    const beyond = known.slice(MOST_COMPARED, MOST_COMPARED + MOST_NAMED).join(', ')
+    if (beyond !== '')
+      leftOut.push(`A comparison holds at most ${MOST_COMPARED}; left out: ${beyond}.`)
+    const shown = known.slice(0, MOST_COMPARED)
+    const views = await Promise.all(shown.map((id) => readListing(current, id)))
+    return { views, leftOut, tasks: current.tasks }
   }
 }
 

@@ -63,7 +63,6 @@ export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Pro
   return found
 }
 
-/** What is found where nothing is. */
 export function toNothing(origin: string, fault: string | null): FoundSeller {
   return { origin, files: {}, api: null, card: null, cardPaths: [], title: null, fault }
 }

@@ -115,7 +115,6 @@ const baseUrl = v.optional(
   'http://localhost:4321',
 )
 
-/** A variable that holds a JSON object. */
 function jsonOf<Value>(schema: v.GenericSchema<unknown, Value>, expected: string) {
   const parse = v.rawTransform<string, Value>(({ dataset, addIssue, NEVER }) => {
     const parsed = v.safeParse(schema, parseJson(dataset.value))

@@ -79,8 +79,8 @@ async function addressKeyOf(
   plan: ProbePlan,
   resolver: ProbeRunOptions['resolver'],
 ): Promise<string | null> {
-  const host = hostnameOf(plan)
-  if (host === null) return null
+  const host = urlOf(plan)?.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (host === undefined) return null
   try {
     const [first] = await resolver.addresses(host)
     return first?.address ?? host
@@ -90,13 +90,12 @@ async function addressKeyOf(
 }
 
 /** Name and port; empty where nobody is asked. */
-export function hostOf({ handshake }: ProbePlan): string {
-  return URL.parse(addressOf(handshake) ?? '')?.host ?? ''
+export function hostOf(plan: ProbePlan): string {
+  return urlOf(plan)?.host ?? ''
 }
 
-function hostnameOf({ handshake }: ProbePlan): string | null {
-  const hostname = URL.parse(addressOf(handshake) ?? '')?.hostname
-  return hostname === undefined ? null : hostname.replace(/^\[(.*)\]$/, '$1')
+function urlOf({ handshake }: ProbePlan): URL | null {
+  return URL.parse(addressOf(handshake) ?? '')
 }
 
 /**

@@ -25,7 +25,6 @@ export interface JobQueueOptions {
   holdMs?: number
 }
 
-/** A server's side of a queue. */
 export function createJobQueue(
   { db, dialect }: Store,
   { name, now, isAlone = false, holdMs = HOLD_MS }: JobQueueOptions,

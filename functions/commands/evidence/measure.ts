@@ -98,7 +98,6 @@ function toText({ network, payouts, payments, read, requests, stopped }: ChainRe
   return stopped === null ? seen : `${network}: stopped after ${requests} requests (${stopped})`
 }
 
-/** @throws UsageError when the command is wrong */
 export function parseMeasureOptions(args: readonly string[], now: number) {
   const options = { since: { type: 'string' }, json: { type: 'boolean', default: false } } as const
   const { values } = readCommandLine(MEASURE_HELP, options, 0, args)

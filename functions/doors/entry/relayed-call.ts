@@ -6,11 +6,11 @@ import type { Relay } from '../../call/relay.ts'
 
 /** Who is calling, as the relay must see it: its limits and its guard against loops look at these. */
 export interface Caller {
-  remoteAddress: string | undefined
-  forwardedFor: string | undefined
-  localAddress: string | undefined
-  localPort: number | undefined
-  signal: AbortSignal | undefined
+  remoteAddress?: string | undefined
+  forwardedFor?: string | undefined
+  localAddress?: string | undefined
+  localPort?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 export interface CallRequest {

@@ -32,7 +32,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
   const directory = createDirectory(parts, 'mcp')
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
-    const who = caller === undefined ? NOBODY : toCaller(caller.req)
+    const who = caller === undefined ? {} : toCaller(caller.req)
     const answer = callThroughRelay(relay, who, request, MAX_ANSWER_BYTES)
     // What it sends is part of the body, even if nobody listens any more.
     caller?.holdUntil(answer)
@@ -108,14 +108,6 @@ function toRpcError(
     { jsonrpc: '2.0', id, error: { code, message } },
     { status, headers: { 'Cache-Control': 'no-store', ...headers } },
   )
-}
-
-const NOBODY: Caller = {
-  remoteAddress: undefined,
-  forwardedFor: undefined,
-  localAddress: undefined,
-  localPort: undefined,
-  signal: undefined,
 }
 
 function toCaller(req: H3Event['req']): Caller {

@@ -11,7 +11,6 @@ const DAY_MS = 86_400_000
 /** Months that are made before they begin; a row of any other goes to the part `<table>_other`. */
 const AHEAD = [1, 2]
 
-/** Makes the parts of the months to come. */
 export async function addMonths(db: QueryExecutorProvider, now: number): Promise<void> {
   const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()]
   for (const [table, { unitsADay }] of Object.entries(BY_MONTH))

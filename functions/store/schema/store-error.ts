@@ -49,7 +49,6 @@ export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === POSTGRES_UNIQUE
 }
 
-/** Worth one more run of the same transaction. */
 export function isRetryable(error: unknown): boolean {
   return isUniqueViolation(error) || POSTGRES_RETRYABLE.has(codeOf(error))
 }

@@ -22,7 +22,6 @@ const DAMAGED = new Set([11, 26])
 
 const RESTORE = 'Stop the server and put a backup in its place: npm run restore -- <backup>.'
 
-/** The database's file inside `STATE_DIR`. */
 export const SQLITE_FILE = 'waypost.sqlite'
 
 /** Opens (and creates) the SQLite state. Migrations are the caller's next step. */

@@ -130,7 +130,6 @@ export function toCursorText({ log, seq }: LogCursor): string {
   return `${log}-${seq}`
 }
 
-/** @returns null for text of another form. */
 export function parseCursor(text: string): LogCursor | null {
   const [, log, seq] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(text) ?? []
   return log === undefined || seq === undefined ? null : { log, seq: Number(seq) }

@@ -75,7 +75,6 @@ export interface DeriveContext {
   rules: UrlRules
   /** `{base_url}`: replaces the placeholder in first-party URLs. */
   baseUrl: string
-  /** Short name of the directory. */
   directory: string
 }
 

@@ -104,7 +104,6 @@ export const SearchWordsSchema = v.strictObject({
 
 export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & { foreign: ForeignWords }
 
-/** No word is treated differently from others. */
 export const NO_SEARCH_WORDS: SearchWords = {
   stop: [],
   generic: [],

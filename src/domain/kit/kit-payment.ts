@@ -6,7 +6,6 @@ import { RAILS, type Rail } from '../wire/vocabulary.ts'
 export const KitPaymentSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   networks: v.array(v.string()),
-  /** Headers the caller sends to pay. */
   request_headers: v.array(v.string()),
   /** Headers the terms and the receipt come in. */
   response_headers: v.array(v.string()),

@@ -21,7 +21,6 @@ export const LintReportSchema = v.object({
   target: v.string(),
   /** The protocol of the address; null if we know none. */
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
-  /** In one line, what was seen there. */
   saw: v.string(),
   asked: v.array(AskedStepSchema),
   right: v.array(v.string()),

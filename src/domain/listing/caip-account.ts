@@ -65,7 +65,6 @@ const NETWORK_IDS = new Map(
   }),
 )
 
-/** As people write them. */
 export const NAMED_NETWORKS: readonly string[] = [...NETWORK_IDS.keys()]
 
 /** @example toNetworkId('Base') → 'eip155:8453'; null for a name that nobody knows */

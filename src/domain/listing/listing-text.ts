@@ -26,7 +26,6 @@ export const NameSchema = v.pipe(
 )
 export const SummarySchema = lineOfText(MAX_SUMMARY_LENGTH)
 export const TagSchema = lineOfText(MAX_TAG_LENGTH)
-/** What one HTTP endpoint does. */
 export const EndpointTextSchema = lineOfText(MAX_ENDPOINT_TEXT_LENGTH)
 
 /** UAX 39: more marks than this on one letter climb into the lines above and below. */

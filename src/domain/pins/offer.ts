@@ -13,7 +13,6 @@ export interface Expectation {
   max_usd?: number | undefined
 }
 
-/** What is not as it was expected. */
 export interface Difference {
   what: 'digest' | 'payee' | 'price'
   expected: string

@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import type { FormPage } from '../wire/form-page.ts'
 import { FoundSchema, PROPOSABLE_KINDS } from './found-service.ts'
 
-/** Wire shapes of `POST /api/v1/proposals`. */
-
 export const MAX_NOTE_LENGTH = 1000
 
 export const ProposalBodySchema = v.strictObject({

@@ -89,7 +89,6 @@ export type WatchPage = FormPage<
   { target: string; email: string; webhook: string; events: string[]; token: string }
 >
 
-/** Form to be told when something changes. */
 export function watchPath(target: { listing: string } | { query: string }): string {
   return `/watch?${new URLSearchParams(target)}`
 }

@@ -44,12 +44,10 @@ export const DOCS_GROUPS = [
 ] as const
 export type DocsGroup = (typeof DOCS_GROUPS)[number]
 
-/** @example docsPath('calls') → /docs/calls */
 export function docsPath(slug: DocsGroup['slug']): string {
   return `/docs/${slug}`
 }
 
-/** Where a named schema is spelled out. */
 export function schemaPath(name: string): string {
   return `${docsPath('schemas')}#schema-${name}`
 }

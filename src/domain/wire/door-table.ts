@@ -82,7 +82,6 @@ export function isDoorPath(path: string): boolean {
   return LIVE_PATTERNS.some((pattern) => pattern.test(path))
 }
 
-/** Folders whose pages have a Markdown twin. */
 export const PAGES_WITH_TWIN = ['listing', 'category', 'compare'] as const
 
 const WITH_TWIN = new RegExp(`^/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+$`)

@@ -1,9 +1,7 @@
 import * as v from 'valibot'
 
-/** A whole number from 0. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** Text of a pattern; `message` says what would be right. */
 export function textLike(pattern: RegExp, message: string) {
   return v.pipe(v.string('expected text'), v.regex(pattern, message))
 }
@@ -15,12 +13,10 @@ export function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
   )
 }
 
-/** Text that a rule of ours finds no fault with. */
 export function checkedText(typeMessage: string, findFault: (text: string) => string | null) {
   return v.pipe(v.string(typeMessage), faultless(findFault))
 }
 
-/** @param findFault says what is wrong with a value, or null */
 export function faultless<Value>(findFault: (value: Value) => string | null) {
   return v.rawCheck<Value>(({ dataset, addIssue }) => {
     const fault = dataset.typed ? findFault(dataset.value) : null

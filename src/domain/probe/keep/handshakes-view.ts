@@ -14,7 +14,6 @@ export interface HandshakesView {
   days: { date: string; probes: number; up: number }[]
 }
 
-/** @returns null where nothing was probed yet */
 export function toHandshakesView(probes: readonly Probe[]): HandshakesView | null {
   const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   const [newest] = sorted
