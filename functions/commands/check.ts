@@ -83,7 +83,9 @@ function report(
   const all = [...read.faults, ...stale]
   const faults = changes === null ? all : all.filter(({ file }) => changes.files.has(file))
   for (const fault of faults) console.log(formatFault(fault, root))
-  if (changes !== null) for (const line of toChangeLines(changes)) console.log(line)
+  const { added = [], removed = [] } = changes ?? {}
+  if (added.length > 0) console.log(`added: ${added.join(', ')}`)
+  if (removed.length > 0) console.log(`removed: ${removed.join(', ')}`)
   const errors = faults.filter(isError).length
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   const { listings, evidence, pages } = read.counts
@@ -111,13 +113,8 @@ function reportQuality({ listings, evidence }: Content): void {
     }),
   ])
   const table = [['kind', 'listings', ...QUALITIES], ...rows]
-  for (const row of table)
-    console.log(
-      row
-        .map((cell) => cell.padEnd(12))
-        .join('')
-        .trimEnd(),
-    )
+  const lines = table.map((row) => row.map((cell) => cell.padEnd(12)).join(''))
+  for (const line of lines) console.log(line.trimEnd())
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
 }
@@ -130,13 +127,6 @@ function reportUntold(catalogue: string, { listings }: Content): void {
 
 function isError({ severity }: Fault): boolean {
   return severity === 'error'
-}
-
-function toChangeLines({ added, removed }: Changes): string[] {
-  return [
-    ...(added.length > 0 ? [`added: ${added.join(', ')}`] : []),
-    ...(removed.length > 0 ? [`removed: ${removed.join(', ')}`] : []),
-  ]
 }
 
 /** Content files that differ from a git ref, those not yet under version control included. */

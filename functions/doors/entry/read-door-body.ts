@@ -69,8 +69,7 @@ type Fault = Omit<BodyFault, 'headers'> & { headers?: Record<string, string> }
 
 function findAnnouncedFault(req: Request, max: number): Fault | null {
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json')
-    return { fault: 'Send the message as application/json.', status: 415, code: -32600 }
+  if (type !== 'application/json') return toFault('Send the message as application/json.', 415)
   return Number(req.headers.get('content-length') ?? 0) > max ? toTooLarge(max) : null
 }
 
@@ -127,11 +126,8 @@ async function readPieces(
 }
 
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
-  if (depth > MOST_NESTED)
-    return { fault: `A message is nested ${MOST_NESTED} deep at most.`, status: 400, code: -32600 }
-  if (values > MOST_VALUES)
-    return { fault: `A message holds at most ${MOST_VALUES} values.`, status: 400, code: -32600 }
-  return null
+  if (depth > MOST_NESTED) return toFault(`A message is nested ${MOST_NESTED} deep at most.`)
+  return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
 }
 
 /** Messages of a batch count one by one, and long ones by their length. */
@@ -143,7 +139,7 @@ function parse(text: string): { value: unknown } | Fault {
   try {
     return { value: JSON.parse(text) }
   } catch {
-    return { fault: 'The body is not JSON.', status: 400, code: -32700 }
+    return toFault('The body is not JSON.', 400, -32700)
   }
 }
 
@@ -167,33 +163,25 @@ function answerLeft({ runtime }: DoorRequest): Promise<unknown> {
     : new Promise((resolve) => res.once('close', resolve))
 }
 
-const LATE: Fault = {
-  fault: `The message did not arrive within ${READ_MS / 1000} s.`,
-  status: 408,
-  code: -32600,
+function toFault(fault: string, status = 400, code = -32600): Fault {
+  return { fault, status, code }
 }
-const BROKEN: Fault = { fault: 'The message broke off.', status: 400, code: -32600 }
+
+const LATE = toFault(`The message did not arrive within ${READ_MS / 1000} s.`, 408)
+const BROKEN = toFault('The message broke off.')
 
 function toTooLarge(max: number): Fault {
-  return { fault: `A message holds at most ${max} bytes.`, status: 413, code: -32600 }
+  return toFault(`A message holds at most ${max} bytes.`, 413)
 }
 
 function toLimited(taken: Record<string, string>): Fault {
-  return {
-    fault: `Too many requests; try again in ${taken['Retry-After']} s.`,
-    status: 429,
-    code: -32000,
-  }
+  return toFault(`Too many requests; try again in ${taken['Retry-After']} s.`, 429, -32000)
 }
 
 function toFull(reached: Reached): Fault {
   const isOwn = reached !== 'process'
-  return {
-    fault: isOwn
-      ? 'Too many bytes of messages are under way for this client; try again when some are answered.'
-      : 'Too many bytes of messages are under way; try again.',
-    status: isOwn ? 429 : 503,
-    code: -32000,
-    headers: { 'Retry-After': '1' },
-  }
+  const sentence = isOwn
+    ? 'Too many bytes of messages are under way for this client; try again when some are answered.'
+    : 'Too many bytes of messages are under way; try again.'
+  return { ...toFault(sentence, isOwn ? 429 : 503, -32000), headers: { 'Retry-After': '1' } }
 }

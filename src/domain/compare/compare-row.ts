@@ -115,10 +115,8 @@ export function truncate(text: string, max: number): string {
   if (/^[ -~]*$/.test(text)) return `${text.slice(0, max - 1).trimEnd()}…`
   const characters = [...graphemes.segment(text)].map(({ segment }) => segment)
   if (characters.length <= max) return text
-  return `${characters
-    .slice(0, max - 1)
-    .join('')
-    .trimEnd()}…`
+  const kept = characters.slice(0, max - 1).join('')
+  return `${kept.trimEnd()}…`
 }
 
 function compareText(a: string, b: string): number {

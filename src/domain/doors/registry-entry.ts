@@ -6,9 +6,10 @@ import { judgePolicy, type Policy } from '../derived/policy.ts'
 import { type Gone, toGoneText } from '../derived/tombstone.ts'
 import type { InvokeEntry, Setting } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
+import { toSlug } from '../listing/listing-id.ts'
 import { listingPath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
-import { toMetaKey, toReverseHost, toSlug } from './cards/own-cards.ts'
+import { toMetaKey, toReverseHost } from './cards/own-cards.ts'
 
 /** The registry's own bound of a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100

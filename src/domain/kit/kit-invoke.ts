@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
 import { findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
-import { InvokeSchema, toInvokeView } from '../views/summary-view.ts'
+import { InvokeSchema } from '../views/summary-view.ts'
 
 const KitSettingSchema = v.object({
   name: v.string(),
@@ -29,30 +29,24 @@ export const KitInvokeSchema = v.variant('kind', [
 export type KitInvoke = v.InferOutput<typeof KitInvokeSchema>
 
 export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvoke[] {
-  return invoke.flatMap((entry) =>
-    toInvokeView([entry]).map((view): KitInvoke => {
-      if (view.kind === 'mcp') {
-        const headers = headersOf(entry, auth).map(toKitSetting)
-        return {
-          ...view,
-          url: withQueryKey(view.url, auth),
-          ...(headers.length > 0 && { headers }),
-        }
-      }
-      if (entry.kind === 'mcp') return view
-      const { env = [], args = [] } = entry
-      return {
-        ...view,
-        ...(env.length > 0 && { env: env.map(toKitSetting) }),
-        ...(args.length > 0 && { args }),
-      }
-    }),
-  )
+  return invoke.map((entry): KitInvoke => {
+    if (entry.kind === 'mcp') {
+      const headers = headersOf(entry, auth).map(toKitSetting)
+      const url = withQueryKey(entry.url, auth)
+      return { ...v.parse(remote, entry), url, ...(headers.length > 0 && { headers }) }
+    }
+    const { env = [], args = [] } = entry
+    return {
+      ...v.parse(packaged, entry),
+      ...(env.length > 0 && { env: env.map(toKitSetting) }),
+      ...(args.length > 0 && { args }),
+    }
+  })
 }
 
 /** Declared headers, else the one the listing's own `auth` names. OAuth is the client's business. */
-function headersOf(entry: InvokeEntry, auth: Auth): Setting[] {
-  if (entry.kind === 'mcp' && entry.headers !== undefined) return entry.headers
+function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth): Setting[] {
+  if (headers !== undefined) return headers
   const secret = { required: true, secret: true }
   if (auth.type === 'bearer') return [{ name: 'Authorization', ...secret, example: 'Bearer …' }]
   return auth.type === 'api_key' && auth.in === 'header' && auth.name !== undefined

@@ -1,3 +1,4 @@
+import { toSlug } from '../listing/listing-id.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
 import type { KitInvoke } from './kit-invoke.ts'
 
@@ -185,8 +186,5 @@ function toCodexToml(name: string, way: Way): string {
 
 /** Bare TOML key and JSON key alike: the slug with its dots as dashes. */
 function toServerName(id: string): string {
-  return id
-    .slice(id.indexOf('.') + 1)
-    .replaceAll('.', '-')
-    .slice(0, 60)
+  return toSlug(id).replaceAll('.', '-').slice(0, 60)
 }

@@ -30,3 +30,8 @@ export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
       return isPaid ? ['x402'] : ['api', 'x402']
   }
 }
+
+/** The part of an id behind its prefix. @example toSlug('mcp.weather') → 'weather' */
+export function toSlug(id: string): string {
+  return id.slice(id.indexOf('.') + 1)
+}

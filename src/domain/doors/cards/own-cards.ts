@@ -1,5 +1,6 @@
 import { cutText } from '../../derived/cut-text.ts'
 import type { SiteNames } from '../../derived/tables.ts'
+import { toSlug } from '../../listing/listing-id.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import { KINDS, RAILS } from '../../wire/vocabulary.ts'
 
@@ -97,9 +98,4 @@ export function toReverseHost(baseUrl: string): string {
 /** Key of our own statements inside another protocol's `_meta`. */
 export function toMetaKey(baseUrl: string): string {
   return `${toReverseHost(baseUrl)}/listing`
-}
-
-/** The part of an id behind its prefix. @example toSlug('mcp.weather') → 'weather' */
-export function toSlug(id: string): string {
-  return id.slice(id.indexOf('.') + 1)
 }
