@@ -40,7 +40,7 @@ export interface FoundSeller {
 export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
   const found = toNothing(origin, null)
   for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
-    for (const path of placesOf(kind, found)) {
+    for (const path of [...PLACES[kind], ...(kind === 'agent_card' ? found.cardPaths : [])]) {
       const reply = await asker.ask({
         method: 'GET',
         url: origin + path,
@@ -102,8 +102,4 @@ function cardPathsOf(entries: readonly unknown[], origin: string): string[] {
     .filter((url) => url.origin === origin && !PLACES.agent_card.includes(url.pathname))
     .map(({ pathname }) => pathname)
     .slice(0, MOST_CARDS)
-}
-
-function placesOf(kind: DiscoveryFile, { cardPaths }: FoundSeller): readonly string[] {
-  return kind === 'agent_card' ? [...PLACES.agent_card, ...cardPaths] : PLACES[kind]
 }

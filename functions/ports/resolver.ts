@@ -46,7 +46,7 @@ export function createResolver(
   return {
     async addresses(host) {
       // RFC 6761 §6.3: localhost never leaves the machine.
-      if (isLocalhost(host))
+      if (/^(?:.+\.)?localhost\.?$/i.test(host))
         return [
           { address: '127.0.0.1', family: 4 },
           { address: '::1', family: 6 },
@@ -79,9 +79,12 @@ function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'
       .map(({ value }) => value)
     const failure = asked.find((answer) => answer.status === 'rejected')
     if (answers.length < needed && failure !== undefined) throw failure.reason
-    const agreed = distinctRecords(answers).filter(
-      (record) => answers.filter((answer) => hasRecord(answer, record)).length >= needed,
-    )
+    const byText = new Map(answers.flat().map((record) => [record.join(''), record]))
+    const hasRecord = (answer: string[][], text: string) =>
+      answer.some((record) => record.join('') === text)
+    const agreed = [...byText]
+      .filter(([text]) => answers.filter((answer) => hasRecord(answer, text)).length >= needed)
+      .map(([, record]) => record)
     if (agreed.length === 0 && answers.some((answer) => answer.length > 0))
       throw new ResolversDisagreeError(`name servers disagree about ${host}`)
     return agreed
@@ -96,19 +99,6 @@ async function txtOrNone(resolver: dns.Resolver, host: string): Promise<string[]
     if (['ENOTFOUND', 'ENODATA'].includes(codeOf(error))) return []
     throw error
   }
-}
-
-function distinctRecords(answers: string[][][]): string[][] {
-  const byText = new Map(answers.flat().map((record) => [record.join(''), record]))
-  return [...byText.values()]
-}
-
-function hasRecord(answer: string[][], record: string[]): boolean {
-  return answer.some((other) => other.join('') === record.join(''))
-}
-
-function isLocalhost(host: string): boolean {
-  return /^(?:.+\.)?localhost\.?$/i.test(host)
 }
 
 /** Addresses that the system's hosts file gives a name; none where it does not name it. */

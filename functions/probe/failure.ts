@@ -27,6 +27,9 @@ const BY_CODE: Record<string, ProbeFailure> = {
 /** What the name servers said; everything else of theirs is no answer at all. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA'])
 
+const OF_TLS =
+  /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/
+
 /** @returns why a request had no answer, with the code that said so. */
 export function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
   const first = firstOf(error)
@@ -42,7 +45,7 @@ export function toFailure(error: unknown): { failure: ProbeFailure; detail: stri
   if (known !== undefined) return { failure: known, detail: code }
   if (/^HPE_/.test(code) || nameOf(first) === 'HTTPParserError')
     return { failure: 'not_http', detail: code }
-  if (isOfTls(code)) return { failure: 'tls', detail: code }
+  if (OF_TLS.test(code)) return { failure: 'tls', detail: code }
   // Nobody knows whose fault it was, so it is not the seller's.
   return { failure: 'own_network', detail: code || 'an error without a code' }
 }
@@ -63,10 +66,4 @@ function isOfResolver(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('syscall' in error && /^(?:query|getaddrinfo)/.test(String(error.syscall))) return true
   return /^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ENONAME)/.test(codeOf(error))
-}
-
-function isOfTls(code: string): boolean {
-  return /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/.test(
-    code,
-  )
 }

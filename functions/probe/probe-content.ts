@@ -1,20 +1,12 @@
 import * as v from 'valibot'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
-import {
-  type Candidate,
-  orderByNeed,
-  type ProbePlan,
-  toCandidate,
-} from '../../src/domain/probe/keep/probe-plan.ts'
+import { type Candidate, orderByNeed, toCandidate } from '../../src/domain/probe/keep/probe-plan.ts'
 import { toFacts } from '../../src/domain/probe/keep/tool-facts.ts'
 import type { Finding, ProbeOutcome } from '../../src/domain/probe/read/finding.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import type { Resolver } from '../ports/resolver.ts'
 import type { Store } from '../store/schema/store.ts'
-import type { Asker } from './ask.ts'
-import { runProbes } from './run-probes.ts'
-import type { PackageProber } from './shake-hands.ts'
+import { type ProbeRunOptions, runProbes } from './run-probes.ts'
 
 /** Where what was seen is kept: files of the content, or a server's ledger. */
 export interface EvidenceKeeper {
@@ -25,22 +17,15 @@ export interface EvidenceKeeper {
   begin?(id: string): Promise<boolean>
 }
 
-export interface ProbeContentOptions {
+export interface ProbeContentOptions extends Omit<ProbeRunOptions, 'begin' | 'onResult'> {
   /** Leaves out what was probed less than so long ago (milliseconds). */
   staleMs: number
   limit: number
-  concurrency: number
   /** Keeps no seller's sentences: for content that is published as one's own. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
-  plans: readonly ProbePlan[]
-  asker: Pick<Asker, 'ask'>
-  resolver: Pick<Resolver, 'addresses'>
-  probePackage?: PackageProber
-  now: () => number
   /** Told each result once it is on the disk. */
   onProbe: (id: string, finding: Finding, at: string) => void
-  signal?: AbortSignal
 }
 
 export type ProbeSummary = Awaited<ReturnType<typeof probeContent>>

@@ -41,7 +41,8 @@ export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 
       work: (asker: Pick<Asker, 'ask'>) => Promise<T>,
       limits?: AskLimits,
     ) {
-      const leave = enter(clients, hosts, caller.client, hostOf(url))
+      const host = new URL(url).host.replace(/\.(?=:|$)/, '')
+      const leave = enter(clients, hosts, caller.client, host)
       if (typeof leave === 'string') return toBusy(leave)
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
       await using asker = createAsker({ config, resolver, isOwnAddress, limits })
@@ -106,10 +107,6 @@ function bound(asker: Asker, left: AbortSignal): Pick<Asker, 'ask'> {
 
 function toCutOff(detail: string): ProbeReply {
   return { answered: false, failure: 'own_bound', detail, ms: 0 }
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host.replace(/\.(?=:|$)/, '')
 }
 
 export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {

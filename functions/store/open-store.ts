@@ -36,29 +36,19 @@ export async function openStore(
   config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>,
   log: Log,
 ): Promise<Store> {
+  let store: Store | undefined
   try {
-    return await openMigrated(config, log)
-  } catch (error) {
-    throw toDamage(join(config.STATE_DIR, SQLITE_FILE), error) ?? error
-  }
-}
-
-async function openMigrated(
-  config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>,
-  log: Log,
-): Promise<Store> {
-  const store =
-    config.DATABASE_URL === undefined
-      ? await openSqliteStore(config.STATE_DIR)
-      : openPostgresStore(config.DATABASE_URL, log)
-  try {
+    store =
+      config.DATABASE_URL === undefined
+        ? await openSqliteStore(config.STATE_DIR)
+        : openPostgresStore(config.DATABASE_URL, log)
     const applied = await migrateStore(store)
     if (applied.length > 0) log.info('store.migrated', { migrations: applied.join(' ') })
+    return store
   } catch (error) {
-    await store.close()
-    throw error
+    await store?.close()
+    throw toDamage(join(config.STATE_DIR, SQLITE_FILE), error) ?? error
   }
-  return store
 }
 
 /**

@@ -52,7 +52,9 @@ export async function readDoorBody(
   const { text, held } = read
   const shape = measureJson(text)
   const fault = findShapeFault(shape)
-  const cost = costOf(text, shape)
+  // Messages of a batch count one by one, and long ones by their length.
+  const counted = Math.max(1, shape.items, Math.ceil(text.length / BYTES_A_REQUEST))
+  const cost = Math.min(MOST_REQUESTS, counted)
   const rest = cost === 1 ? first : await takeForDoor(parts, 'search', req, cost - 1)
   const json = fault === null && rest.allowed ? parse(text) : null
   if (json === null || 'fault' in json) {
@@ -128,11 +130,6 @@ async function readPieces(
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
   if (depth > MOST_NESTED) return toFault(`A message is nested ${MOST_NESTED} deep at most.`)
   return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
-}
-
-/** Messages of a batch count one by one, and long ones by their length. */
-function costOf(text: string, { items }: JsonShape): number {
-  return Math.min(MOST_REQUESTS, Math.max(1, items, Math.ceil(text.length / BYTES_A_REQUEST)))
 }
 
 function parse(text: string): { value: unknown } | Fault {

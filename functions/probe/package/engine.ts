@@ -45,7 +45,9 @@ export async function findEngine(
     const path = findOnPath(name, env.PATH ?? '')
     if (path === null) continue
     const engine: Engine = { name, path, env: pickEnv(env, ENGINE_ENV) }
-    const answer = await askEngine(engine, toQuestion(engine), ANSWER_MS)
+    // A sandbox has no version that would say whether it may be built here: one is built.
+    const question = name === 'bwrap' ? toSandboxArgs(null, ['/usr/bin/true']) : ['version']
+    const answer = await askEngine(engine, question, ANSWER_MS)
     const isUsable = answer.code === 0 && (await keepsBounds(engine))
     if (isUsable) return { engine, fault: null }
     silent ||=
@@ -56,11 +58,6 @@ export async function findEngine(
   const missing = silent || 'None of docker, podman and bwrap is on PATH.'
   const fault = `--packages runs packages in a sandbox. ${missing} Install or start one, or leave --packages out.`
   return { engine: null, fault }
-}
-
-/** A sandbox has no version that would say whether it may be built here: one is built. */
-function toQuestion({ name }: Engine): string[] {
-  return name === 'bwrap' ? toSandboxArgs(null, ['/usr/bin/true']) : ['version']
 }
 
 /** Rootless podman on cgroups v1 starts everything, and says on stderr that no bound holds. */

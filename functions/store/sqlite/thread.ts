@@ -42,16 +42,13 @@ function openDatabase(file: string): DatabaseSync {
 
 function carryOut({ id, query }: Order): Answer {
   try {
-    return { id, ok: true, ...(query === null ? closeDatabase() : runQuery(query)) }
+    if (query !== null) return { id, ok: true, ...runQuery(query) }
+    database.close()
+    return { id, ok: true, rows: [], changes: 0 }
   } catch (error) {
     const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
     return { id, ok: false, message: String(error), errcode }
   }
-}
-
-function closeDatabase() {
-  database.close()
-  return { rows: [], changes: 0 }
 }
 
 function runQuery({ sql, parameters }: Query): { rows: unknown[]; changes: number } {

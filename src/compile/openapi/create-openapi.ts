@@ -104,7 +104,10 @@ function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
 }
 
 function toSuccess({ answers, answer, other_answer, media = '' }: OperationFacts) {
-  const content = answer === undefined ? textContent(media) : jsonContent(answer, other_answer)
+  const content =
+    answer === undefined
+      ? { [media]: { schema: { type: 'string' } } }
+      : jsonContent(answer, other_answer)
   const location = { Location: { schema: { type: 'string' } } }
   return Object.fromEntries(
     Object.entries(answers).map(([status, description]) => [
@@ -116,10 +119,6 @@ function toSuccess({ answers, answer, other_answer, media = '' }: OperationFacts
       },
     ]),
   )
-}
-
-function textContent(media: string) {
-  return { [media]: { schema: { type: 'string' } } }
 }
 
 function jsonContent(name: SchemaName, other?: SchemaName) {

@@ -160,7 +160,8 @@ export function toComponentSchemas(): Record<string, object> {
     TrustMethod: toOutline(TrustMethod),
   })
   return Object.fromEntries(
-    published.map(([name, schema]) => [name, isTaken(name) ? schema : toAnswer(schema)]),
+    // Bodies we take are published with every rule they are judged by.
+    published.map(([name, schema]) => [name, name.endsWith('Body') ? schema : toAnswer(schema)]),
   )
 }
 
@@ -172,11 +173,6 @@ function toOutline({ properties = {}, ...schema }: JsonSchema): object {
     return [name, isNested ? { type: property.type } : property]
   })
   return { ...schema, properties: Object.fromEntries(outlined) }
-}
-
-/** Bodies we take are published with every rule they are judged by. */
-function isTaken(name: string): boolean {
-  return name.endsWith('Body')
 }
 
 /** Rules for who writes content, which say nothing to who reads an answer; it may grow members. */

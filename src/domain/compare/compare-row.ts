@@ -102,7 +102,7 @@ export function compareRows(a: Ranked, b: Ranked): number {
     Number(b.remote) - Number(a.remote) ||
     Number(b.min_usd !== null) - Number(a.min_usd !== null) ||
     (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
-    compareText(a.id, b.id)
+    Number(a.id > b.id) - Number(a.id < b.id)
   )
 }
 
@@ -117,8 +117,4 @@ export function truncate(text: string, max: number): string {
   if (characters.length <= max) return text
   const kept = characters.slice(0, max - 1).join('')
   return `${kept.trimEnd()}…`
-}
-
-function compareText(a: string, b: string): number {
-  return Number(a > b) - Number(a < b)
 }

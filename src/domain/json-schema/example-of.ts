@@ -71,7 +71,7 @@ function buildType(schema: Record<string, unknown>, place: Place): unknown {
     case 'null':
       return null
     default:
-      return buildText(schema, place.name)
+      return FORMATS[String(schema.format)] ?? toPlaceholder(place.name)
   }
 }
 
@@ -98,10 +98,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
   uri: 'https://example.com/',
   uuid: '00000000-0000-4000-8000-000000000000',
-}
-
-function buildText(schema: Record<string, unknown>, name: string): string {
-  return FORMATS[String(schema.format)] ?? toPlaceholder(name)
 }
 
 function deeper(place: Place): Place {

@@ -14,7 +14,8 @@ import type { KitInvoke } from './kit-invoke.ts'
 export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<string, string> {
   const way = findWay(invoke)
   if (way === null) return toDownload(invoke)
-  const name = toServerName(id)
+  // Bare TOML key and JSON key alike.
+  const name = toSlug(id).replaceAll('.', '-').slice(0, 60)
   const started = 'url' in way ? toBridge(way) : way
   return {
     claude_code: toJson('mcpServers', name, toTyped(way)),
@@ -182,9 +183,4 @@ function toCodexToml(name: string, way: Way): string {
           ...(way.env === undefined ? [] : [`env = { ${table(way.env)} }`]),
         ]
   return `[mcp_servers.${name}]\n${lines.join('\n')}\n`
-}
-
-/** Bare TOML key and JSON key alike: the slug with its dots as dashes. */
-function toServerName(id: string): string {
-  return toSlug(id).replaceAll('.', '-').slice(0, 60)
 }

@@ -19,16 +19,8 @@ export function isListingId(text: string): boolean {
  * is unknown may be either, since only its challenge would tell.
  */
 export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
-  switch (kind) {
-    case 'kit':
-      return ['kit']
-    case 'mcp_server':
-      return ['mcp']
-    case 'a2a_agent':
-      return ['a2a']
-    case 'http_api':
-      return isPaid ? ['x402'] : ['api', 'x402']
-  }
+  if (kind === 'http_api') return isPaid ? ['x402'] : ['api', 'x402']
+  return [({ kit: 'kit', mcp_server: 'mcp', a2a_agent: 'a2a' } as const)[kind]]
 }
 
 /** The part of an id behind its prefix. @example toSlug('mcp.weather') → 'weather' */

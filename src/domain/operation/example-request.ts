@@ -63,12 +63,8 @@ function withQuery(url: string, query: readonly [string, string][]): string {
 }
 
 function toPair(param: Param): [string, string] {
-  const value = param.example ?? givenBy(param)
+  const value = param.example ?? (param.schema && exampleOf(param.schema, param.name))
   return [param.name, value === undefined ? toPlaceholder(param.name) : toText(value)]
-}
-
-function givenBy({ schema, name }: Param): unknown {
-  return schema === undefined ? undefined : exampleOf(schema, name)
 }
 
 function isAmong(name: string, params: readonly Param[]): boolean {

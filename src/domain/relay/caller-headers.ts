@@ -148,13 +148,6 @@ function isAttachment(values: string[]): boolean {
   return values.length === 1 && /^\s*attachment\s*(;|$)/i.test(values[0] ?? '')
 }
 
-/** RFC 9213 lets every maker of caches have a field of its own. */
-function isForSharedCaches(name: string): boolean {
-  return (
-    name.endsWith('-cache-control') || name === 'surrogate-control' || name === 'x-accel-expires'
-  )
-}
-
 /**
  * What was paid for by one is nobody else's: a shared cache would give it away.
  *
@@ -172,6 +165,7 @@ function toPrivate(raw: RawHeaders): string {
   return isSilent ? 'no-store' : ['private', ...kept].join(', ')
 }
 
+/** RFC 9213 lets every maker of caches have a field of its own. */
 function isAboutCaches(name: string): boolean {
-  return name === 'cache-control' || isForSharedCaches(name)
+  return /(?:^|-)cache-control$|^surrogate-control$|^x-accel-expires$/.test(name)
 }

@@ -52,8 +52,7 @@ export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
   return filterHeaders(raw, (name, value) => {
     if (NOT_FOR_SELLERS.has(name) || name.startsWith('x-forwarded-') || named.has(name))
       return false
-    if (name === 'origin' || name === 'referer') return !isOwn(value, ownOrigin)
-    return true
+    return (name !== 'origin' && name !== 'referer') || URL.parse(value)?.origin !== ownOrigin
   })
 }
 
@@ -117,10 +116,6 @@ export function namesInConnection(raw: RawHeaders): ReadonlySet<string> {
   // What frames or protects the message may not be talked away by its sender.
   const names = values.flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'content-type'))
-}
-
-function isOwn(value: string, ownOrigin: string): boolean {
-  return URL.parse(value)?.origin === ownOrigin
 }
 
 /** Methods whose request says that it has no body, where it has none (RFC 9110 §8.6). */

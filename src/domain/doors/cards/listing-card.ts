@@ -23,12 +23,9 @@ export function toListingCard(view: ListingView): ListingCard {
   const kept = Object.entries(view).filter(
     ([name, value]) => !LEFT_OUT.has(name) && hasContent(value),
   )
-  const card = { ...pick(view), ...Object.fromEntries(kept) }
+  const { id, name, kind, summary, url, trust } = view
+  const card = { id, name, kind, summary, url, trust, ...Object.fromEntries(kept) }
   return fitLists<ListingCard>(card, LISTS)
-}
-
-function pick({ id, name, kind, summary, url, trust }: ListingView) {
-  return { id, name, kind, summary, url, trust }
 }
 
 function hasContent(value: unknown): boolean {

@@ -47,8 +47,8 @@ export function judgeDrift(
   const drifted = DRIFT.flatMap((id): Notice[] => {
     const note = found[id] === null ? null : toInertLine(found[id], MAX_NOTE_LENGTH)
     const known = old.find((notice) => notice.id === id)
-    if (note === null)
-      return id === 'payout_changed' && known !== undefined && isFresh(known, at) ? [known] : []
+    const isFresh = known && Date.parse(at) - Date.parse(known.at) < PAYOUT_NOTICE_MS
+    if (note === null) return id === 'payout_changed' && isFresh ? [known] : []
     return [known?.note === note ? known : { id, note, at }]
   })
   return toSorted([...others, ...drifted])
@@ -137,10 +137,6 @@ function judgePayees(
 function isAmong(payout: string, known: readonly string[]): boolean {
   const wanted = normalizePayout(payout)
   return known.some((other) => normalizePayout(other) === wanted)
-}
-
-function isFresh(notice: Notice, at: string): boolean {
-  return Date.parse(at) - Date.parse(notice.at) < PAYOUT_NOTICE_MS
 }
 
 /** What one operation asks, and the most that the listing says of it. */

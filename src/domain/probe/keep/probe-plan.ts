@@ -103,19 +103,9 @@ export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 
 /** The address that is asked first; null where none is. */
 export function addressOf(handshake: Handshake): string | null {
-  switch (handshake.kind) {
-    case 'payment':
-    case 'http':
-      return handshake.request.url
-    case 'mcp':
-    case 'mcp_sse':
-      return handshake.url
-    case 'a2a':
-      return handshake.urls[0] ?? null
-    case 'package':
-    case 'none':
-      return null
-  }
+  if ('request' in handshake) return handshake.request.url
+  if ('url' in handshake) return handshake.url
+  return handshake.kind === 'a2a' ? (handshake.urls[0] ?? null) : null
 }
 
 export interface Candidate {

@@ -1,4 +1,4 @@
-import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
+import type { Tool } from '../../listing/tools-and-skills.ts'
 import { isJsonObject } from '../../wire/parse-json.ts'
 import type { Finding } from '../read/finding.ts'
 
@@ -32,7 +32,9 @@ export function toFacts(finding: Finding): Finding {
     sight: {
       ...sight,
       ...(tools !== undefined && { tools: tools.map(toToolFacts) }),
-      ...(skills !== undefined && { skills: skills.map(toSkillFacts) }),
+      ...(skills !== undefined && {
+        skills: skills.map(({ id, name }) => ({ id, name, description: name })),
+      }),
     },
   }
 }
@@ -42,15 +44,12 @@ export function toToolFacts({ title: _, ...tool }: Tool): Tool {
   return { ...tool, description: tool.name, input_schema: toSchemaFacts(tool.input_schema) }
 }
 
-function toSkillFacts({ id, name }: Skill): Skill {
-  return { id, name, description: name }
-}
-
 /** A JSON Schema without its texts; it takes the same values. */
 export function toSchemaFacts(schema: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
-      if (!FACTS.has(key) || (key === 'default' && isText(value))) return []
+      if (!FACTS.has(key) || (key === 'default' && JSON.stringify(value).length > MAX_VALUE))
+        return []
       return [[key, NAMED.has(key) && isJsonObject(value) ? toNamed(value) : toValue(key, value)]]
     }),
   )
@@ -69,8 +68,4 @@ function toValue(key: string, value: unknown): unknown {
   if (key === 'default' || key === 'const' || key === 'enum') return value
   if (Array.isArray(value)) return value.map((each) => toValue(key, each))
   return isJsonObject(value) ? toSchemaFacts(value) : value
-}
-
-function isText(value: unknown): boolean {
-  return JSON.stringify(value).length > MAX_VALUE
 }
