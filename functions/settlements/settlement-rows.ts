@@ -32,14 +32,30 @@ export async function readSettlements({ db }: Store, from: number): Promise<Seen
     .orderBy('transaction_id')
     .orderBy('log_index')
     .execute()
+  const intern = createInterner()
   return rows.map(({ transaction_id, micro_usd, settled_at, block_number, is_traced, ...row }) => ({
     ...row,
+    network: intern(row.network),
+    listing_id: intern(row.listing_id),
+    payer: intern(row.payer),
+    payee: intern(row.payee),
+    amount: intern(row.amount),
     transaction: transaction_id,
     usd: micro_usd / 1_000_000,
     at: settled_at,
     block: block_number,
     is_untraced: is_traced !== 1,
   }))
+}
+
+/** A month may hold a million payments, of far fewer wallets: what says the same is kept once. */
+function createInterner(): (text: string) => string {
+  const kept = new Map<string, string>()
+  return (text) => {
+    const known = kept.get(text)
+    if (known === undefined) kept.set(text, text)
+    return known ?? text
+  }
 }
 
 export async function readTransfers({ db }: Store, from: number): Promise<Transfer[]> {

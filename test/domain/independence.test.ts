@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Market } from '../../src/domain/independence/buying-wallets.ts'
-import { createFlowNetwork } from '../../src/domain/independence/max-flow.ts'
+import { createFlowEdges } from '../../src/domain/independence/max-flow.ts'
 import { groupOperators, type OperatorFacts } from '../../src/domain/independence/operators.ts'
 import { findVouched } from '../../src/domain/independence/vouching.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
@@ -172,9 +172,10 @@ test('the largest flow is the smallest cut', () => {
   )
   fc.assert(
     fc.property(edges, (list) => {
-      const network = createFlowNetwork()
-      const last = network.addEdge(NODES - 1, NODES, 1_000)
-      for (const [from, to, capacity] of list) network.addEdge(from, to, capacity)
+      const added = createFlowEdges(list.length + 1)
+      const last = added.add(NODES - 1, NODES, 1_000)
+      for (const [from, to, capacity] of list) added.add(from, to, capacity)
+      const network = added.toNetwork()
       const cuts = Array.from({ length: 2 ** NODES }, (_, set) => set)
         .filter((set) => (set & 1) === 1 && (set & (1 << (NODES - 1))) === 0)
         .map((set) =>

@@ -149,12 +149,20 @@ function createRows(size: number) {
     }),
     /** @returns the rows of a wallet */
     sortByWallet(count: number): (wallet: number) => Int32Array {
-      const order = Int32Array.from(wallets.keys()).sort(
-        (a, b) => (wallets[a] ?? 0) - (wallets[b] ?? 0) || a - b,
-      )
       const starts = new Int32Array(count + 1)
-      for (const wallet of wallets) starts[wallet + 1] = (starts[wallet + 1] ?? 0) + 1
-      for (let n = 0; n < count; n++) starts[n + 1] = (starts[n + 1] ?? 0) + (starts[n] ?? 0)
+      for (let row = 0; row < made; row++) {
+        const wallet = wallets[row] ?? 0
+        starts[wallet] = (starts[wallet] ?? 0) + 1
+      }
+      for (let n = 1; n <= count; n++) starts[n] = (starts[n] ?? 0) + (starts[n - 1] ?? 0)
+      const order = new Int32Array(made)
+      // From the last row, so that what was the end of a wallet's rows becomes their start.
+      for (let row = made - 1; row >= 0; row--) {
+        const wallet = wallets[row] ?? 0
+        const place = (starts[wallet] ?? 0) - 1
+        starts[wallet] = place
+        order[place] = row
+      }
       return (wallet) => order.subarray(starts[wallet], starts[wallet + 1])
     },
   }

@@ -7,8 +7,6 @@
  * node, since a market has millions of them.
  */
 export interface FlowNetwork {
-  /** @returns the edge, for asking what flows along it. All edges come before the first `fill`. */
-  addEdge(from: number, to: number, capacity: number): number
   /** What the edge takes from now on; less than flows along it only before `empty`. */
   limit(edge: number, capacity: number): void
   /** Lets what still fits flow too. Paths of more than `maxSteps` edges are left out: that bounds the time. */
@@ -18,60 +16,63 @@ export interface FlowNetwork {
   flowOf(edge: number): number
 }
 
+/** Edges, of which a network is made once all are there. */
+export interface FlowEdges {
+  /** @returns the edge, for asking what flows along it */
+  add(from: number, to: number, capacity: number): number
+  toNetwork(): FlowNetwork
+}
+
 /** More than anything that flows: an edge that limits nothing. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER
 
 const NONE = -1
 
-export function createFlowNetwork(): FlowNetwork {
-  const edges: Edges = { from: [], to: [], capacity: [] }
-  let made: State | null = null
-  const stateOf = () => {
-    if (made === null) {
-      made = toState(edges)
-      // They lie in the state now, and there may be millions.
-      for (const list of Object.values(edges)) list.length = 0
-    }
-    return made
-  }
-  const flowOf = (edge: number) => {
-    const { place, total, room } = stateOf()
-    return (total[edge] ?? 0) - (room[at(place, edge)] ?? 0)
-  }
+/** @param most edges that may be added */
+export function createFlowEdges(most: number): FlowEdges {
+  const [from, to] = [new Int32Array(most), new Int32Array(most)]
+  const capacity = new Float64Array(most)
+  let count = 0
   return {
-    addEdge(from, to, capacity) {
-      edges.to.push(to)
-      edges.capacity.push(capacity)
-      return edges.from.push(from) - 1
+    add(start, end, takes) {
+      from[count] = start
+      to[count] = end
+      capacity[count] = takes
+      return count++
     },
+    toNetwork: () => createNetwork(toState({ from, to, capacity, count })),
+  }
+}
+
+function createNetwork(state: State): FlowNetwork {
+  const { place, twin, room, level } = state
+  return {
     limit(edge, capacity) {
-      const state = stateOf()
-      setRoom(state, at(state.place, edge), capacity - flowOf(edge))
-      state.total[edge] = capacity
+      const there = at(place, edge)
+      setRoom(state, there, capacity - flowThrough(state, there))
     },
     fill(source, sink, maxSteps) {
-      const state = stateOf()
       // No edge leads there.
-      if (Math.max(source, sink) >= state.level.length) return
+      if (Math.max(source, sink) >= level.length) return
       while (setLevels(state, source, sink, maxSteps)) pushShortest(state, source, sink)
     },
     empty() {
-      const state = stateOf()
-      for (let edge = 0; edge < state.place.length; edge++) {
-        if (flowOf(edge) === 0) continue
-        const there = at(state.place, edge)
-        setRoom(state, there, state.total[edge] ?? 0)
-        setRoom(state, at(state.twin, there), 0)
+      for (const there of place) {
+        const flow = flowThrough(state, there)
+        if (flow === 0) continue
+        setRoom(state, there, (room[there] ?? 0) + flow)
+        setRoom(state, at(twin, there), 0)
       }
     },
-    flowOf,
+    flowOf: (edge) => flowThrough(state, at(place, edge)),
   }
 }
 
 interface Edges {
-  from: number[]
-  to: number[]
-  capacity: number[]
+  from: Int32Array
+  to: Int32Array
+  capacity: Float64Array
+  count: number
 }
 
 /** Each edge has two places: at the node it leaves, and, as its way back, at the node it enters. */
@@ -87,9 +88,8 @@ interface State {
   twin: Int32Array
   /** By place: what it still takes. */
   room: Float64Array
-  /** By edge: its place where it leaves, and what it takes. */
+  /** By edge: its place where it leaves. */
   place: Int32Array
-  total: Float64Array
   /** Steps to the sink; -1 where no path leads, or none as short as the shortest. */
   level: Int32Array
   /** The first place of a node that may still lead on. */
@@ -97,36 +97,39 @@ interface State {
   queue: Int32Array
 }
 
-function toState({ from, to, capacity }: Edges): State {
+function toState({ from, to, capacity, count }: Edges): State {
   let nodes = 0
   for (const ends of [from, to]) for (const node of ends) if (node >= nodes) nodes = node + 1
   const starts = new Int32Array(nodes + 1)
-  for (const ends of [from, to])
-    for (const node of ends) starts[node + 1] = at(starts, node + 1) + 1
+  for (let edge = 0; edge < count; edge++)
+    for (const ends of [from, to]) starts[at(ends, edge) + 1] = at(starts, at(ends, edge) + 1) + 1
   for (let node = 0; node < nodes; node++)
     starts[node + 1] = at(starts, node + 1) + at(starts, node)
   const next = starts.slice()
-  const size = 2 * from.length
-  const [ends, twin] = [new Int32Array(size), new Int32Array(size)]
-  const room = new Float64Array(size)
-  const place = new Int32Array(from.length)
-  const total = Float64Array.from(capacity)
-  for (let edge = 0; edge < from.length; edge++) {
-    const [start, end] = [from[edge] ?? 0, to[edge] ?? 0]
+  const [ends, twin] = [new Int32Array(2 * count), new Int32Array(2 * count)]
+  const room = new Float64Array(2 * count)
+  const place = new Int32Array(count)
+  for (let edge = 0; edge < count; edge++) {
+    const [start, end, most] = [at(from, edge), at(to, edge), capacity[edge] ?? 0]
     const there = at(next, start)
     next[start] = there + 1
     const back = at(next, end)
     next[end] = back + 1
     place[edge] = there
     ends[there] = ~end
-    ends[back] = total[edge] === 0 ? ~start : start
+    ends[back] = most === 0 ? ~start : start
     twin[there] = back
     twin[back] = there
-    room[there] = total[edge] ?? 0
+    room[there] = most
   }
   const level = new Int32Array(nodes)
   const [cursor, queue] = [level.slice(), level.slice()]
-  return { starts, ends, twin, room, place, total, level, cursor, queue }
+  return { starts, ends, twin, room, place, level, cursor, queue }
+}
+
+/** What flows through a place is what its way back takes. */
+function flowThrough({ twin, room }: State, place: number): number {
+  return room[at(twin, place)] ?? 0
 }
 
 /** What a place still takes, and, at its way back, whether anything can come from it. */

@@ -1,5 +1,11 @@
-import { byGenerosity, type Market, type Purchase, readPurchases } from './buying-wallets.ts'
-import { createFlowNetwork, type FlowNetwork, UNLIMITED } from './max-flow.ts'
+import {
+  byGenerosity,
+  type Market,
+  type Purchase,
+  type Purchases,
+  readPurchases,
+} from './buying-wallets.ts'
+import { createFlowEdges, type FlowEdges, type FlowNetwork, UNLIMITED } from './max-flow.ts'
 
 export const VOUCHING = {
   /** Dollars a wallet must have given to others for each listing it bought from. */
@@ -20,6 +26,8 @@ export function costOfBuyers(buyers: number): number {
 /** Category of listings whose operator sells gift cards, credit or cash. */
 export const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
+/** The most that `addWallet` adds for each purchase. */
+const EDGES_A_PURCHASE = 4
 const SHARE = VOUCHING.usdAListing * 1_000_000
 const DUST = VOUCHING.usdToComeFirst * 1_000_000
 const [SOURCE, SINK] = [0, 1]
@@ -44,18 +52,7 @@ const STEPS = { direct: 4, aSeller: 3 } as const
  */
 export function findVouched(market: Market): Map<string, Set<string>> {
   const purchases = readPurchases(market)
-  const network = createFlowNetwork()
-  const { buying, buyers } = byGenerosity(purchases)
-  const nodes = createNodes(purchases.wallets.length, buyers)
-  const flows: OwnFlow[] = []
-  const seeds = new Set<number>()
-  for (const wallet of buying) {
-    const bought = purchases.of(wallet)
-    for (const { isSeed, operator } of bought) if (isSeed) seeds.add(operator)
-    const flow = addWallet(network, wallet, { bought, nodes })
-    if (flow !== null) flows.push(flow)
-  }
-  for (const seed of seeds) network.addEdge(nodes.of(seed), SINK, UNLIMITED)
+  const { network, flows } = toNetwork(purchases)
   fillInShares(network, flows)
   // A seller's further listings, sellers that got next to nothing, and those on the list, whom people
   // know, take from no other seller.
@@ -69,6 +66,24 @@ export function findVouched(market: Market): Map<string, Set<string>> {
       vouched.set(id, (vouched.get(id) ?? new Set()).add(name))
     }
   return vouched
+}
+
+function toNetwork(purchases: Purchases): { network: FlowNetwork; flows: OwnFlow[] } {
+  const { wallets, operators, of } = purchases
+  const { buying, buyers } = byGenerosity(purchases)
+  const bought = buyers.reduce((sum, count) => sum + count, 0)
+  const edges = createFlowEdges(buying.length + EDGES_A_PURCHASE * bought + operators)
+  const nodes = createNodes(wallets.length, buyers)
+  const flows: OwnFlow[] = []
+  const seeds = new Set<number>()
+  for (const wallet of buying) {
+    const own = of(wallet)
+    for (const { isSeed, operator } of own) if (isSeed) seeds.add(operator)
+    const flow = addWallet(edges, wallet, { bought: own, nodes })
+    if (flow !== null) flows.push(flow)
+  }
+  for (const seed of seeds) edges.add(nodes.of(seed), SINK, UNLIMITED)
+  return { network: edges.toNetwork(), flows }
 }
 
 /**
@@ -98,10 +113,8 @@ interface OwnFlow {
   wallet: number
   /** Listings that take a share only after the first ones of all wallets. */
   later: number
-  /** From the source. */
+  /** From the source; those to what it bought, gift cards left out, follow. */
   all: number
-  /** By operator. */
-  to: readonly { operator: number; edge: number }[]
 }
 
 type Nodes = ReturnType<typeof createNodes>
@@ -135,7 +148,7 @@ function createNodes(wallets: number, buyers: Int32Array) {
  * @returns null where it did not give enough for a single listing
  */
 function addWallet(
-  network: FlowNetwork,
+  edges: FlowEdges,
   wallet: number,
   { bought, nodes }: { bought: readonly Purchase[]; nodes: Nodes },
 ): OwnFlow | null {
@@ -147,18 +160,17 @@ function addWallet(
   const isEnough = real.reduce((sum, one) => sum + limitOf(one), 0) >= SHARE
   const passing = nodes.passing(wallet)
   const node = nodes.own(wallet)
-  const all = isEnough ? network.addEdge(SOURCE, node, SHARE * first) : 0
-  const to = real.map((purchase) => {
-    const { operator, paid, isSeed } = purchase
-    const target = nodes.of(operator)
-    const payment = nodes.payment(operator)
-    network.addEdge(payment, target, paid)
-    network.addEdge(passing, payment, paid)
-    const edge = isEnough ? network.addEdge(node, payment, limitOf(purchase)) : 0
-    if (!isSeed) network.addEdge(target, passing, paid)
-    return { operator, edge }
-  })
-  return isEnough ? { wallet, all, to, later: listings - first } : null
+  const all = isEnough ? edges.add(SOURCE, node, SHARE * first) : 0
+  const payments = real.map(({ operator }) => nodes.payment(operator))
+  for (const [n, purchase] of real.entries())
+    if (isEnough) edges.add(node, payments[n] ?? 0, limitOf(purchase))
+  for (const [n, { operator, paid, isSeed }] of real.entries()) {
+    const [target, payment] = [nodes.of(operator), payments[n] ?? 0]
+    edges.add(payment, target, paid)
+    edges.add(passing, payment, paid)
+    if (!isSeed) edges.add(target, passing, paid)
+  }
+  return isEnough ? { wallet, all, later: listings - first } : null
 }
 
 /**
@@ -167,15 +179,12 @@ function addWallet(
  * paid next to nothing; known operators' come after all. Any two operators leave every dollar to be used, so it
  * is enough that all fit together, and those of each operator in what went to the others.
  */
-function dealOut(
-  { all, to }: OwnFlow,
-  bought: readonly Purchase[],
-  network: FlowNetwork,
-): number[] {
+function dealOut({ all }: OwnFlow, bought: readonly Purchase[], network: FlowNetwork): number[] {
   const total = network.flowOf(all)
-  const toOperator = new Map(to.map(({ operator, edge }) => [operator, network.flowOf(edge)]))
+  const real = bought.filter(({ isCashLike }) => !isCashLike)
+  const given = new Map(real.map(({ operator }, n) => [operator, network.flowOf(all + 1 + n)]))
   const ranked = bought.flatMap(({ operator, listings, isSeed, paid }, place) => {
-    const room = Math.floor((total - (toOperator.get(operator) ?? 0)) / SHARE)
+    const room = Math.floor((total - (given.get(operator) ?? 0)) / SHARE)
     const lateOf = (rank: number) => (isSeed ? 3 : rank > 0 ? 2 : Number(paid < DUST))
     return listings
       .toSorted((a, b) => b.paid - a.paid || a.listing - b.listing)
