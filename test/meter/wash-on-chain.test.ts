@@ -96,6 +96,17 @@ const PATTERNS: [string, Played[], object[]][] = [
     [[[transfer(SHOP, BANK, 50)]], [[transfer(BANK, shill(1), 1)]], [payment(shill(1), SHOP, 900)]],
     [],
   ],
+  [
+    'whose rival gives his money to a buyer, and hides under dust what that one had',
+    [
+      [[transfer(SHOP, BANK, 50)], [transfer(wallet(700), shill(1), 5_000_000)]],
+      many(9, (n) => [transfer(wallet(701 + n), shill(1), 1)]),
+      many(4, () => [transfer(wallet(700), shill(1), 2)]),
+      [[transfer(BANK, shill(1), 1_000)]],
+      [payment(shill(1), SHOP, 900)],
+    ],
+    [],
+  ],
 ]
 
 /** What looks like a payment and is none. */

@@ -1,0 +1,93 @@
+import { amountOf, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
+import type { Transfer } from '../../src/domain/settlement/settlement.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
+import {
+  type EvmChain,
+  needBlock,
+  readTimes,
+  type TimedLog,
+  timeOf,
+  toTransfer,
+} from '../settlements/evm-chain.ts'
+import { inPieces } from '../settlements/settlement-rows.ts'
+import type { ChainWork } from './meter-world.ts'
+
+/** Transfers kept of one wallet to one payer: the last, and the largest before it. */
+const MOST_OF_ONE = 3
+
+/**
+ * Wallets kept that funded one payer: those that gave most, beside those that had the seller's money. A
+ * rival's dust must not push out what a buyer had of its own.
+ */
+const MOST_FUNDERS = 5
+
+/** What came to payers before they paid: by payer, by who sent it, a few in chain order. */
+export type Funding = Map<string, Map<string, TimedLog[]>>
+
+export function addFunding(funding: Funding, log: TimedLog): void {
+  const [sender, payer] = [toAddress(log.topics[1]), toAddress(log.topics[2])]
+  const senders = funding.get(payer) ?? new Map<string, TimedLog[]>()
+  const given = [...(senders.get(sender) ?? []), log]
+  senders.set(sender, given.length > MOST_OF_ONE ? withoutSmallest(given) : given)
+  funding.set(payer, senders)
+}
+
+/** The last one stays in any case: it says when. */
+function withoutSmallest(given: readonly TimedLog[]): TimedLog[] {
+  const smallest = given
+    .slice(0, -1)
+    .reduce((one, other) => (amountOf(other) < amountOf(one) ? other : one))
+  return given.filter((log) => log !== smallest)
+}
+
+function sumOf(given: readonly TimedLog[]): bigint {
+  return given.reduce((sum, log) => sum + amountOf(log), 0n)
+}
+
+/** Which of it is worth keeping, as transfers; of wallets that had the seller's money, whether they are code. */
+export async function toFundingTransfers(
+  work: ChainWork,
+  chain: EvmChain,
+  funding: Funding,
+  payees: readonly string[],
+): Promise<Transfer[]> {
+  const senders = new Set([...funding.values()].flatMap((of) => [...of.keys()]))
+  const paidBySeller = await findPaidBySellers(work, [...senders], payees)
+  const kept = [...funding.values()].flatMap((of) => {
+    const most = [...of].toSorted(([, one], [, other]) => Number(sumOf(other) - sumOf(one)))
+    return most.flatMap(([wallet, given], place) =>
+      place < MOST_FUNDERS || paidBySeller.has(wallet) ? given : [],
+    )
+  })
+  if (kept.length === 0) return []
+  const codes = new Map<string, boolean>()
+  for (const wallet of new Set(kept.map(({ topics }) => toAddress(topics[1]))))
+    if (paidBySeller.has(wallet)) codes.set(wallet, await chain.hasCode(wallet))
+  const last = largestOf(kept.map(({ blockNumber }) => blockNumber))
+  const times = await readTimes(chain, kept, await needBlock(chain, last))
+  return kept.map((log) => {
+    const transfer = toTransfer(log, work.network, timeOf(log, times))
+    return { ...transfer, from_contract: codes.get(transfer.from) ?? null }
+  })
+}
+
+/** Of some wallets, the payouts we know and those that a payout sent money to. */
+async function findPaidBySellers(
+  { store, network, payouts }: ChainWork,
+  wallets: readonly string[],
+  payees: readonly string[],
+): Promise<Set<string>> {
+  const sellers = new Set([...payouts.map(({ payout }) => payout), ...payees])
+  const found = new Set(wallets.filter((wallet) => sellers.has(wallet)))
+  for (const some of inPieces(wallets)) {
+    const rows = await store.db
+      .selectFrom('wallet_transfer')
+      .select(['sender', 'receiver'])
+      .distinct()
+      .where('network', '=', network)
+      .where('receiver', 'in', some)
+      .execute()
+    for (const { sender, receiver } of rows) if (sellers.has(sender)) found.add(receiver)
+  }
+  return found
+}
