@@ -47,7 +47,16 @@ export async function readChannels(
       const claims = read.flatMap(({ log, event }) => (CLAIMING.has(event.kind) ? [log] : []))
       const times = await readTimes(chain, claims, edge)
       for (const { log, event } of read)
-        rows.push({ ...toRow(work.network, log, event, times, edge), scheme: rule.id })
+        rows.push({
+          ...event,
+          network: work.network,
+          transaction_id: log.transactionHash,
+          log_index: log.logIndex,
+          block_number: log.blockNumber,
+          at: CLAIMING.has(event.kind) ? timeOf(log, times) : edge.at,
+          scheme: rule.id,
+          amount: event.amount.toString(),
+        })
     })
   }
   return rows
@@ -110,42 +119,13 @@ async function readEvents(
   return read.filter(({ log, event }) => event.kind !== 'deposit' || proved.has(log))
 }
 
-function toRow(
-  network: string,
-  log: TimedLog,
-  { channel, kind, amount, payer, payee }: ChannelEvent,
-  times: ReadonlyMap<number, number>,
-  edge: Block,
-): Omit<ChannelEventTable, 'scheme'> {
-  return {
-    network,
-    transaction_id: log.transactionHash,
-    log_index: log.logIndex,
-    block_number: log.blockNumber,
-    at: CLAIMING.has(kind) ? timeOf(log, times) : edge.at,
-    channel,
-    kind,
-    amount: amount.toString(),
-    payer,
-    payee,
-  }
-}
-
 /** Says that the contracts of a scheme are read, whether or not there is any channel. */
 function toMark(
   network: string,
-  { id, mark }: ChannelRule,
-  block: number,
+  { id: scheme, mark }: ChannelRule,
+  block_number: number,
   { at }: Block,
 ): ChannelEventTable {
-  const nothing = { channel: '', kind: 'opened', amount: '0', payer: null, payee: null } as const
-  return {
-    network,
-    transaction_id: '',
-    log_index: mark ?? 0,
-    block_number: block,
-    at,
-    scheme: id,
-    ...nothing,
-  }
+  const place = { network, transaction_id: '', log_index: mark ?? 0, block_number, at, scheme }
+  return { ...place, channel: '', kind: 'opened', amount: '0', payer: null, payee: null }
 }

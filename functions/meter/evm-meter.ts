@@ -182,8 +182,8 @@ function toPayers(payments: readonly Settlement[]): Payer[] {
   const first = new Map<string, Payer>()
   for (const { network, payer, block, at } of payments) {
     const known = first.get(payer)
-    if (block !== null && (known === undefined || block < known.block))
-      first.set(payer, { network, payer, block, at })
+    if (block !== null && (known === undefined || block < known.first_block))
+      first.set(payer, { network, payer, first_block: block, first_paid_at: at })
   }
   return [...first.values()]
 }

@@ -3,7 +3,7 @@ import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { inPieces, toSettlementRow } from '../settlements/settlement-rows.ts'
 import type { Store } from '../store/schema/store.ts'
-import type { MeterCursorTable, Tables } from '../store/schema/tables.ts'
+import type { MeterCursorTable, MeterPayerTable, Tables } from '../store/schema/tables.ts'
 
 /** The meter's rows. What belongs together is written in one transaction, so that a run may end anywhere. */
 
@@ -103,13 +103,8 @@ export async function insertPayments(
       .execute()
 }
 
-export interface Payer {
-  network: string
-  payer: string
-  /** Of its first payment that is known. */
-  block: number
-  at: number
-}
+/** With its first payment that is known. */
+export type Payer = Pick<MeterPayerTable, 'network' | 'payer' | 'first_block' | 'first_paid_at'>
 
 /** A payer whose first payment turns out to be earlier is traced again. */
 export async function insertPayers(
@@ -117,14 +112,8 @@ export async function insertPayers(
   payers: readonly Payer[],
   { isTraced }: { isTraced: boolean },
 ): Promise<void> {
-  const rows = payers.map(({ network, payer, block, at }) => ({
-    network,
-    payer,
-    first_block: block,
-    first_paid_at: at,
-    is_traced: Number(isTraced),
-    paid_others_block: null,
-  }))
+  const state = { is_traced: Number(isTraced), paid_others_block: null }
+  const rows = payers.map((payer) => ({ ...payer, ...state }))
   for (const some of inPieces(rows))
     await trx
       .insertInto('meter_payer')

@@ -68,7 +68,14 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
       tally.payments += payments.length
       tally.read += found.length
     }
-    await updateCursor(work, cursor, { read_until: readAt })
+    await work.write(async (trx) => {
+      await trx
+        .updateTable('meter_cursor')
+        .set({ read_until: readAt })
+        .where('network', '=', network)
+        .where('payout', '=', wallet)
+        .execute()
+    })
   }
   return tally
 }
@@ -127,8 +134,8 @@ async function writeTransactions(
   const payers = payments.toReversed().map(({ payer, transaction, at }) => ({
     network,
     payer,
-    block: slots.get(transaction) ?? 0,
-    at,
+    first_block: slots.get(transaction) ?? 0,
+    first_paid_at: at,
   }))
   await work.write(async (trx) => {
     await insertPayments(trx, payments)
@@ -145,21 +152,6 @@ async function writeTransactions(
       .returning('payout')
       .execute()
     if (moved.length === 0) throw new MeterStopped('a payout was read elsewhere meanwhile')
-  })
-}
-
-async function updateCursor(
-  { write, network }: ChainWork,
-  { payout }: MeterCursorTable,
-  change: Pick<MeterCursorTable, 'read_until'>,
-): Promise<void> {
-  await write(async (trx) => {
-    await trx
-      .updateTable('meter_cursor')
-      .set(change)
-      .where('network', '=', network)
-      .where('payout', '=', payout)
-      .execute()
   })
 }
 

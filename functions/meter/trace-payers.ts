@@ -41,17 +41,17 @@ export async function tracePayers(work: ChainWork, tracing: Tracing): Promise<vo
       .select(({ fn }) => [
         'network',
         'payer',
-        fn.min<number>('block_number').as('block'),
-        fn.min<number>('settled_at').as('at'),
+        fn.min<number>('block_number').as('first_block'),
+        fn.min<number>('settled_at').as('first_paid_at'),
       ])
       .where('network', '=', network)
       .where('block_number', '<=', tracing.head)
       .groupBy(['network', 'payer'])
       .execute()
-    const payers = relayed.map(({ block, at, ...payer }) => ({
+    const payers = relayed.map(({ first_block, first_paid_at, ...payer }) => ({
       ...payer,
-      block: Number(block),
-      at: Number(at),
+      first_block: Number(first_block),
+      first_paid_at: Number(first_paid_at),
     }))
     await insertPayers(trx, payers, { isTraced: false })
   })

@@ -80,14 +80,29 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
  * @example scoreTrust({ buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4, daysSinceLast: 0.1, sharers: 1 }) → 38
  */
 export function scoreTrust(input: TrustInput): number {
+  return Math.round(pointsOf(input).sum)
+}
+
+/** The parts of a score, in points: the last three take away. `sum` is not rounded. */
+export function pointsOf(input: TrustInput) {
   const { weights, saturation, concentrationPenalty, shrinkBuyers } = TRUST
-  const base =
-    weights.buyers * saturate(input.buyers, saturation.buyers) +
-    weights.settlements * saturate(input.settlements / input.sharers, saturation.settlements) +
-    weights.volume * saturate(input.volumeUsd / input.sharers, saturation.volumeUsd)
-  const concentration = 1 - concentrationPenalty * input.topBuyerShare
-  const shrink = input.buyers / (input.buyers + shrinkBuyers)
-  return Math.round(100 * base * concentration * recencyOf(input.daysSinceLast) * shrink)
+  const buyers = weights.buyers * saturate(input.buyers, saturation.buyers)
+  const settlements =
+    weights.settlements * saturate(input.settlements / input.sharers, saturation.settlements)
+  const volume = weights.volume * saturate(input.volumeUsd / input.sharers, saturation.volumeUsd)
+  const base = 100 * (buyers + settlements + volume)
+  const shared = base * (1 - concentrationPenalty * input.topBuyerShare)
+  const recent = shared * recencyOf(input.daysSinceLast)
+  const sum = recent * (input.buyers / (input.buyers + shrinkBuyers))
+  return {
+    buyers: 100 * buyers,
+    settlements: 100 * settlements,
+    volume: 100 * volume,
+    share: shared - base,
+    recency: recent - shared,
+    sample: sum - recent,
+    sum,
+  }
 }
 
 /** Fewer buyers or settlements than the gate of tier `trusted`. */

@@ -60,7 +60,13 @@ export const TrustMethodSchema = v.object({
   not_caught: v.array(v.string()),
   /** Coins that a bridge redeems and not their issuer, and whether payments in them count. */
   bridged: v.array(
-    v.object({ network: v.string(), name: v.string(), counts: v.boolean(), reason: v.string() }),
+    v.object({
+      network: v.string(),
+      name: v.string(),
+      address: v.string(),
+      counts: v.boolean(),
+      reason: v.string(),
+    }),
   ),
   /** Ways of paying whose payments are counted, as `paid_by` of a listing names them, and why that is safe. */
   seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
@@ -113,12 +119,7 @@ export function toTrustMethodView(
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to this directory'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
     not_caught: NOT_CAUGHT,
-    bridged: BRIDGED_COINS.map(({ network, name, counts, reason }) => ({
-      network,
-      name,
-      counts,
-      reason,
-    })),
+    bridged: [...BRIDGED_COINS],
     seen: listSchemes(true),
     not_seen: listSchemes(false),
     vouching: {

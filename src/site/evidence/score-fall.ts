@@ -1,9 +1,8 @@
 import type { ScorePart } from '../../compiled.ts'
 import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
 import {
-  recencyOf,
+  pointsOf,
   scoreTrust,
-  TRUST,
   type TrustInput,
   type TrustVerdict,
 } from '../../domain/trust/trust.ts'
@@ -15,43 +14,23 @@ const MAX_SHARERS = 200
 export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   if (trust.evidence !== 'verified_non_wash_payments') return []
   const input = toInput(trust)
-  const { weights, saturation, concentrationPenalty, shrinkBuyers } = TRUST
-  const full = (x: number, k: number) => Math.min(1, Math.log1p(x) / Math.log1p(k))
-  const buyers = 100 * weights.buyers * full(input.buyers, saturation.buyers)
-  const settlements =
-    100 * weights.settlements * full(input.settlements / input.sharers, saturation.settlements)
-  const volume = 100 * weights.volume * full(input.volumeUsd / input.sharers, saturation.volumeUsd)
-  const base = buyers + settlements + volume
-  const afterShare = base * (1 - concentrationPenalty * input.topBuyerShare)
-  const afterRecency = afterShare * recencyOf(input.daysSinceLast)
-  const shrink = input.buyers / (input.buyers + shrinkBuyers)
+  const points = pointsOf(input)
   const days = Math.floor(input.daysSinceLast)
   const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
-  return toSum(trust.score, [
-    { rule: 'buyers', label: toCountText(input.buyers, 'buyer'), points: buyers },
-    {
-      rule: 'settlements',
-      label: `${toCountText(input.settlements, 'settlement')}${among}`,
-      points: settlements,
-    },
-    { rule: 'volume', label: `${toSumText(input.volumeUsd)} volume${among}`, points: volume },
-    {
-      rule: 'share',
-      label: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,
-      points: afterShare - base,
-    },
-    {
-      rule: 'recency',
-      label: days === 0 ? 'Paid within a day' : `Last paid ${toCountText(days, 'day')} before`,
-      points: afterRecency - afterShare,
-    },
-    {
-      rule: 'sample',
-      label: `Sample of ${toCountText(input.buyers, 'buyer')}`,
-      points: afterRecency * shrink - afterRecency,
-    },
-  ])
+  const labels = {
+    buyers: toCountText(input.buyers, 'buyer'),
+    settlements: `${toCountText(input.settlements, 'settlement')}${among}`,
+    volume: `${toSumText(input.volumeUsd)} volume${among}`,
+    share: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,
+    recency: days === 0 ? 'Paid within a day' : `Last paid ${toCountText(days, 'day')} before`,
+    sample: `Sample of ${toCountText(input.buyers, 'buyer')}`,
+  }
+  const parts = RULES.map((rule) => ({ rule, label: labels[rule], points: points[rule] }))
+  return toSum(trust.score, parts)
 }
+
+/** As they follow each other in the formula. */
+const RULES = ['buyers', 'settlements', 'volume', 'share', 'recency', 'sample'] as const
 
 /** The score is whole and parts have a decimal: what rounding leaves goes to the last part. */
 function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {

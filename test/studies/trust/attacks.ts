@@ -26,6 +26,7 @@ export interface Attack {
     | 'known'
     | 'vouched_shop'
     | 'side_shop'
+    | 'backed_shop'
     | 'gift_cards'
     | 'misfiled'
   /** Share of what is spent elsewhere that is gone for good. */
@@ -56,6 +57,9 @@ const HUNDRED = 100
 
 /** What every rented wallet gets for a payment, beside the price: a guess, which the page names. */
 export const REWARD_USD = 0.1
+
+/** Other people who are rewarded for one large payment to a shop of the cheat's. */
+export const BACKERS = 2
 
 /** What is all there is to it where nobody can vouch: own wallets that pay. */
 export const PLAINEST: Attack = {
@@ -202,6 +206,13 @@ export const ATTACKS: readonly Attack[] = [
     name: 'Own wallets that also buy from a shop which strangers really pay',
     needs: 'such a shop, its own or a friend’s, under another domain and payout',
     elsewhere: 'side_shop',
+  },
+  {
+    ...PLAIN,
+    id: 'backed_shop',
+    name: `Own wallets that also buy from an own shop, which ${BACKERS} other people pay as much and get it back with $${REWARD_USD.toFixed(2)}`,
+    needs: 'buyers who spent that much with known sellers and take the money',
+    elsewhere: 'backed_shop',
   },
   {
     ...PLAIN,

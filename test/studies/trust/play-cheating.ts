@@ -1,6 +1,6 @@
 import type { Settlement, Transfer } from '../../../src/domain/settlement/settlement.ts'
 import { smallestOf } from '../../../src/domain/wire/extremes.ts'
-import { type Attack, type Plan, REWARD_USD } from './attacks.ts'
+import { type Attack, BACKERS, type Plan, REWARD_USD } from './attacks.ts'
 import {
   AS_OF,
   DAY_MS,
@@ -28,9 +28,10 @@ export function tiedUsd({ days }: Attack, { volume_usd }: Plan): number {
 
 /** Dollars a listing that are gone for good: what strangers got, fees, and interest on what goes round. */
 export function costOf(attack: Attack, plan: Plan): number {
-  const { listings, payers, days, lost } = attack
+  const { listings, payers, days, lost, elsewhere } = attack
   const given = (plan.wallets * plan.elsewhere_usd * lost) / listings
-  const rewards = payers === 'rented' ? plan.payments * REWARD_USD : 0
+  const rewarded = payers === 'rented' ? plan.payments : elsewhere === 'backed_shop' ? BACKERS : 0
+  const rewards = rewarded * REWARD_USD
   const interest = (tiedUsd(attack, plan) * INTEREST_A_YEAR * days) / 365
   return given + rewards + interest + (plan.payments + plan.wallets / listings) * FEE_USD
 }
@@ -154,6 +155,14 @@ function spendElsewhere(
   const bought = payers.flatMap((payer, n) =>
     pay({ payer, shop: shops[(n + 1) % shops.length] ?? '', usd }),
   )
+  if (elsewhere === 'backed_shop') {
+    const share = (usd * payers.length) / BACKERS
+    const backers = findBiggestBuyers(market).slice(0, BACKERS)
+    return [
+      ...bought,
+      ...backers.flatMap((payer) => pay({ payer, shop: own[0] ?? '', usd: share })),
+    ]
+  }
   if (elsewhere !== 'vouched_shop') return bought
   const vouchers = payers.flatMap((payer) => {
     const voucher = `voucher-for-${payer}`

@@ -24,13 +24,23 @@ const TAG = 'ef1ed71201'
 const REALM_BYTES = 10
 const CHALLENGE_BYTES = 7
 
-/** What a memo says, as hexadecimal digits; null where it is no memo of MPP. */
-function readMemo(memo: string | undefined): { realm: string; challenge: string } | null {
-  const parts = new RegExp(
-    `^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{20}([0-9a-f]{${CHALLENGE_BYTES * 2}})$`,
-  ).exec(memo ?? '')
-  const [, realm = '', challenge = ''] = parts ?? []
-  return parts === null ? null : { realm, challenge }
+const MEMO = new RegExp(
+  `^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{20}([0-9a-f]{${CHALLENGE_BYTES * 2}})$`,
+)
+
+/** What the memo of a payment says, as hexadecimal digits; null for every other log. */
+export function readMemoOf(
+  { address, topics, data }: EvmLog,
+  coin: string,
+): { realm: string; challenge: string } | null {
+  const isMemoTransfer =
+    address === coin &&
+    topics[0] === MEMO_TRANSFER_TOPIC &&
+    topics.length === 4 &&
+    /^0x[0-9a-f]{64}$/.test(data) &&
+    amountOf({ data }) > 0n
+  const [, realm, challenge] = (isMemoTransfer && MEMO.exec(topics[3] ?? '')) || []
+  return realm === undefined || challenge === undefined ? null : { realm, challenge }
 }
 
 /** How a memo writes a realm. @example markOfRealm('api.example.com') → 20 hexadecimal digits */
@@ -40,17 +50,6 @@ export function markOfRealm(realm: string): string {
 
 export function markOfChallenge(id: string): string {
   return markOf(id, CHALLENGE_BYTES)
-}
-
-/** What the memo of a payment says; null for every other log. */
-export function readMemoOf(log: EvmLog, coin: string): ReturnType<typeof readMemo> {
-  const isMemoTransfer =
-    log.address === coin &&
-    log.topics[0] === MEMO_TRANSFER_TOPIC &&
-    log.topics.length === 4 &&
-    /^0x[0-9a-f]{64}$/.test(log.data) &&
-    amountOf(log) > 0n
-  return isMemoTransfer ? readMemo(log.topics[3]) : null
 }
 
 export const tempoCharge: EvmRule = {
