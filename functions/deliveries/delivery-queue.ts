@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { countRows } from '../store/count-rows.ts'
 import type { Tables } from '../store/schema/tables.ts'
+import { createLoop } from '../store/work-loop.ts'
 import { type DeliverParts, deliverDue } from './deliver-due.ts'
 import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'
 
@@ -58,32 +59,5 @@ export function createDeliveryQueue(parts: DeliverParts) {
       const idle = Promise.allSettled([freed, mails.idle(), webhooks.idle()])
       await Promise.race([idle, sleep(CLOSE_PATIENCE_MS, null, { ref: false })])
     },
-  }
-}
-
-/**
- * Runs once more when it was asked to while it ran. A job added while the last look was under way must
- * not wait for the timer; one that comes after it begins the next, so it ends in the same step.
- */
-function createLoop(work: () => Promise<void>) {
-  let running: Promise<void> | null = null
-  let isPoked = false
-  const loop = async () => {
-    try {
-      while (isPoked) {
-        isPoked = false
-        await work()
-      }
-    } finally {
-      running = null
-    }
-  }
-  return {
-    run: () => {
-      isPoked = true
-      running ??= loop()
-      return running
-    },
-    idle: async () => running,
   }
 }

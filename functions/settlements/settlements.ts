@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
+import { createLoop } from '../store/work-loop.ts'
 import { insertCheck, leaseChecks } from './check-store.ts'
 import { type CreateJsonRpc, createJsonRpc, createNodes } from './json-rpc.ts'
 import { createSeenPayees } from './seen-payees.ts'
@@ -44,26 +45,8 @@ export function createSettlements(parts: SettlementsParts): Settlements {
   const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   const seen = createSeenPayees()
   const writing = new Set<Promise<unknown>>()
-  let verifying: Promise<void> | null = null
-  let isPoked = false
-  const verify = () => {
-    isPoked = true
-    verifying ??= run()
-    return verifying
-  }
-  // What was noted while the last look was under way must not wait for the timer.
-  const run = async () => {
-    try {
-      while (isPoked) {
-        isPoked = false
-        await Promise.all(writing)
-        await verifyDue()
-      }
-    } finally {
-      verifying = null
-    }
-  }
-  const verifyDue = async () => {
+  const { run: verify, idle } = createLoop(async () => {
+    await Promise.all(writing)
     for (;;) {
       const checks = await leaseChecks(store, clock.now(), AT_ONCE)
       if (checks.length === 0) return
@@ -71,7 +54,7 @@ export function createSettlements(parts: SettlementsParts): Settlements {
         checks.map((check) => verifyCheck({ store, clock, log, nodes, allowTestCoins }, check)),
       )
     }
-  }
+  })
   const timer = setInterval(() => {
     verify().catch((error) => log.error('settlement.queue_unreadable', { error: nameOf(error) }))
   }, LOOK_EVERY_MS)
@@ -103,7 +86,7 @@ export function createSettlements(parts: SettlementsParts): Settlements {
     close: async () => {
       clearInterval(timer)
       await Promise.all(writing)
-      await verifying?.catch(() => {})
+      await idle().catch(() => {})
     },
   }
 }
