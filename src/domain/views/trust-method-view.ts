@@ -216,7 +216,7 @@ const VOUCHING_RULES = [
 
 const VOUCHING_NOT_CAUGHT = [
   'A seller that buys from sellers on the list anyway can split those purchases over many wallets. They become buyers for the fees alone.',
-  'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid.',
+  'A cheat that has a shop which strangers really pay, under another domain and payout, can pay itself there up to what they paid. Two buyers of known sellers who are rewarded for one large payment there are enough.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count with all they spent elsewhere.',
   'A rival that pays people to buy from its shops before they ever buy from a seller can take most of that seller’s score. It has to pay everybody who may become a buyer, or go on for 90 days. A rival that knows who will buy pays less: under a dollar in our experiment.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
