@@ -207,7 +207,17 @@ describe.each(REVISIONS)('the MCP door, to the official client of revision %s', 
       (await ask({ with_kit: true })).structuredContent,
     )
     const [first] = results
-    const answer = await fetch(`${running.url}/api/v1/listings/${first?.id}/kit.json?view=compact`)
+    // The operation that answers the words, not the one most callers want.
+    const found = await fetch(`${running.url}/api/v1/operations?q=weather&limit=20`)
+    const { results: operations } = await found.json()
+    const { operation } = operations.find(
+      ({ listing }: { listing: { id: string } }) => listing.id === first?.id,
+    )
+    const query = new URLSearchParams({
+      view: 'compact',
+      operation: `${operation.method} ${operation.url}`,
+    })
+    const answer = await fetch(`${running.url}/api/v1/listings/${first?.id}/kit.json?${query}`)
     expect(kit).toEqual(await answer.json())
     expect((await ask({})).structuredContent).not.toHaveProperty('kit')
   })

@@ -12,7 +12,11 @@ import {
   SearchToolInput,
   TOOL_RESULTS,
 } from '../../../src/domain/doors/tool-inputs.ts'
-import { CompactKitSchema, toCompactKit } from '../../../src/domain/kit/compact-kit.ts'
+import {
+  type CompactKit,
+  CompactKitSchema,
+  toCompactKit,
+} from '../../../src/domain/kit/compact-kit.ts'
 import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
 import {
   CompactRowSchema,
@@ -22,6 +26,9 @@ import {
 import type { Directory } from '../entry/directory.ts'
 import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
 import { createTool, type Tool } from './mcp-tool.ts'
+
+/** Operations that are looked through for one of the first result. */
+const MOST_OPERATIONS = 20
 
 const FoundSchema = v.object({
   total: v.number(),
@@ -54,11 +61,11 @@ export function createReadingTools(directory: Directory): Tool[] {
       const found = directory.search({ q: query, ...asked, limit: asked.limit ?? TOOL_RESULTS })
       if ('problems' in found) return failWith(toText(found.problems))
       const { rows, ...rest } = found
-      const whole =
-        with_kit === true && rows[0] !== undefined ? await directory.kit(rows[0].id) : null
-      const kit = whole === null ? null : toCompactKit(whole, { rail: asked.rail })
-      const results = fitRows(rows, sizeOf(rest))
-      return answerWith({ ...rest, results, ...(kit !== null && { kit }) })
+      const [first] = rows
+      const kit =
+        with_kit === true && first !== undefined ? await kitFor(directory, first.id, given) : null
+      const beside = { ...rest, ...(kit !== null && { kit }) }
+      return answerWith({ ...beside, results: fitRows(rows, sizeOf({ ...beside, results: [] })) })
     }),
     createTool(
       'find_operations',
@@ -95,6 +102,21 @@ export function createReadingTools(directory: Directory): Tool[] {
 
 function reads<const Input>(input: Input, output: v.GenericSchema) {
   return { input, output, annotations: READ_ONLY }
+}
+
+/** The compact kit of a listing, with the operation of it that answers the words best. */
+async function kitFor(
+  directory: Directory,
+  id: string,
+  { query, rail }: v.InferOutput<typeof SearchToolInput>,
+): Promise<CompactKit | null> {
+  const kit = await directory.kit(id)
+  if (kit === null) return null
+  const found = directory.findOperations({ q: query, limit: MOST_OPERATIONS })
+  const results = 'results' in found ? found.results : []
+  const best = results.find(({ listing }) => listing.id === id)?.operation
+  const operation = best?.method === undefined ? best?.name : `${best.method} ${best.url}`
+  return toCompactKit(kit, { rail, operation }) ?? toCompactKit(kit, { rail })
 }
 
 function toText(problems: readonly ParameterProblem[]): string {

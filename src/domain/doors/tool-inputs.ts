@@ -44,7 +44,10 @@ export const SearchToolInput = v.strictObject({
     `How many results, ${TOOL_RESULTS} unless said otherwise.`,
   ),
   offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'How many results to skip.'),
-  with_kit: optional(v.boolean(), 'If true, the first result also has its compact kit.'),
+  with_kit: optional(
+    v.boolean(),
+    'If true, the first result also has its compact kit, with the operation that answers best.',
+  ),
 })
 
 const {

@@ -100,12 +100,14 @@ function toRows(kit: KitView): Row[] {
 
 /** @returns the place of the wanted row, -1 where no row fits */
 function findWanted(
-  { operations }: KitView,
+  { operations, skills }: KitView,
   names: readonly string[],
   { operation, rail }: CompactChoice,
 ): number {
   const pinned = operations.findIndex(({ method, url }) => `${method} ${url}` === operation)
   if (pinned >= 0) return pinned
+  const named = skills.findIndex(({ name }) => name === operation)
+  if (named >= 0) return named
   if (operation !== undefined)
     return /^\d{1,4}$/.test(operation) ? Number(operation) : names.indexOf(operation)
   const chosen = chooseOperation(operations, rail)

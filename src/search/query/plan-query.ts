@@ -37,8 +37,6 @@ const MAX_REPAIRS = 4
 export const NO_WORD = 'The query has no word to search for.'
 /** Words a note names. */
 const MAX_LISTED = 6
-/** So many listings must write two words as one. */
-const MIN_JOINED_ROWS = 2
 
 /**
  * Reads a query: which words the listings have, which were slips, which belong together. All of it
@@ -138,7 +136,7 @@ function joinNext(index: SearchIndex, words: readonly Word[]): Word | null {
   if (right !== undefined && !stop.has(middle)) return null
   const whole = parts.join('')
   const { rows } = tryWord(index, whole)
-  if (rows < (right === undefined ? MIN_JOINED_ROWS : 1)) return null
+  if (rows === 0) return null
   const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
   return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null
 }
