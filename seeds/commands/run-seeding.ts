@@ -11,7 +11,6 @@ import {
 import { type ContentWriter, openContent } from '../content/content-writer.ts'
 import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal, RefusalReason } from '../facts/refusal.ts'
-import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 import { createProgress, type ProgressStream } from '../fetch/progress.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
@@ -43,20 +42,7 @@ export interface SeedingPorts {
   allowPrivate?: PrivateTargets
 }
 
-export interface SeedingResult {
-  importer: string
-  from: string
-  rows: number
-  refused: Refusal[]
-  dropped: Refusal[]
-  plan: SeedingPlan
-  seeds: readonly Seed[]
-  /** Why nothing was written although the source could be read. */
-  suspicion: string | null
-  /** Listed from an earlier run, refused by this one: for people to look at. */
-  refusedNow: { refusal: Refusal; file: string }[]
-  seconds: number
-}
+export type SeedingResult = Awaited<ReturnType<typeof runSeeding>>
 
 export type RunOptions = Omit<SeedOptions, 'importers' | 'report' | 'json'> & { importer: string }
 
@@ -65,7 +51,7 @@ export type RunOptions = Omit<SeedOptions, 'importers' | 'report' | 'json'> & { 
  *
  * @throws Error when the source or the content can't be read, or the disk fails.
  */
-export async function runSeeding(options: RunOptions, ports: SeedingPorts): Promise<SeedingResult> {
+export async function runSeeding(options: RunOptions, ports: SeedingPorts) {
   const started = ports.now()
   const source = findSeedSource(options.importer)
   const { contentDir } = options
@@ -149,10 +135,7 @@ interface Judged {
   from: string
 }
 
-function judge(
-  source: SeedSource,
-  { rows, chosen, options, content, from }: Judged,
-): Omit<SeedingResult, 'seconds'> {
+function judge(source: SeedSource, { rows, chosen, options, content, from }: Judged) {
   const { now, limit, since, listed: isListedOnly } = options
   const isWhole = limit === null && since === null && !isListedOnly
   const plan = planSeeding({
@@ -178,6 +161,7 @@ function judge(
     dropped: chosen.dropped,
     plan,
     seeds: chosen.seeds,
+    /** Why nothing was written although the source could be read. */
     suspicion: options.force
       ? null
       : findSuspicion({
@@ -186,6 +170,7 @@ function judge(
           taken: chosen.seeds.length,
           takenBefore: isWhole ? (memory?.taken ?? null) : null,
         }),
+    /** Listed from an earlier run, refused by this one: for people to look at. */
     refusedNow: findRefusedNow(chosen, memory, content),
   }
 }
@@ -210,7 +195,7 @@ function findRefusedNow(
   { seeds, refused }: ChosenSeeds,
   memory: SeedMemory | undefined,
   { existing }: ContentState,
-): SeedingResult['refusedNow'] {
+): { refusal: Refusal; file: string }[] {
   const listed = new Set(seeds.map(({ key }) => key))
   return refused.flatMap((refusal) => {
     const file = memory?.listings.get(refusal.name)?.file

@@ -1,25 +1,7 @@
 import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
 import { SOURCE_IDS, SOURCES } from './sources.ts'
 
-export interface SeedOptions {
-  /** One importer, or several one after the other. */
-  importers: readonly string[]
-  /** A file or an address; null for each source's own. */
-  from: string | null
-  contentDir: string
-  limit: number | null
-  /** Only what changed since, ISO 8601; null for everything. */
-  since: string | null
-  dryRun: boolean
-  /** Adds to listings that are there, and makes none. */
-  listed: boolean
-  json: boolean
-  force: boolean
-  /** File for every refusal, one JSON object a line; null for the summary alone. */
-  report: string | null
-  /** The run's time, ISO 8601. */
-  now: string
-}
+export type SeedOptions = ReturnType<typeof readSeedOptions>
 
 const HELP = `Usage: npm run seed -- <importer>|all [options]
 
@@ -60,6 +42,9 @@ const OPTIONS = {
 } as const
 
 /**
+ * One importer or all, one after the other, and what HELP says of each option; null where one is left
+ * out. `now` and `since` are ISO 8601.
+ *
  * @param args without the program's own name
  * @param now the machine's clock
  * @throws UsageError that says what would be right
@@ -68,7 +53,7 @@ export function readSeedOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   now: Date,
-): SeedOptions {
+) {
   const { values, words } = readCommandLine(HELP, OPTIONS, 1, args)
   const [word = ''] = words
   const importers = word === 'all' ? SOURCE_IDS : [word]

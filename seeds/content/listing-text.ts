@@ -82,13 +82,9 @@ function parseOwnRender(text: string): Map<string, unknown> | null {
     } else if (key !== undefined) fields.set(key, fromFlow(value) ?? value)
   }
   const added = fields.get('added')
-  const facts = Object.fromEntries(fields)
-  return typeof added === 'string' && isRenderOf(text, facts, added) ? fields : null
-}
-
-function isRenderOf(text: string, facts: Record<string, unknown>, added: string): boolean {
   // Whatever shape it has: if it renders to the same text, it is what the text says.
-  return renderListing(facts, added) === text
+  const facts: Record<string, unknown> = Object.fromEntries(fields)
+  return typeof added === 'string' && renderListing(facts, added) === text ? fields : null
 }
 
 /** True where a person left a remark inside a field: replacing its value would lose the remark. */

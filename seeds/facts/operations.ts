@@ -93,12 +93,8 @@ export function leftOut(name: string, left: number): Refusal[] {
 
 /** Endpoints of one thing to buy: each address and method once, in a fixed order. */
 export function collapseOperations(operations: readonly Operation[]): CollapsedOperations {
-  const byCall = new Map<string, Operation>()
-  for (const operation of operations) {
-    const key = `${operation.url} ${operation.method}`
-    if (!byCall.has(key)) byCall.set(key, operation)
-  }
-  const all = [...byCall].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
+  const nameOf = ({ url, method }: Operation) => `${url} ${method}`
+  const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const http = all.slice(0, MAX_OPERATIONS)
   const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
   const every = offersOf(all)
@@ -109,11 +105,12 @@ export function collapseOperations(operations: readonly Operation[]): CollapsedO
     bounds.model === 'per_call' && places.model === 'per_call'
       ? { ...bounds, rails: places.rails, networks: places.networks }
       : bounds
-  return {
-    http,
-    pricing,
-    left: all.length - http.length,
-  }
+  return { http, pricing, left: all.length - http.length }
+}
+
+/** The first of each name, in their order. */
+export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
+  return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
 }
 
 export function offersOf(operations: readonly Operation[]): Offer[] {

@@ -3,7 +3,7 @@ import type { Operation } from '../../src/domain/listing/operation.ts'
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { ASSUMABLE } from '../../src/domain/wire/vocabulary.ts'
 import { endpointsOf, operationMark } from './listing-marks.ts'
-import { collapseOperations, offersOf, toPrice } from './operations.ts'
+import { collapseOperations, eachOnce, offersOf, toPrice } from './operations.ts'
 import { type Offer, pricingOf } from './price.ts'
 import type { SeedFacts } from './seed-facts.ts'
 
@@ -115,10 +115,4 @@ function priceOf(price: Operation['price'], offers: readonly Offer[]) {
   const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
   const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   return price === undefined ? {} : toPrice(sorted, price.per)
-}
-
-function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
-  const byName = new Map<string, Item>()
-  for (const item of items) if (!byName.has(nameOf(item))) byName.set(nameOf(item), item)
-  return [...byName.values()]
 }

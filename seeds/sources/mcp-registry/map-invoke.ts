@@ -10,6 +10,7 @@ import {
   REMOTE_TRANSPORTS,
 } from '../../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
+import { eachOnce } from '../../facts/operations.ts'
 import type { Fault } from '../../facts/refusal.ts'
 import { toArgs, toEnv, toHeaders } from './map-settings.ts'
 import type { RegistryServer } from './registry-row.ts'
@@ -59,14 +60,15 @@ export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvok
     ...(server.remotes ?? []).map((value) => mapRemote(value, rules)),
     ...(server.packages ?? []).map((value) => mapPackage(value, rules)),
   ]
-  const entries = new Map<string, InvokeEntry>()
-  const faults: Fault[] = []
-  for (const item of mapped) {
-    if ('reason' in item) faults.push(item)
-    // One endpoint is one entry: the first says what it needs.
-    else if (!entries.has(keyOf(item))) entries.set(keyOf(item), item)
+  // One endpoint is one entry: the first says what it needs.
+  const entries = eachOnce(
+    mapped.filter((item) => 'kind' in item),
+    keyOf,
+  )
+  return {
+    entries: entries.slice(0, MAX_ENTRIES),
+    faults: mapped.filter((item) => 'reason' in item),
   }
-  return { entries: [...entries.values()].slice(0, MAX_ENTRIES), faults }
 }
 
 function mapRemote(value: unknown, rules: HostRules): Mapped {

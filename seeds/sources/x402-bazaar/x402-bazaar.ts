@@ -11,6 +11,7 @@ import {
 } from '../../facts/map-rows.ts'
 import {
   collapseOperations,
+  eachOnce,
   leftOut,
   offersOf,
   toMethod,
@@ -190,10 +191,6 @@ function isPlaceholderWallet(wallet: string | null | undefined): boolean {
 }
 
 function withParams(params: NonNullable<Operation['params']>): Pick<Operation, 'params'> {
-  const names = new Set<string>()
-  const once = params.filter(({ in: place, name }) => {
-    const key = `${place} ${name}`
-    return names.has(key) ? false : names.add(key)
-  })
+  const once = eachOnce(params, ({ in: place, name }) => `${place} ${name}`)
   return once.length === 0 ? {} : { params: once }
 }
