@@ -34,9 +34,6 @@ const CACHING = 'no-cache'
 
 type ChangesParts = Pick<Parts, 'problem' | 'limits' | 'config' | 'release'>
 
-/** Where in the log an answer begins: behind `after`; null where the log does not reach that far. */
-type Start = { after: number } | null
-
 /** `GET /api/v1/changes`: what was added, changed or removed, release by release. */
 export function createChanges(parts: ChangesParts): Handler {
   const { config, release } = parts
@@ -83,7 +80,8 @@ export function lastShown(head: LogHead, serving: string): number {
     : head.seq
 }
 
-function findStart(head: LogHead, since: Since, last: number): Start {
+/** Where in the log an answer begins: behind `after`; null where the log does not reach that far. */
+function findStart(head: LogHead, since: Since, last: number): { after: number } | null {
   const dropped = (head.parts[0]?.first ?? head.seq + 1) - 1
   if (since === null) return { after: dropped }
   if ('cursor' in since) {

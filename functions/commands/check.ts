@@ -129,16 +129,15 @@ function isError({ severity }: Fault): boolean {
   return severity === 'error'
 }
 
-/** Content files that differ from a git ref, those not yet under version control included. */
-interface Changes {
-  files: Set<string>
-  /** Ids of listings, sorted. */
-  added: string[]
-  removed: string[]
-}
+type Changes = ReturnType<typeof readChanges>
 
-/** @throws UsageError with git's own words where the ref or the repository does not exist */
-function readChanges(contentDir: string, ref: string): Changes {
+/**
+ * Content files that differ from a git ref, those not yet under version control included; and the ids
+ * of listings that were added and removed, sorted.
+ *
+ * @throws UsageError with git's own words where the ref or the repository does not exist
+ */
+function readChanges(contentDir: string, ref: string) {
   if (ref.startsWith('-'))
     throw new UsageError(`expected a git ref such as origin/main, got ${ref}`)
   try {

@@ -32,11 +32,7 @@ export function createLog(write: (line: string) => void, now: () => number): Log
   return { info: emit('info'), error: emit('error') }
 }
 
-interface Mark {
-  id: string | null
-}
-
-const marks = new AsyncLocalStorage<Mark>()
+const marks = new AsyncLocalStorage<{ id: string | null }>()
 
 /** What a proxy in front may name a request. */
 const GIVEN_ID = /^[\w-]{1,64}$/

@@ -44,27 +44,16 @@ export async function probeStdio({ ask, end }: StdioSession, plan: PackagePlan):
   return toFinding({ ...finding, saw, isLocal: true })
 }
 
-export interface StdioBounds {
-  /** Milliseconds from the start until everything must be said. */
-  ms: number
-  /** Of each output. */
-  bytes: number
-}
-
-/** MCP over a program's stdin and stdout: one JSON-RPC message a line. */
-export interface StdioSession {
-  /** Null also where the session ended before the answer. */
-  ask: AskMcp
-  /** How it ended; `time` while it has not, as nobody asks earlier. */
-  end(): StdioEnd
-  /** @param excess what it took more of than it may */
-  close(excess?: string): void
-}
+export type StdioSession = ReturnType<typeof openStdio>
 
 const TAIL = 4096
 
-/** Opens the session; the caller ends the program. */
-export function openStdio(child: ChildProcess, { ms, bytes }: StdioBounds): StdioSession {
+/**
+ * MCP over a program's stdin and stdout: one JSON-RPC message a line. The caller ends the program.
+ *
+ * @param bounds milliseconds from the start until everything must be said; bytes of each output
+ */
+export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; bytes: number }) {
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null || stderr === null) throw new TypeError('pipes are needed')
   const seen: Omit<StdioEnd, 'why'> = { code: null, noise: '', log: '' }
@@ -95,17 +84,21 @@ export function openStdio(child: ChildProcess, { ms, bytes }: StdioBounds): Stdi
     if (why === null) seen.code = code
     finish('exit')
   })
+  /** Null also where the session ended before the answer. */
+  const ask: AskMcp = async ({ id, body }) => {
+    if (why !== null) return null
+    stdin.write(`${body}\n`)
+    if (id === null) return null
+    const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
+    waiting = { id, answer: resolve }
+    return promise
+  }
   return {
-    ask({ id, body }) {
-      if (why !== null) return Promise.resolve(null)
-      stdin.write(`${body}\n`)
-      if (id === null) return Promise.resolve(null)
-      const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
-      waiting = { id, answer: resolve }
-      return promise
-    },
-    end: () => ({ why: why ?? 'time', ...seen }),
-    close(excess) {
+    ask,
+    /** How it ended; `time` while it has not, as nobody asks earlier. */
+    end: (): StdioEnd => ({ why: why ?? 'time', ...seen }),
+    /** @param excess what it took more of than it may */
+    close(excess?: string) {
       if (excess !== undefined) seen.log = `it took ${excess}`
       finish(excess === undefined ? 'time' : 'excess')
     },

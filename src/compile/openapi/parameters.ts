@@ -5,18 +5,13 @@ import {
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import { OPERATIONS } from './operations.ts'
+import { OPERATIONS, type OperationFacts } from './operations.ts'
 import { toOpenApiSchema } from './schemas.ts'
 
-interface Parameter {
-  name: string
+/** Its example may be sent as it stands; it is an array where the wire has a comma list. */
+type Parameter = Omit<OperationFacts['parameters'][number], 'in' | 'schema'> & {
   in: 'path' | 'query' | 'header'
-  description: string
-  /** Absent: not required. */
-  required?: true
   schema: Record<string, unknown>
-  /** A value that may be sent as it stands; an array where the wire has a comma list. */
-  example: unknown
 }
 
 const TEXT = { type: 'string' }

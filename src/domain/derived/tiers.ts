@@ -71,11 +71,7 @@ function findUnmetForTrusted({ isLiveTested, trust }: TierFacts): string | null 
   return trust.sample === 'low' ? TIER_REASONS.tooFewSales : null
 }
 
-export interface BadgeFacts {
-  status: Status
-  trust: TrustVerdict
-  isLiveTested: boolean
-}
+type BadgeFacts = Omit<TierFacts, 'isClaimed'> & { status: Status }
 
 /** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
 export function earnBadges({ status, trust, isLiveTested }: BadgeFacts): BadgeId[] {

@@ -9,12 +9,7 @@ const MAX_OPERATIONS = 100
 const MAX_PARAMS = 30
 const MAX_TEXT = 300
 
-export interface DescribedApi {
-  title: string | null
-  description: string | null
-  operations: Operation[]
-  truncated: boolean
-}
+export type DescribedApi = NonNullable<ReturnType<typeof readOpenApi>>
 
 const schema = createOperationSchema({ allowPrivate: false })
 const ExampleSchema = v.union([v.string(), v.number(), v.boolean()])
@@ -26,7 +21,7 @@ const ExampleSchema = v.union([v.string(), v.number(), v.boolean()])
  *
  * @returns null for a text that is no OpenAPI document
  */
-export function readOpenApi(document: unknown, origin: string): DescribedApi | null {
+export function readOpenApi(document: unknown, origin: string) {
   if (!isJsonObject(document) || typeof document.openapi !== 'string') return null
   if (!isJsonObject(document.paths)) return null
   const base = findBase(document, origin)

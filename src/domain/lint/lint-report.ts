@@ -24,15 +24,11 @@ export const LintReportSchema = v.object({
   saw: v.string(),
   asked: v.array(AskedStepSchema),
   right: v.array(v.string()),
-  problems: v.array(
-    v.object({
-      what: v.string(),
-      change: v.string(),
-    }),
-  ),
+  problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
 })
 export type LintReport = v.InferOutput<typeof LintReportSchema>
+export type LintProblem = LintReport['problems'][number]
 
 /**
  * The report on the finding that decided, and on each other operation that was asked: lines name the
@@ -85,11 +81,6 @@ export function chooseFinding(findings: readonly Finding[]): Finding | undefined
 
 /** What the page that checks an address has to show. */
 export type CheckAnswer = { kind: 'empty' } | Refused | { kind: 'report'; report: LintReport }
-
-export interface LintProblem {
-  what: string
-  change: string
-}
 
 export interface Advice {
   right: string[]

@@ -144,11 +144,6 @@ export function findIdentifierFault(registry: PackageRegistry, identifier: strin
     : `expected a name in the ${registry} registry such as ${example}, got ${JSON.stringify(identifier)}`
 }
 
-interface Gap {
-  path: (string | number)[]
-  message: string
-}
-
 /** Names that a key goes by, whether or not it is said to be secret. */
 const SECRET_NAME = /(?:^|[_-])(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$/i
 const PLACEHOLDER = /<[^<>]+>|…$/
@@ -161,7 +156,7 @@ const SOMEBODYS =
  *
  * @example findInvokeGaps({ kind: 'mcp_server', auth: { type: 'api_key' }, invoke: [package without env] })
  */
-export function findInvokeGaps({ kind, auth, invoke = [] }: Told): Gap[] {
+export function findInvokeGaps({ kind, auth, invoke = [] }: Told) {
   if (kind !== 'mcp_server') return []
   const examples = invoke.flatMap((entry, i) => {
     const [place, settings] = entry.kind === 'mcp' ? ['headers', entry.headers] : ['env', entry.env]

@@ -1,15 +1,8 @@
 /**
  * The closed list of problem codes. One table feeds the formatter, the pages at
- * `/problems/<code>` and the OpenAPI document.
+ * `/problems/<code>` and the OpenAPI document. `help` says what it means and what the caller can do,
+ * for the page behind `type`.
  */
-
-interface ProblemKind {
-  status: number
-  title: string
-  /** What it means and what the caller can do, for the page behind `type`. */
-  help: string
-}
-
 export const PROBLEMS = {
   'invalid-parameter': {
     status: 400,
@@ -171,7 +164,7 @@ export const PROBLEMS = {
     title: 'The relay would call itself',
     help: "The target is this service's own host.",
   },
-} as const satisfies Record<string, ProblemKind>
+} as const satisfies Record<string, { status: number; title: string; help: string }>
 
 export type ProblemCode = keyof typeof PROBLEMS
 

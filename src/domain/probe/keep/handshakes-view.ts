@@ -4,17 +4,14 @@ const DAY_MS = 86_400_000
 const RECENT = 10
 const STRIP_DAYS = 30
 
-export interface HandshakesView {
-  /** The last ones, newest first. */
-  recent: Probe[]
-  /**
-   * The last 30 days, oldest first, ending with the day of the newest probe. `up` counts answers as
-   * itself, behind credentials included; what was nobody's fault is in neither number.
-   */
-  days: { date: string; probes: number; up: number }[]
-}
+export type HandshakesView = NonNullable<ReturnType<typeof toHandshakesView>>
 
-export function toHandshakesView(probes: readonly Probe[]): HandshakesView | null {
+/**
+ * The last ones, newest first; and the last 30 days, oldest first, ending with the day of the newest
+ * probe. `up` counts answers as itself, behind credentials included; what was nobody's fault is in
+ * neither number.
+ */
+export function toHandshakesView(probes: readonly Probe[]) {
   const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   const [newest] = sorted
   if (newest === undefined) return null

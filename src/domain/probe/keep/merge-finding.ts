@@ -6,11 +6,10 @@ import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
 import { toDriftHistory } from './drift-history.ts'
 import { judgeDrift } from './drift-notices.ts'
-import { KEEP_DAYS, mergeOperations, toSaid } from './merge-operations.ts'
+import { KEEP_MS, mergeOperations, toSaid } from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
 import { judgeTools } from './tool-drift.ts'
 
-const DAY_MS = 86_400_000
 const MAX_PAYOUTS = 20
 
 /**
@@ -64,7 +63,7 @@ function cutToBounds(merged: MergedInterface): Interface | null {
 
 /** Sorted by time, each moment once, none older than we keep. */
 function keepProbes(probes: readonly Probe[], at: string): Probe[] {
-  const oldest = Date.parse(at) - KEEP_DAYS * DAY_MS
+  const oldest = Date.parse(at) - KEEP_MS
   const byMoment = new Map(probes.map((probe) => [`${probe.at} ${probe.protocol}`, probe]))
   return [...byMoment.values()]
     .filter((probe) => Date.parse(probe.at) >= oldest)
@@ -121,7 +120,7 @@ function mergePayouts(
   const named = terms.flatMap(({ payout, network }) =>
     payout === null || network === null ? [] : [{ payout, network, seen_at: at }],
   )
-  const oldest = Date.parse(at) - KEEP_DAYS * DAY_MS
+  const oldest = Date.parse(at) - KEEP_MS
   const recent = old.filter(({ seen_at }) => Date.parse(seen_at) >= oldest)
   const byAddress = new Map(
     [...recent, ...named].map((each) => [normalizePayout(each.payout), each]),

@@ -8,8 +8,7 @@ import type { Finding, PaymentTerm } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
 
 /** How long probes and what they saw of payouts and operations are kept. */
-export const KEEP_DAYS = 90
-const DAY_MS = 86_400_000
+export const KEEP_MS = 90 * 86_400_000
 const MAX_OFFERS = 20
 
 /** Above this a price of one call is a decoy or a ceiling (USD). */
@@ -53,7 +52,7 @@ export function toAnswers(finding: Finding) {
  * word of the seller's any more.
  */
 export function readOperations(old: Interface | undefined, at: string): SeenOperations {
-  const oldest = Date.parse(at) - KEEP_DAYS * DAY_MS
+  const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {
     const seenAt = seen?.at ?? old?.at ?? at
     return seen === undefined || Date.parse(seenAt) < oldest

@@ -1,15 +1,13 @@
-export interface JsonBounds {
-  depth: number
-  nodes: number
-  /** Characters of all strings and keys together. */
-  characters: number
-}
-
 /**
  * Whether a parsed value stays within the bounds. Walks with a list of its own, not the call stack,
  * and stops at the first bound: a value nested a hundred thousand times costs as little as any.
+ *
+ * @param bounds `characters` are those of all strings and keys together
  */
-export function isWithin(value: unknown, bounds: JsonBounds): boolean {
+export function isWithin(
+  value: unknown,
+  bounds: { depth: number; nodes: number; characters: number },
+): boolean {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
   const left = { nodes: bounds.nodes, characters: bounds.characters }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -66,18 +66,15 @@ export function toMppTerm(parameters: Map<string, string>): PaymentTerm | null {
   }
 }
 
-interface Challenge {
-  /** Lower case. */
-  scheme: string
-  parameters: Map<string, string>
-}
-
 const SCHEME = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?=[\s,]|$)/iy
 const PARAMETER = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/iy
 
-/** RFC 9110 §11.6.1: challenges and their parameters are both separated by commas. */
-export function parseChallenges(line: string): Challenge[] {
-  const challenges: Challenge[] = []
+/**
+ * RFC 9110 §11.6.1: challenges and their parameters are both separated by commas. Schemes and names
+ * become lower case.
+ */
+export function parseChallenges(line: string) {
+  const challenges: { scheme: string; parameters: Map<string, string> }[] = []
   let at = 0
   while (at < line.length) {
     PARAMETER.lastIndex = at
