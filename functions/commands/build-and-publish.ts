@@ -6,7 +6,7 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
-import { digestCode } from '../../src/compile/files/code-digest.ts'
+import { createReader, digestCode, type ReadFile } from '../../src/compile/files/code-digest.ts'
 import { openMemory } from '../../src/compile/files/memory.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
 import {
@@ -50,9 +50,10 @@ await runMain(async () => {
 async function publish(config: Config, outDir: string, lengths: boolean): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
   const allowPrivate = config.PRIVATE_TARGETS
-  const readOnce = once(() => readRemembered(outDir, contentDir, { allowPrivate }))
+  const read = createReader()
+  const readOnce = once(() => readRemembered(outDir, contentDir, { rules: { allowPrivate }, read }))
   const ledger = await readLedger(config, readOnce)
-  const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger })
+  const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger, read })
   const there = findRelease(outDir, name, lengths ? 'lengths' : 'bytes')
   if (there !== null) {
     if (readCurrent(outDir) !== there) switchTo(outDir, there)
@@ -60,16 +61,17 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
     recordChanges(outDir, there, new Date())
     return console.log(`release ${name} is current`)
   }
-  const onStage = createStageLog()
   const start = performance.now()
-  const { content, faults, counts } = readOnce()
-  for (const fault of faults) console.log(formatFault(fault, contentDir))
-  if (content === null)
+  const readSound = () => {
+    const { content, faults } = readOnce()
+    for (const fault of faults) console.log(formatFault(fault, contentDir))
+    if (content !== null) return content
     throw new OperatorError(
       'The content has errors, so nothing was built; the release before keeps serving.',
     )
-  onStage(`read ${counts.listings} listings`, performance.now() - start)
-  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, ledger, onStage })
+  }
+  const onStage = createStageLog()
+  await buildRelease({ name, read: readSound, outDir, baseUrl, allowPrivate, ledger, onStage })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,
@@ -77,10 +79,14 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
 }
 
 /** Files that are as they were in an earlier build of the same code are not parsed again. */
-function readRemembered(outDir: string, contentDir: string, rules: UrlRules) {
+function readRemembered(
+  outDir: string,
+  contentDir: string,
+  { rules, read }: { rules: UrlRules; read: ReadFile },
+) {
   const version = `${digestCode()} ${JSON.stringify(rules)}`
   const memory = openMemory(join(outDir, 'cache/listings'), version)
-  const report = readContent(contentDir, rules, memory)
+  const report = readContent(contentDir, rules, { memory, read })
   memory.save()
   return report
 }

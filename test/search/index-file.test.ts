@@ -1,9 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import {
+  buildSearchIndex,
+  createDocumentReader,
+  joinReadings,
+} from '../../src/search/index/build-search-index.ts'
 import { SearchIndexError } from '../../src/search/index/index-file.ts'
 import { readBody } from '../../src/search/index/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { packReading, unpackReading } from '../../src/search/index/read-document.ts'
 import { sampleDocument } from './search-samples.ts'
 
 const documents = ['alpha', 'beta', 'gamma'].map((name) =>
@@ -17,6 +22,12 @@ test('the same documents in any order give the same bytes', () => {
       expect(buildSearchIndex(shuffled)).toEqual(file)
     }),
   )
+})
+
+test('what an index takes of documents can be kept as bytes: joined, it gives the same file', () => {
+  const read = createDocumentReader()
+  const kept = documents.map((document) => packReading(read(document)))
+  expect(joinReadings(kept.map(unpackReading))).toEqual(file)
 })
 
 test('every single changed byte is noticed', () => {

@@ -7,10 +7,14 @@ import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Said } from '../../domain/views/listing-view.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
-import type { Memory } from '../files/memory.ts'
 import { checkAcross } from './check-content.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
-import { type ListingFile, type PartialListing, readListings } from './read-listings.ts'
+import {
+  type ListingFile,
+  NOTHING_KNOWN,
+  type PartialListing,
+  readListings,
+} from './read-listings.ts'
 import { readSaid } from './read-said.ts'
 import { type ComparePage, readCompare, readTables } from './read-tables.ts'
 import { type Fault, faultOf } from './schema-faults.ts'
@@ -40,23 +44,27 @@ export interface ContentReport {
 /**
  * Reads and checks a whole content folder.
  *
- * @param memory what earlier builds parsed
+ * @param known what was read or parsed before
  * @throws OperatorError when the folder has no `listings`.
  */
-export function readContent(contentDir: string, rules: UrlRules, memory?: Memory): ContentReport {
+export function readContent(
+  contentDir: string,
+  rules: UrlRules,
+  known = NOTHING_KNOWN,
+): ContentReport {
   if (!existsSync(join(contentDir, 'listings')))
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
     )
-  const { listings, broken, faults: listingFaults } = readListings(contentDir, rules, memory)
+  const { listings, broken, faults: listingFaults } = readListings(contentDir, rules, known)
   const seen = new Set([
     ...listings.map(({ id }) => id),
     ...listingFaults.map(({ file }) => toId(file)),
   ])
   const { values: evidence, faults: evidenceFaults } = readEvidence(contentDir, seen)
   const { values: tombstones, faults: tombstoneFaults } = readTombstones(contentDir, seen)
-  const { tables, mark, partial, faults: tableFaults } = readTables(contentDir)
-  const { pages, faults: pageFaults } = readCompare(contentDir)
+  const { tables, mark, partial, faults: tableFaults } = readTables(contentDir, known.memory)
+  const { pages, faults: pageFaults } = readCompare(contentDir, known.memory)
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const today = new Date().toISOString().slice(0, 10)
   const across = checkAcross(all, pages, partial, today, tombstones)

@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { findTextFault } from '../../domain/listing/listing-text.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
-import { forgetful, KEY, type Memory } from '../files/memory.ts'
+import type { ReadFile } from '../files/code-digest.ts'
+import { forgetful, KEY, keepValue, type Memory } from '../files/memory.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import { findYamlLine, type YamlFault } from './parse-yaml.ts'
@@ -44,11 +44,19 @@ export interface ListingFiles {
   faults: Fault[]
 }
 
+export interface KnownFiles {
+  /** What earlier builds parsed. */
+  memory: Memory
+  read: ReadFile
+}
+
+export const NOTHING_KNOWN: KnownFiles = { memory: forgetful(), read: readFileSync }
+
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
 export function readListings(
   contentDir: string,
   rules: UrlRules,
-  memory = forgetful(),
+  { memory, read }: KnownFiles = NOTHING_KNOWN,
 ): ListingFiles {
   const parse = createListingParser(rules)
   const listings: ListingFile[] = []
@@ -58,20 +66,23 @@ export function readListings(
     for (const fault of found) faults.push(toFault(file, fault))
   }
   for (const entry of listFiles(contentDir, report)) {
-    const text = readBounded(join(contentDir, entry.file))
-    if (typeof text !== 'string') {
-      report(entry.file, [text])
+    const bytes = read(join(contentDir, entry.file))
+    const fault = findSizeFault(bytes)
+    if (fault !== null) {
+      report(entry.file, [fault])
       continue
     }
-    const digest = digestOf(text, KEY)
+    const digest = digestOf(bytes, KEY)
     const known = recall(memory, digest)
     const parsed =
       known === null
-        ? parse(entry, text)
+        ? parse(entry, bytes.toString())
         : { listing: { ...entry, ...known, digest }, faults: [], partial: null }
     for (const fault of parsed.faults) faults.push(fault)
-    if (known === null && parsed.listing !== null && parsed.faults.length === 0)
-      keep(memory, parsed.listing)
+    if (known === null && parsed.listing !== null && parsed.faults.length === 0) {
+      const { facts, yaml, description } = parsed.listing
+      keepValue(memory, digest, { facts, yaml, description })
+    }
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
@@ -89,13 +100,6 @@ function recall(memory: Memory, digest: string): SoundText | null {
   // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
   const known: SoundText = JSON.parse(row.toString())
   return known
-}
-
-function keep(memory: Memory, { facts, yaml, description, digest }: ListingFile): void {
-  const kept = { facts, yaml, description }
-  const row = JSON.stringify(kept)
-  // What JSON does not bring back as it was is parsed each time.
-  if (isDeepStrictEqual(JSON.parse(row), kept)) memory.keep(digest, Buffer.from(row))
 }
 
 /** One file: the listing where it is sound, else what of it is. */
@@ -203,9 +207,7 @@ function findNameFault(name: string, isFile: boolean, id: string): string | null
     : 'expected a slug of lower-case letters, digits and single . _ - between them, at most 120 characters with its prefix'
 }
 
-function readBounded(path: string): string | YamlFault {
-  const bytes = readFileSync(path)
-  if (bytes.length > MAX_FILE_BYTES)
-    return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${bytes.length}` }
-  return bytes.toString('utf8')
+function findSizeFault({ length }: Uint8Array): YamlFault | null {
+  if (length <= MAX_FILE_BYTES) return null
+  return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${length}` }
 }

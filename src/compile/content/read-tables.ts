@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import { findYamlLine, parseYaml } from './parse-yaml.ts'
+import { forgetful, KEY, keepValue, type Memory } from '../files/memory.ts'
+import { digestOf } from '../files/release-writer.ts'
+import { findYamlLine, parseYaml, type YamlResult } from './parse-yaml.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 /** What the software knows of languages, hosts and itself; a content folder may have its own. */
@@ -42,14 +44,19 @@ export interface TableFiles {
 }
 
 /** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: without a table there are no rows. */
-export function readTables(contentDir: string): TableFiles {
+export function readTables(contentDir: string, memory = forgetful()): TableFiles {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const file = `tables/${name}.yaml`
     if (existsSync(join(contentDir, file)))
-      return { table, ...readYamlFile(contentDir, file, schema) }
+      return { table, ...readYamlFile(join(contentDir, file), { file, schema, memory }) }
     const isKnown = KNOWLEDGE.has(name)
-    return { table, ...(isKnown ? readYamlFile(OWN_CONTENT, file, schema) : toEmpty(file, schema)) }
+    return {
+      table,
+      ...(isKnown
+        ? readYamlFile(join(OWN_CONTENT, file), { file, schema, memory })
+        : toEmpty(file, schema)),
+    }
   })
   const sound = files.flatMap(({ table, raw, faults }) =>
     faults.length === 0 ? [[table, raw] as const] : [],
@@ -93,7 +100,10 @@ export interface ComparePage {
 }
 
 /** Reads `compare/<slug>.yaml`, sorted by slug. */
-export function readCompare(contentDir: string): { pages: ComparePage[]; faults: Fault[] } {
+export function readCompare(
+  contentDir: string,
+  memory = forgetful(),
+): { pages: ComparePage[]; faults: Fault[] } {
   const root = join(contentDir, 'compare')
   const pages: ComparePage[] = []
   const faults: Fault[] = []
@@ -103,7 +113,11 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
       faults.push(faultOf(file, 'expected a file named <slug>.yaml in lower case'))
       continue
     }
-    const { value, faults: found } = readYamlFile(contentDir, file, CompareFactsSchema)
+    const { value, faults: found } = readYamlFile(join(root, name), {
+      file,
+      schema: CompareFactsSchema,
+      memory,
+    })
     for (const fault of found) faults.push(fault)
     if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
   }
@@ -111,9 +125,12 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
 }
 
 /** One YAML file of the content, held against its schema; `raw` is what it says as it stands. */
-function readYamlFile<Schema extends v.GenericSchema>(root: string, file: string, schema: Schema) {
-  const text = readFileSync(join(root, file), 'utf8')
-  const parsed = parseYaml(text)
+function readYamlFile<Schema extends v.GenericSchema>(
+  path: string,
+  { file, schema, memory }: { file: string; schema: Schema; memory: Memory },
+) {
+  const text = readFileSync(path, 'utf8')
+  const parsed = recallYaml(text, memory)
   if (!parsed.ok) {
     const faults = parsed.faults.map(({ line, message }) => faultOf(file, message, { line }))
     return { raw: null, value: null, faults }
@@ -126,4 +143,14 @@ function readYamlFile<Schema extends v.GenericSchema>(root: string, file: string
       faultOf(file, message, { line: findYamlLine(text, path, isUnknownKey), field }),
   )
   return { raw, value: null, faults }
+}
+
+function recallYaml(text: string, memory: Memory): YamlResult {
+  const key = digestOf(`table ${text}`, KEY)
+  const known = memory.recall(key)
+  // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
+  if (known !== null) return JSON.parse(known.toString())
+  const parsed = parseYaml(text)
+  if (parsed.ok) keepValue(memory, key, parsed)
+  return parsed
 }

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type IndexWork, recallSearchIndex, type SearchIndexes } from './write-engine.ts'
+import { type IndexWork, makeSearchIndex, type SearchIndexes } from './write-engine.ts'
 
 // What a thread is given is typed `any`; `makeSearchIndexes` gives it this.
 const work: IndexWork = workerData
 const made: SearchIndexes = {
-  listings: recallSearchIndex('listings', work),
-  operations: recallSearchIndex('operations', work),
+  listings: makeSearchIndex('listings', work),
+  operations: makeSearchIndex('operations', work),
 }
 parentPort?.postMessage(made)

@@ -18,15 +18,17 @@ import {
 } from '../../domain/listing/pricing.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
-import type { Deflate } from '../../search/index/body-records.ts'
-import { buildSearchIndex } from '../../search/index/build-search-index.ts'
+import { createDocumentReader, joinReadings } from '../../search/index/build-search-index.ts'
+import { packReading, unpackReading } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { inThread } from '../files/in-thread.ts'
 import { forgetful, openMemory, remember } from '../files/memory.ts'
-import { digestOf, parseRows } from '../files/release-writer.ts'
+import { digestOf } from '../files/release-writer.ts'
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
+
+const LINE_END = 10
 
 /** A listing's body is short: a small window and small tables take less time to set up. */
 const OPTIONS = { level: 9, windowBits: 12, memLevel: 6, finishFlush: constants.Z_SYNC_FLUSH }
@@ -74,15 +76,17 @@ export function toDocumentRow({ body, ...document }: SearchDocument): object {
   return { ...document, body: decoder.decode(body) }
 }
 
-function parseDocuments(rows: Uint8Array): SearchDocument[] {
-  // JSON.parse is typed `any`; the rows were written from these very documents.
-  const documents: (Omit<SearchDocument, 'body'> & { body: string })[] = parseRows(rows)
-  return documents.map(({ body, ...document }) => ({ ...document, body: encoder.encode(body) }))
+function parseDocument(row: Uint8Array): SearchDocument {
+  // JSON.parse is typed `any`; the row was written from this very document.
+  const { body, ...document }: Omit<SearchDocument, 'body'> & { body: string } = JSON.parse(
+    decoder.decode(row),
+  )
+  return { ...document, body: encoder.encode(body) }
 }
 
 /**
  * @param rows of `toDocumentRow`, a line each
- * @param memory of what bodies were compressed to
+ * @param memory of what documents were read as
  * @throws Error naming the listing that cannot be indexed
  */
 export function toSearchIndex(
@@ -90,9 +94,22 @@ export function toSearchIndex(
   tables: IndexTables,
   memory = forgetful(),
 ): Uint8Array {
-  const deflate: Deflate = (bytes, before) =>
-    remember(memory, Buffer.concat([before, bytes]), () => deflateBlock(bytes, before))
-  return buildSearchIndex(parseDocuments(rows), { ...tables, deflate })
+  const options = { ...tables, deflate: deflateBlock }
+  const read = createDocumentReader(options)
+  const readings = splitLines(rows).map((row) =>
+    unpackReading(remember(memory, row, () => packReading(read(parseDocument(row))))),
+  )
+  return joinReadings(readings, options)
+}
+
+function splitLines(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = []
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(LINE_END, from) + 1
+    lines.push(bytes.subarray(from, end))
+    from = end
+  }
+  return lines
 }
 
 /** The index of the listings, and that of what may be asked of them, as their files. */
@@ -109,14 +126,14 @@ export interface IndexWork {
   code: string
 }
 
-/** One of them, from memory where nothing of it changed. @throws as `toSearchIndex` */
-export function recallSearchIndex(
+/** One of them. @throws as `toSearchIndex` */
+export function makeSearchIndex(
   name: keyof SearchIndexes,
   { rows, tables, cacheDir, code }: IndexWork,
 ): Uint8Array {
   const version = digestOf(JSON.stringify([code, tables]))
   const memory = openMemory(join(cacheDir, `${name}.index`), version)
-  const index = remember(memory, rows[name], () => toSearchIndex(rows[name], tables, memory))
+  const index = toSearchIndex(rows[name], tables, memory)
   memory.save()
   return index
 }

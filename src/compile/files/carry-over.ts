@@ -7,11 +7,25 @@ import type { Copies, StaticFile } from '../../domain/wire/static-file.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
 import { digestOf, removeWithCopies } from './release-writer.ts'
 
-/** A file of the former release that the new one already links to, copies included. */
-export interface CarriedFile {
-  entry: StaticFile
-  /** Null where it has none. */
-  copies: Copies | null
+/** A file as the manifest of its release lists it, line by line: most lines go from release to release. */
+export interface ListedFile {
+  /** Path below `public/`. */
+  file: string
+  /** Line of `data/files.ndjson`, a `StaticFile`. Lines are without their ends. */
+  row: string
+  /** Line of `data/copies.ndjson`; empty where it has none. */
+  copies: string
+}
+
+export function toListedFile(entry: StaticFile, copies: Copies | null): ListedFile {
+  const row = JSON.stringify(entry)
+  return { file: entry.file, row, copies: copies === null ? '' : JSON.stringify(copies) }
+}
+
+export function readEntry({ row }: ListedFile): StaticFile {
+  // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
+  const entry: StaticFile = JSON.parse(row)
+  return entry
 }
 
 export interface Carrying {
@@ -32,17 +46,31 @@ export interface Carrying {
  * published is not linked; one that the disk changed is found by the server that reads it. Where a
  * release is kept no longer, its folder is taken over, most of whose files are the same links.
  *
- * @returns nothing where there is no release, or one that is damaged or of another making
+ * @returns the files that the new one links to, copies included: none where there is no release, or
+ *   one that is damaged or of another making
  */
-export async function carryOver(carrying: Carrying): Promise<CarriedFile[]> {
+export async function carryOver(carrying: Carrying): Promise<ListedFile[]> {
   if (carrying.from === null) return []
   try {
     const ended = `${carrying.to}: a thread ended before its files`
-    return await inThread<CarriedFile[]>(FILES_WORKER, { work: 'carry', ...carrying }, ended)
+    const work = { work: 'carry', ...carrying }
+    const { files, copies, left } = await inThread<Carried>(FILES_WORKER, work, ended)
+    const isLeft = new Set(left)
+    return listFiles({ files, copies }).filter(({ file }) => !isLeft.has(file))
   } catch {
     rmSync(carrying.to, { recursive: true, force: true })
     return []
   }
+}
+
+/** The manifest of the release before as it lies there, and the files that could not be carried over. */
+interface Carried extends ManifestRows {
+  left: string[]
+}
+
+interface ManifestRows {
+  files: Uint8Array
+  copies: Uint8Array
 }
 
 /** The thread's work. @throws where the release before can't be read, or nothing can be linked */
@@ -51,33 +79,36 @@ export function linkEarlier({
   spare,
   to,
   compression,
-}: Carrying & { from: string }): CarriedFile[] {
-  const { files, published, ...release } = readManifest(from)
-  if (release.compression !== compression) return []
-  const taken = takeOver(spare, to, files)
+}: Carrying & { from: string }): Carried {
+  const { files, copies, published, ...release } = readManifest(from)
+  const listed = listFiles({ files, copies })
+  if (release.compression !== compression)
+    return { files, copies, left: listed.map(({ file }) => file) }
+  const taken = takeOver(spare, to, listed)
   const made = new Set<string>()
-  return files.filter(
-    (file) =>
-      taken.has(file.entry.file) ||
-      (isSound(join(from, 'public'), file, published) &&
-        link(join(from, 'public'), to, file, made)),
+  const root = join(from, 'public')
+  const left = listed.filter(
+    (each) =>
+      !taken.has(each.file) && !(isSound(root, each, published) && link(root, to, each, made)),
   )
+  return { files, copies, left: left.map(({ file }) => file) }
 }
 
 /**
  * Moves the public folder of a release that is kept no longer to `to`, and removes what is not in it
  * as `files` say. @returns the files that are
  */
-function takeOver(spare: string, to: string, files: readonly CarriedFile[]): Set<string> {
+function takeOver(spare: string, to: string, files: readonly ListedFile[]): Set<string> {
   const taken = new Set<string>()
   try {
     const old = readManifest(spare)
     renameSync(join(spare, 'public'), to)
-    const wanted = new Map(files.map((file) => [file.entry.file, file]))
-    for (const file of old.files) {
-      const isThere = isSame(file, wanted.get(file.entry.file)) && isSound(to, file, old.published)
-      if (isThere) taken.add(file.entry.file)
-      else removeWithCopies(to, file.entry.file)
+    const wanted = new Map(files.map((each) => [each.file, each]))
+    for (const each of listFiles(old)) {
+      const { row, copies } = wanted.get(each.file) ?? { row: '', copies: '' }
+      const isSame = each.row === row && each.copies === copies
+      if (isSame && isSound(to, each, old.published)) taken.add(each.file)
+      else removeWithCopies(to, each.file)
     }
     return taken
   } catch {
@@ -86,16 +117,8 @@ function takeOver(spare: string, to: string, files: readonly CarriedFile[]): Set
   }
 }
 
-function isSame(one: CarriedFile, other: CarriedFile | undefined): boolean {
-  return (
-    one.entry.digest === other?.entry.digest &&
-    one.copies?.br === other.copies?.br &&
-    one.copies?.gz === other.copies?.gz
-  )
-}
-
 /**
- * The public files of a release as it describes them, and when it was published (ms).
+ * The manifest of a release, and when it was published (ms).
  * @throws where the description is missing or damaged
  */
 function readManifest(dir: string) {
@@ -103,24 +126,43 @@ function readManifest(dir: string) {
     ReleaseFileSchema,
     parseJson(read(dir, 'data/release.json').toString()),
   )
-  // JSON.parse is typed `any`; the rows were written from these very types, and are verified.
-  const readRows = <Row>(file: string): Row[] => {
+  const readRows = (file: string): Buffer => {
     const bytes = read(dir, file)
     if (described[file]?.digest !== digestOf(bytes)) throw new Error(`${file} is damaged`)
-    return JSON.parse(`[${bytes.toString().trimEnd().replaceAll('\n', ',')}]`)
+    return bytes
   }
-  const copies = new Map(readRows<Copies>('data/copies.ndjson').map((row) => [row.file, row]))
-  const files = readRows<StaticFile>('data/files.ndjson').map(
-    (entry): CarriedFile => ({ entry, copies: copies.get(entry.file) ?? null }),
-  )
   // The last file that a build writes.
-  return { files, compression, published: statSync(join(dir, 'data/release.json')).mtimeMs }
+  const published = statSync(join(dir, 'data/release.json')).mtimeMs
+  const [files, copies] = [readRows('data/files.ndjson'), readRows('data/copies.ndjson')]
+  return { files, copies, compression, published }
+}
+
+function listFiles({ files, copies }: ManifestRows): ListedFile[] {
+  const copiesOf = new Map(toRows(copies).map((row) => [fileOf(row), row]))
+  return toRows(files).map((row) => {
+    const file = fileOf(row)
+    return { file, row, copies: copiesOf.get(file) ?? '' }
+  })
+}
+
+function toRows(bytes: Uint8Array): string[] {
+  const rows = Buffer.from(bytes).toString().split('\n')
+  rows.pop()
+  return rows
+}
+
+const ROW_START = '{"file":"'
+
+/** Without parsing all of it, where the name has no escape. */
+function fileOf(row: string): string {
+  if (row.includes('\\')) return JSON.parse(row).file
+  return row.slice(ROW_START.length, row.indexOf('"', ROW_START.length))
 }
 
 /** A file and its copies, as long as the manifest says and not written to since. */
-function isSound(dir: string, { entry, copies }: CarriedFile, published: number): boolean {
-  const { file, size, br, gz } = entry
-  if ((br > 0 || gz > 0) !== (copies !== null)) return false
+function isSound(dir: string, listed: ListedFile, published: number): boolean {
+  const { file, size, br, gz } = readEntry(listed)
+  if ((br > 0 || gz > 0) !== (listed.copies !== '')) return false
   return Object.entries({ '': size, '.br': br, '.gz': gz }).every(([ending, length]) => {
     if (ending !== '' && length === 0) return true
     const found = statSync(`${dir}/${file}${ending}`, { throwIfNoEntry: false })
@@ -129,8 +171,8 @@ function isSound(dir: string, { entry, copies }: CarriedFile, published: number)
 }
 
 /** False on a disk without hard links, or with too many of them. */
-function link(from: string, to: string, { entry }: CarriedFile, made: Set<string>): boolean {
-  const { file, br, gz } = entry
+function link(from: string, to: string, listed: ListedFile, made: Set<string>): boolean {
+  const { file, br, gz } = readEntry(listed)
   const names = [file, ...(br > 0 ? [`${file}.br`] : []), ...(gz > 0 ? [`${file}.gz`] : [])]
   const folder = dirname(`${to}/${file}`)
   if (!made.has(folder)) {

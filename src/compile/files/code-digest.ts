@@ -19,19 +19,34 @@ export function digestCode(): string {
 
 function digestFiles(): string {
   const hash = createHash('sha256').update(process.version)
-  for (const path of CODE) addTree(hash, PROJECT, path)
+  for (const path of CODE) addTree(hash, { root: PROJECT, path })
   return hash.digest('hex').slice(0, 32)
 }
 
+export type ReadFile = (path: string) => Buffer
+
+/** Keeps what it read, for who reads the same again. */
+export function createReader(): ReadFile {
+  const known = new Map<string, Buffer>()
+  return function read(path) {
+    const bytes = known.get(path) ?? readFileSync(path)
+    known.set(path, bytes)
+    return bytes
+  }
+}
+
 /** Adds a file, or every file of a folder with its path. A missing path adds nothing. */
-export function addTree(hash: Hash, root: string, path: string): void {
+export function addTree(
+  hash: Hash,
+  { root, path, read = readFileSync }: { root: string; path: string; read?: ReadFile },
+): void {
   const full = join(root, path)
   if (!existsSync(full)) return
   const files = statSync(full).isDirectory()
     ? listFiles(full).map((file) => join(full, file))
     : [full]
   for (const file of files) {
-    const bytes = readFileSync(file)
+    const bytes = read(file)
     hash.update(`${file.slice(root.length)}\0${bytes.length}\0`)
     hash.update(bytes)
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { findContentType, isCompressible } from '../../domain/wire/static-file.ts'
-import type { CarriedFile } from './carry-over.ts'
+import { type ListedFile, toListedFile } from './carry-over.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
 import { digestOf, listFiles } from './release-writer.ts'
 
@@ -14,7 +14,7 @@ const MAX_WORKERS = 4
 const FILES_PER_WORKER = 500
 
 /** Compresses files beside themselves (`.br`, `.gz`); `files` are paths below `root`. */
-export async function compressFiles(root: string, files: string[]): Promise<CarriedFile[]> {
+export async function compressFiles(root: string, files: string[]): Promise<ListedFile[]> {
   const count = Math.min(
     MAX_WORKERS,
     availableParallelism(),
@@ -26,15 +26,17 @@ export async function compressFiles(root: string, files: string[]): Promise<Carr
   const ended = `${root}: a thread ended before its files`
   const described = await Promise.all(
     shares.map((files) =>
-      inThread<CarriedFile[]>(FILES_WORKER, { work: 'compress', root, files }, ended),
+      inThread<ListedFile[]>(FILES_WORKER, { work: 'compress', root, files }, ended),
     ),
   )
   return described.flat()
 }
 
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */
-export function describeFiles(root: string): StaticFile[] {
-  return listFiles(root).map((file) => toEntry(file, readFileSync(join(root, file))))
+export function describeFiles(root: string): ListedFile[] {
+  return listFiles(root).map((file) =>
+    toListedFile(toEntry(file, readFileSync(join(root, file))), null),
+  )
 }
 
 /** Smaller files travel as they are. */
@@ -68,7 +70,7 @@ export const COMPRESSION = [
  * Synchronous on purpose: a page takes half a millisecond, and handing it to zlib's thread pool and
  * back took four times that.
  */
-export function compressFile(root: string, file: string): CarriedFile {
+export function compressFile(root: string, file: string): ListedFile {
   const path = join(root, file)
   const bytes = readFileSync(path)
   const entry = toEntry(file, bytes)
@@ -76,10 +78,10 @@ export function compressFile(root: string, file: string): CarriedFile {
   const own = statSync(`${path}.gz`, { throwIfNoEntry: false })
   if (own !== undefined) {
     const copies = { file, br: '', gz: digestOf(readFileSync(`${path}.gz`)) }
-    return { entry: { ...entry, gz: own.size }, copies }
+    return toListedFile({ ...entry, gz: own.size }, copies)
   }
   if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type))
-    return { entry, copies: null }
+    return toListedFile(entry, null)
   const br = brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
@@ -92,10 +94,10 @@ export function compressFile(root: string, file: string): CarriedFile {
   })
   writeFileSync(`${path}.br`, br)
   writeFileSync(`${path}.gz`, gz)
-  return {
-    entry: { ...entry, br: br.length, gz: gz.length },
-    copies: { file, br: digestOf(br), gz: digestOf(gz) },
-  }
+  return toListedFile(
+    { ...entry, br: br.length, gz: gz.length },
+    { file, br: digestOf(br), gz: digestOf(gz) },
+  )
 }
 
 function toEntry(file: string, bytes: Buffer): StaticFile {

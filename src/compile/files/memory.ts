@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { digestOf } from './release-writer.ts'
 
@@ -74,6 +75,12 @@ export function remember(
   const made = make()
   memory.keep(key, made)
   return made
+}
+
+/** Keeps a value, unless JSON does not bring it back as it is. */
+export function keepValue(memory: Memory, key: string, value: object): void {
+  const row = JSON.stringify(value)
+  if (isDeepStrictEqual(JSON.parse(row), value)) memory.keep(key, Buffer.from(row))
 }
 
 /** A memory that ends with the build. */

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import type { CompiledListing } from '../../compiled.ts'
 import { runsOf } from '../../domain/listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
@@ -7,7 +6,6 @@ import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import { toXmlText } from '../../site/frame/xml-text.ts'
 import { toListingRow, toOrderText } from '../../site/rows/listing-row.ts'
 import { INDEX_FACET } from '../../site/search/page-index.ts'
-import type { CarriedFile } from '../files/carry-over.ts'
 import { inThread } from '../files/in-thread.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
@@ -19,58 +17,39 @@ import type { IndexFile } from './index-worker.ts'
  */
 const PAGES_PER_INDEX = 2000
 
-/** An index of the search in the browser: of which texts, in how many files. */
-export const MadeIndexSchema = v.strictObject({ digest: v.string(), files: v.number() })
-export type MadeIndex = v.InferOutput<typeof MadeIndexSchema>
-
 /** Folder of the search in the browser, with a folder for each index. */
 const FOLDER = 'pagefind'
 
 export interface PageIndexes {
-  /** Done once every index that has to be made is; what fails is thrown by `writeTo`. */
+  /** Done once every index that has to be made is; what fails is thrown by `write`. */
   indexed: Promise<unknown>
   /** @throws what Pagefind says when it cannot start, or read a page */
-  writeTo(files: PublicFiles): Promise<MadeIndex[]>
+  write(): Promise<void>
 }
 
 /**
  * Begins to make the search in the browser, in a thread. An index whose texts are as they were stays
  * as it was carried over.
- *
- * @param before the indexes of the release before, by their place
  */
-export function beginPageIndexes(
-  pages: readonly ShownPage[],
-  { before, carried }: { before: readonly MadeIndex[]; carried: readonly CarriedFile[] },
-): PageIndexes {
+export function beginPageIndexes(pages: readonly ShownPage[], files: PublicFiles): PageIndexes {
   const indexes = divideByIndex(pages).map((rows, place) => {
     const pages = Buffer.concat(rows)
-    const digest = digestOf(pages)
-    const folder = `${FOLDER}/${place}`
-    const kept = before[place]?.digest === digest ? filesBelow(folder, carried) : []
-    const isKept = kept.length > 0 && kept.length === before[place]?.files
-    return { pages, digest, folder, kept: isKept ? kept : null, hasProgram: place === 0 }
+    return { pages, key: `${FOLDER}/${place} ${digestOf(pages)}`, hasProgram: place === 0, place }
   })
-  const jobs = indexes.filter(({ kept }) => kept === null)
+  const jobs = indexes.filter(({ key }) => !files.keep(key))
   const indexed = jobs.length === 0 ? Promise.resolve([]) : indexPages(jobs)
   indexed.catch(() => undefined)
   return {
     indexed,
-    async writeTo(files) {
-      const made = (await indexed).values()
+    async write() {
+      const made = await indexed
       files.writeJson(`${FOLDER}/indexes.json`, { count: indexes.length })
-      return indexes.map(({ digest, folder, kept }) => {
-        for (const file of kept ?? []) files.keep(file)
-        const fresh = kept === null ? (made.next().value ?? []) : []
-        for (const { path, content } of fresh) files.write(`${folder}/${path}`, content)
-        return { digest, files: kept?.length ?? fresh.length }
-      })
+      for (const [at, { key, place }] of jobs.entries()) {
+        const rows = made[at]?.map(({ path, content }) => [`${FOLDER}/${place}/${path}`, content])
+        files.writeMade(key, Object.fromEntries(rows ?? []))
+      }
     },
   }
-}
-
-function filesBelow(folder: string, carried: readonly CarriedFile[]): string[] {
-  return carried.map(({ entry }) => entry.file).filter((file) => file.startsWith(`${folder}/`))
 }
 
 /** An index for the search in the browser. */

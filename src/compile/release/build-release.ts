@@ -1,24 +1,32 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { PrivateTargets, UrlRules } from '../../domain/listing/target-url.ts'
+import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import type { StaticFile } from '../../domain/wire/static-file.ts'
 import type { Content } from '../content/read-content.ts'
 import { toHeaderRules, toRedirectRules } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndexes, toIndexTables, toSearchIndex } from '../engine/write-engine.ts'
-import { describeFiles } from '../files/compress-files.ts'
-import { openMemory } from '../files/memory.ts'
-import { createReleaseWriter, digestOf, type ReleaseWriter } from '../files/release-writer.ts'
+import { carryOver, type ListedFile, readEntry } from '../files/carry-over.ts'
+import { digestCode } from '../files/code-digest.ts'
+import { COMPRESSION, describeFiles } from '../files/compress-files.ts'
+import { forgetful, type Memory, openMemory, remember } from '../files/memory.ts'
+import { createPublicFiles } from '../files/public-files.ts'
+import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
+import { preparePageBundle } from '../pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
-import { type BegunRelease, beginRelease } from './begin-release.ts'
 import { createDump, writeDump } from './create-dump.ts'
 import { writeSearchFunction } from './edge-function.ts'
 import { type ListingParts, toListingParts } from './listing-parts.ts'
 import { describe } from './page-code.ts'
-import { createWorkDir, isNamed, publishRelease, readCurrent } from './publish-release.ts'
+import {
+  createWorkDir,
+  isNamed,
+  publishRelease,
+  readCurrent,
+  sparePath,
+} from './publish-release.ts'
 import { writeManifest, writeRows } from './release-data.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
@@ -26,7 +34,8 @@ import { writeStatic } from './write-static.ts'
 export interface BuildOptions {
   /** Name of the release, by its inputs (`nameRelease`). */
   name: string
-  content: Content
+  /** @throws OperatorError where nothing can be built from it */
+  read: () => Content
   outDir: string
   baseUrl: string
   allowPrivate: PrivateTargets
@@ -43,58 +52,74 @@ const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
  * `data/` is what the functions load, `public/` what a CDN serves, `server/` Astro's on-demand pages.
  */
 export async function buildRelease(options: BuildOptions & { onStage: OnStage }): Promise<void> {
-  const { name, content, baseUrl, allowPrivate, ledger } = options
+  const { name } = options
   const outDir = resolve(options.outDir)
-  const work = createWorkDir(outDir, name)
   const timed = createStages(options.onStage)
   const current = readCurrent(outDir)
   // One of the same name was looked at to the last byte, and is damaged: nothing of it is used.
   const isUsable = current !== null && !isNamed(current, name)
   const before = isUsable ? join(outDir, 'releases', current) : null
-  const begun = beginRelease(work, { outDir, baseUrl, before, site: content.tables.site })
+  const read = () => timed('read', options.read)
+  // Without anything to carry over meanwhile, no release begins before the content is sound.
+  const early = before === null ? read() : null
+  const work = createWorkDir(outDir, name)
+  const [to, spare] = [join(work, 'public'), sparePath(outDir)]
+  const carried = carryOver({ from: before, spare, to, compression: COMPRESSION })
   try {
-    const catalogue = timed('derive', () =>
-      createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger }),
-    )
-    const views = makeViews(catalogue, { allowPrivate }, { begun, timed })
-    const data = createReleaseWriter(join(work, 'data'))
-    // The thread still links what the rest is written beside.
-    const rows = timed('data', () => writeRows(data, catalogue, views.parts))
-    const written = await writePublic(work, { begun, ...views, timed })
-    const manifest = written.files.map(({ entry }) => entry)
-    timed('deploy', () => writeDeploy(createReleaseWriter(join(work, 'deploy')), baseUrl, manifest))
-    const { listings: index, operations } = await views.indexed
-    data.write('search.index', index)
-    data.write('operations.index', operations)
-    const search = await timed('search function', () => writeSearchFunction(work, catalogue, begun))
-    Object.assign(written.pageCode.files, search.files)
-    const madeFrom = { ...written.madeFrom, search_function: search.madeFrom }
-    const indexes = { index: describe(index), operations: describe(operations) }
-    const rest = { ...written, madeFrom, rows, ...indexes }
-    timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
-    timed('publish', () => publishRelease(outDir, name, work), manifest.length)
+    const context = { ...options, cacheDir: join(outDir, 'cache'), carried, timed }
+    const files = await makeRelease(work, early ?? read(), context)
+    timed('publish', () => publishRelease(outDir, name, work), files)
   } catch (error) {
     // The thread may still be linking into it.
-    await begun.carried
+    await carried
     rmSync(work, { recursive: true, force: true })
     throw error
   }
 }
 
+interface Context extends Omit<BuildOptions, 'read'> {
+  /** Folder of what builds leave to later ones. */
+  cacheDir: string
+  /** Files of the release before that are linked into this one, sound to the last byte. */
+  carried: Promise<ListedFile[]>
+  timed: Timed
+}
+
+/** @returns how many files it has */
+async function makeRelease(work: string, content: Content, context: Context): Promise<number> {
+  const { name, baseUrl, allowPrivate, ledger, cacheDir, carried, timed } = context
+  const bundle = preparePageBundle(cacheDir, baseUrl)
+  // Told by who waits for it.
+  bundle.catch(() => undefined)
+  const rules = { allowPrivate }
+  const catalogue = timed('derive', () => createCatalogue(content, { baseUrl, rules, ledger }))
+  const version = digestOf(JSON.stringify([digestCode(), rules, baseUrl, content.tables]))
+  const memory = openMemory(join(cacheDir, 'parts'), version)
+  const views = makeViews(catalogue, { cacheDir, memory, timed })
+  const data = createReleaseWriter(join(work, 'data'))
+  // The thread still links what the rest is written beside.
+  const rows = timed('data', () => writeRows(data, catalogue, views.parts))
+  const written = await writePublic(work, { carried, bundle, memory, ...views, timed })
+  timed('deploy', () => writeDeploy(work, baseUrl, { files: written.files, memory }))
+  const { listings: index, operations } = await views.indexed
+  data.write('search.index', index)
+  data.write('operations.index', operations)
+  const search = await timed('search function', () => writeSearchFunction(work, catalogue, memory))
+  Object.assign(written.pageCode.files, search)
+  const rest = { ...written, rows, index: describe(index), operations: describe(operations) }
+  timed('memory', memory.save)
+  timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
+  return written.files.length
+}
+
 function makeViews(
   catalogue: Catalogue,
-  rules: UrlRules,
-  { begun, timed }: { begun: BegunRelease; timed: Timed },
+  { cacheDir, memory, timed }: Pick<Context, 'cacheDir' | 'timed'> & { memory: Memory },
 ) {
-  const { cacheDir, code } = begun
-  const { baseUrl, tables } = catalogue
-  const version = digestOf(JSON.stringify([code, rules, baseUrl, tables]))
-  const memory = openMemory(join(cacheDir, 'parts'), version)
   const listings = timed('listings', () => toCompiledListings(catalogue, memory))
   const parts = timed('parts of listings', () => toListingParts(catalogue, listings, memory))
-  const indexed = beginIndexes(catalogue, parts, { begun, timed })
+  const indexed = beginIndexes(catalogue, parts, { cacheDir, timed })
   const dump = timed('dump', () => createDump(catalogue.listings, parts.view, memory))
-  memory.save()
   const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
   return { listings, parts, indexed, dump, site }
 }
@@ -103,11 +128,11 @@ function makeViews(
 function beginIndexes(
   catalogue: Catalogue,
   { document, operations }: ListingParts,
-  { begun: { cacheDir, code }, timed }: { begun: BegunRelease; timed: Timed },
+  { cacheDir, timed }: Pick<Context, 'cacheDir' | 'timed'>,
 ) {
   const rows = { listings: Buffer.concat(document), operations: Buffer.concat(operations) }
   const indexed = timed('search index', () =>
-    makeSearchIndexes({ rows, tables: toIndexTables(catalogue), cacheDir, code }),
+    makeSearchIndexes({ rows, tables: toIndexTables(catalogue), cacheDir, code: digestCode() }),
   )
   indexed.catch(() => undefined)
   return indexed
@@ -117,7 +142,9 @@ function beginIndexes(
  * What the functions need, for the development server: it renders pages itself, from `compiledDir`,
  * each time one is asked for. Nothing is compressed: there is no distance to travel.
  */
-export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
+export function buildWithoutPages(
+  options: Omit<BuildOptions, 'read'> & { content: Content; compiledDir: string },
+): void {
   const { name, content, baseUrl, allowPrivate, ledger, compiledDir } = options
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
@@ -127,8 +154,8 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const dump = createDump(catalogue.listings, parts.view)
   const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
-  const files = createReleaseWriter(join(work, 'public'))
-  writeStatic(files, site, listings, { lines: parts.view })
+  const files = createPublicFiles(join(work, 'public'), [], forgetful())
+  writeStatic(files, site, listings, parts.view)
   writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))
   const indexTables = toIndexTables(catalogue)
@@ -141,8 +168,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
     catalogue,
     rows: writeRows(data, catalogue, parts),
     site,
-    files: describeFiles(join(work, 'public')).map((entry) => ({ entry, copies: null })),
-    madeFrom: { code: '', pages: {}, search: [], search_function: '' },
+    files: describeFiles(join(work, 'public')),
     index: describe(index),
     operations: describe(operations),
     pageCode: { folder: NO_PAGE_CODE, files: {} },
@@ -150,9 +176,27 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   publishRelease(outDir, name, work)
 }
 
-/** Rules for the host that serves the files: nginx, or a static host that reads `_headers` and `_redirects`. */
-function writeDeploy(writer: ReleaseWriter, baseUrl: string, files: readonly StaticFile[]): void {
-  writer.write('nginx.conf', toNginxRules(baseUrl, files))
-  writer.write('_headers', toHeaderRules(baseUrl, files))
-  writer.write('_redirects', toRedirectRules(files))
+/**
+ * Rules for the host that serves the files: nginx, or a static host that reads `_headers` and
+ * `_redirects`. They hang on the names of the files, which say their types.
+ */
+function writeDeploy(
+  work: string,
+  baseUrl: string,
+  { files, memory }: { files: readonly ListedFile[]; memory: Memory },
+): void {
+  const names = files.map(({ file }) => file).join('\n')
+  const rules = remember(memory, `deploy ${names}`, () => {
+    const entries = files.map(readEntry)
+    return Buffer.from(
+      JSON.stringify({
+        'nginx.conf': toNginxRules(baseUrl, entries),
+        _headers: toHeaderRules(baseUrl, entries),
+        _redirects: toRedirectRules(entries),
+      }),
+    )
+  })
+  const writer = createReleaseWriter(join(work, 'deploy'))
+  const texts: Record<string, string> = JSON.parse(Buffer.from(rules).toString())
+  for (const [file, text] of Object.entries(texts)) writer.write(file, text)
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
+import { KEY, type Memory } from '../files/memory.ts'
 import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
-import { type BegunRelease, SEARCH_CODE } from './begin-release.ts'
 import { describe } from './page-code.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -13,35 +13,32 @@ const EDGE = join(ROOT, 'functions/edge')
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
-/** The search for a function host: one file of code, and the indexes beside it. */
-export interface SearchFunction {
-  /** Names all that the code is made from, beside our own code. */
-  madeFrom: string
-  /** What `release.json` says of it. */
-  files: Record<string, PublishedFile>
-}
+/** The search for a function host. */
+const SEARCH_CODE = 'functions/search/search.js'
 
 /**
- * Writes it to the release's `functions/search`. The indexes are the server's own; the code is that of
- * the release before where nothing it is made from has changed.
+ * Writes the search for a function host: one file of code, and the server's own indexes beside it.
+ *
+ * @param memory of the code; a bundle is the same while what of the release goes into it is
+ * @returns what `release.json` says of it
  */
 export async function writeSearchFunction(
   releaseDir: string,
   { baseUrl, tables }: Pick<Catalogue, 'baseUrl' | 'tables'>,
-  { before, searchCode }: Pick<BegunRelease, 'before' | 'searchCode'>,
-): Promise<SearchFunction> {
+  memory: Memory,
+): Promise<Record<string, PublishedFile>> {
   const { site: texts, alsoSearch } = tables
   const input = { base_url: baseUrl, texts, also_search: alsoSearch }
-  const madeFrom = digestOf(JSON.stringify(input))
-  const isSame = before?.search_function === madeFrom && searchCode !== null
-  const code = isSame ? searchCode : await bundleSearch(input)
+  const key = digestOf(`search function ${JSON.stringify(input)}`, KEY)
+  const code = memory.recall(key) ?? (await bundleSearch(input))
+  memory.keep(key, code)
   createReleaseWriter(releaseDir).write(SEARCH_CODE, code)
   const folder = join(releaseDir, dirname(SEARCH_CODE))
   // Without it Node takes a file of modules for CommonJS, wherever the folder is copied to.
   writeFileSync(join(folder, 'package.json'), PACKAGE)
   for (const index of ['search.index', 'operations.index'])
     linkSync(join(releaseDir, 'data', index), join(folder, index))
-  return { madeFrom, files: { [SEARCH_CODE]: describe(code) } }
+  return { [SEARCH_CODE]: describe(code) }
 }
 
 /**

@@ -9,10 +9,9 @@ import { toRegistryRows, toServerName } from '../../domain/doors/registry-entry.
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
-import type { CarriedFile } from '../files/carry-over.ts'
+import type { ListedFile } from '../files/carry-over.ts'
 import { COMPRESSION } from '../files/compress-files.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
-import { MADE_FROM, type MadeFrom } from './begin-release.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'
 import { type ListingParts, toLines } from './listing-parts.ts'
 import { describe, type PageCode } from './page-code.ts'
@@ -25,8 +24,7 @@ export interface ReleaseData {
   catalogue: Catalogue
   site: CompiledSite
   /** Sorted by path. */
-  files: readonly CarriedFile[]
-  madeFrom: MadeFrom
+  files: readonly ListedFile[]
   /** The rows that are written already. */
   rows: Described
   index: PublishedFile
@@ -73,12 +71,11 @@ function joinRegistryRows(
 /** What they read of files. `release.json` comes last: it describes the rest. */
 export function writeManifest(
   writer: ReleaseWriter,
-  { name, catalogue, site, files, madeFrom, rows, pageCode, ...indexes }: ReleaseData,
+  { name, catalogue, site, files, rows, pageCode, ...indexes }: ReleaseData,
 ): void {
   const described = writeDescribed(writer, {
-    'files.ndjson': toLines(files.map(({ entry }) => entry)),
-    'copies.ndjson': toLines(files.flatMap(({ copies }) => copies ?? [])),
-    [basename(MADE_FROM)]: JSON.stringify(madeFrom),
+    'files.ndjson': joinLines(files.map(({ row }) => row)),
+    'copies.ndjson': joinLines(files.flatMap(({ copies }) => (copies === '' ? [] : [copies]))),
   })
   writer.writeJson('release.json', {
     name,
@@ -101,14 +98,20 @@ export function writeManifest(
   } satisfies ReleaseFile)
 }
 
+function joinLines(lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
 function writeDescribed(
   writer: ReleaseWriter,
   data: Readonly<Record<string, string | Uint8Array>>,
 ): Described {
-  for (const [file, text] of Object.entries(data)) writer.write(file, text)
-  return Object.fromEntries(
-    Object.entries(data).map(([file, text]) => [`data/${file}`, describe(text)]),
-  )
+  const described = Object.entries(data).map(([file, text]) => {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text
+    writer.write(file, bytes)
+    return [`data/${file}`, describe(bytes)] as const
+  })
+  return Object.fromEntries(described)
 }
 
 /** The filter values of the search page: every category, and the sources that have listings. */

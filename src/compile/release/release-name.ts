@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import { addTree, digestCode, PROJECT } from '../files/code-digest.ts'
+import { addTree, digestCode, PROJECT, type ReadFile } from '../files/code-digest.ts'
 
 export interface ReleaseInputs {
   contentDir: string
   baseUrl: string
   allowPrivate: PrivateTargets
   ledger: LedgerFacts
+  read?: ReadFile
 }
 
 /**
  * Names a release by everything it is made from, so that the same input is the same release, and
  * a start can tell a stale one without building.
  */
-export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: ReleaseInputs): string {
+export function nameRelease(inputs: ReleaseInputs): string {
+  const { contentDir, baseUrl, allowPrivate, ledger, read = readFileSync } = inputs
   const hash = createHash('sha256')
   hash.update(JSON.stringify({ baseUrl, allowPrivate }))
   hash.update(
@@ -31,10 +34,10 @@ export function nameRelease({ contentDir, baseUrl, allowPrivate, ledger }: Relea
       [...ledger.metered].sort(),
     ]),
   )
-  for (const folder of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'seeds'])
-    addTree(hash, contentDir, folder)
+  for (const path of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'seeds'])
+    addTree(hash, { root: contentDir, path, read })
   hash.update(digestCode())
-  addTree(hash, PROJECT, 'content/tables')
+  addTree(hash, { root: PROJECT, path: 'content/tables' })
   return hash.digest('hex').slice(0, 20)
 }
 

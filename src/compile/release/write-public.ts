@@ -6,15 +6,15 @@ import { renderCardSvg } from '../../site/cards/card-svg.ts'
 import { createDrawer } from '../../site/cards/create-drawer.ts'
 import { toDrawingKey } from '../../site/cards/drawing-key.ts'
 import { toPageCards } from '../../site/cards/link-card.ts'
-import type { CarriedFile } from '../files/carry-over.ts'
+import type { ListedFile } from '../files/carry-over.ts'
 import { compressFiles } from '../files/compress-files.ts'
+import type { Memory } from '../files/memory.ts'
 import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { PageBundle } from '../pages/page-bundle.ts'
 import { beginPageIndexes } from '../pages/page-indexes.ts'
-import type { BegunRelease, MadeFrom } from './begin-release.ts'
 import { type Dump, writeDump } from './create-dump.ts'
 import type { ListingParts } from './listing-parts.ts'
 import { type PageCode, placePageCode } from './page-code.ts'
@@ -27,7 +27,9 @@ const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export interface PublicInput {
-  begun: BegunRelease
+  carried: Promise<ListedFile[]>
+  bundle: Promise<PageBundle>
+  memory: Memory
   site: CompiledSite
   listings: CompiledListing[]
   parts: ListingParts
@@ -37,8 +39,7 @@ export interface PublicInput {
 
 export interface WrittenPublic {
   /** Sorted by path. */
-  files: CarriedFile[]
-  madeFrom: Omit<MadeFrom, 'search_function'>
+  files: ListedFile[]
   pageCode: PageCode
 }
 
@@ -47,72 +48,52 @@ export interface WrittenPublic {
  * release before has is left as it was carried over, by what it is made from or by its bytes.
  */
 export async function writePublic(work: string, input: PublicInput): Promise<WrittenPublic> {
-  const { begun, site, listings, parts, dump, timed } = input
-  const { code, before } = begun
+  const { memory, site, listings, parts, dump, timed } = input
   const root = join(work, 'public')
   // Begins where the thread that carries over is waited for, or once the pages are bundled.
   const listed = timed('page list', () =>
-    begun.bundle.then((bundle) => {
+    input.bundle.then((bundle) => {
       handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url, site.texts))
       return listPages(bundle)
     }),
   )
   listed.catch(() => undefined)
-  const carried = await timed('carry over', () => begun.carried)
-  const files = createPublicFiles(root, carried)
+  const carried = await timed('carry over', () => input.carried)
+  const files = createPublicFiles(root, carried, memory)
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () =>
-    beginPageIndexes(toShownPages(listings, parts), {
-      before: before?.search ?? [],
-      carried,
-    }),
+    beginPageIndexes(toShownPages(listings, parts), files),
   )
   void timed('page search', () => indexes.indexed).catch(() => undefined)
-  // Without a release before, files are written while Astro still bundles.
-  const same = before === null ? new Set() : findSamePages(await listed, before)
   timed('json and badges', () => {
-    const keeps = (page: string, file: string) => same.has(page) && files.keep(file)
-    writeStatic(files, site, listings, { lines: parts.view, keeps })
+    writeStatic(files, site, listings, parts.view)
     writeDump(files, dump)
   })
-  const bundle = await timed('page bundle', () => begun.bundle)
+  const bundle = await timed('page bundle', () => input.bundle)
   files.writeFolder(join(bundle.dir, 'client'))
   cpSync(join(bundle.dir, 'server'), join(work, 'server.next'), { recursive: true })
   const pageCode = placePageCode(join(work, 'server.next'), work)
   const pages = await listed
-  const keys = await timed('pages', () => writePages(files, pages, before))
+  await timed('pages', () => writePages(files, pages))
   for (const [file, png] of cards) files.write(file, png)
-  const search = await indexes.writeTo(files)
+  await indexes.write()
   files.finish()
   const compressed = await timed('compress', () => compressFiles(root, files.fresh()))
   return {
-    files: [...files.kept(), ...compressed].sort((a, b) => (a.entry.file < b.entry.file ? -1 : 1)),
-    madeFrom: { code, pages: keys, search },
+    files: [...files.kept(), ...compressed].sort((a, b) => (a.file < b.file ? -1 : 1)),
     pageCode,
   }
 }
 
-/** Those that are made from what they were made from in the release before. */
-function findSamePages(pages: readonly Page[], before: MadeFrom): Set<string> {
-  const same = pages.filter(({ file, key }) => key !== null && before.pages[file] === key)
-  return new Set(same.map(({ file }) => file))
-}
-
-/** Writes pages that are not as they were, and returns the keys of those that have one. */
-async function writePages(
-  files: PublicFiles,
-  pages: readonly Page[],
-  before: MadeFrom | null,
-): Promise<Record<string, string>> {
-  const keys: [string, string][] = []
+/** Writes pages that are not as they were. */
+async function writePages(files: PublicFiles, pages: readonly Page[]): Promise<void> {
   for (const { file: rendered, key, render } of pages) {
     const file = PLACES[rendered] ?? rendered
-    if (key !== null) keys.push([file, key])
-    const isSame = key !== null && before?.pages[file] === key
-    if (!(isSame && files.keep(file))) files.write(file, await render())
+    if (key === null) files.write(file, await render())
+    else if (!files.keep(`${file} ${key}`))
+      files.writeMade(`${file} ${key}`, { [file]: await render() })
   }
-  return Object.fromEntries(keys.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Our own kits, which have no such page, never stand among the results. */

@@ -9,14 +9,9 @@ import {
   toLlmsText,
 } from '../../domain/doors/catalog-documents.ts'
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
-import {
-  badgeDataPath,
-  badgePath,
-  kitPath,
-  listingPath,
-  pagePath,
-} from '../../domain/wire/links.ts'
+import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
 import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
+import type { PublicFiles } from '../files/public-files.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
@@ -24,39 +19,31 @@ import { createOpenApi } from '../openapi/create-openapi.ts'
 const MOST_TOPICS = 4
 const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 
-export interface WrittenBefore {
-  /** The JSON of each listing, in their order. */
-  lines: readonly Uint8Array[]
-  /**
-   * Leaves a listing's file as the release before has it, where its page there is made from the same
-   * listing; false where it can't.
-   */
-  keeps?: (page: string, file: string) => boolean
-}
-
 /**
  * The static endpoints. A bare address is a folder with `index.json` in it: ids contain dots and
  * one may end in `.json`, so `<id>.json` beside `<id>/kit.json` could collide.
+ *
+ * @param lines the JSON of each listing, in their order
  */
 export function writeStatic(
-  writer: ReleaseWriter,
+  writer: PublicFiles,
   site: CompiledSite,
   listings: readonly CompiledListing[],
-  { lines, keeps = () => false }: WrittenBefore,
+  lines: readonly Uint8Array[],
 ): void {
   const endpoint = (path: string, value: unknown) =>
     writer.writeJson(`${path.slice(1)}/index.json`, value)
-  for (const [place, { view, kit }] of listings.entries()) {
-    const page = `${pagePath(view.id).slice(1)}/index.html`
-    const made = {
-      [kitPath(view.id).slice(1)]: () => `${JSON.stringify(kit)}\n`,
-      [`${listingPath(view.id).slice(1)}/index.json`]: () => lines[place] ?? Buffer.of(),
-      [badgePath(view.id).slice(1)]: () => renderBadgeSvg(toBadgeView(view, site.texts.short_name)),
-      [badgeDataPath(view.id).slice(1)]: () =>
-        `${JSON.stringify(toBadgeEndpoint(toBadgeView(view, site.texts.short_name)))}\n`,
-    }
-    for (const [file, render] of Object.entries(made))
-      if (!keeps(page, file)) writer.write(file, render())
+  for (const [place, listing] of listings.entries()) {
+    const key = `files of ${listing.key}`
+    if (writer.keep(key)) continue
+    const { view, kit } = listing
+    const badge = toBadgeView(view, site.texts.short_name)
+    writer.writeMade(key, {
+      [kitPath(view.id).slice(1)]: `${JSON.stringify(kit)}\n`,
+      [`${listingPath(view.id).slice(1)}/index.json`]: lines[place] ?? '',
+      [badgePath(view.id).slice(1)]: renderBadgeSvg(badge),
+      [badgeDataPath(view.id).slice(1)]: `${JSON.stringify(toBadgeEndpoint(badge))}\n`,
+    })
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)

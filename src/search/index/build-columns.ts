@@ -4,8 +4,10 @@ import { largestOf } from '../../domain/wire/extremes.ts'
 import { PRICE_BUCKETS, type PriceBucket } from '../../domain/wire/vocabulary.ts'
 import { buildCodedColumn } from './coded-column.ts'
 import { bitWords, type FilterVocabulary } from './index-shape.ts'
-import type { SearchDocument } from './search-document.ts'
+import type { ReadDocument } from './read-document.ts'
 import { multiplierOf, toStanding } from './standing.ts'
+
+type Facts = ReadDocument['facts']
 
 const MILLISECONDS_A_DAY = 86_400_000
 
@@ -14,8 +16,8 @@ const MILLISECONDS_A_DAY = 86_400_000
  * @param documents in the order of ties: a document's place is its row number
  * @param values filter values in the order of their bit sets
  */
-export function buildColumns(documents: readonly SearchDocument[], values: readonly string[]) {
-  const column = (numberOf: (document: SearchDocument) => number | null) =>
+export function buildColumns(documents: readonly Facts[], values: readonly string[]) {
+  const column = (numberOf: (document: Facts) => number | null) =>
     buildCodedColumn(documents.map((document) => numberOf(document) ?? Number.NaN))
   const rows = Uint32Array.from(documents.keys())
   const standings = Uint8Array.from(documents, ({ trustScore, liveTested }) =>
@@ -33,12 +35,12 @@ export function buildColumns(documents: readonly SearchDocument[], values: reado
 }
 
 /** By id rows are in order already: of equal ones the lower number goes first. */
-function compareRows(documents: readonly SearchDocument[], a: number, b: number): number {
+function compareRows(documents: readonly Facts[], a: number, b: number): number {
   const [left, right] = [documents[a], documents[b]]
   return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
 }
 
-function filterBits(documents: readonly SearchDocument[], values: readonly string[]): Uint32Array {
+function filterBits(documents: readonly Facts[], values: readonly string[]): Uint32Array {
   const words = bitWords(documents.length)
   const places = new Map(values.map((value, at) => [value, at * words]))
   const bits = new Uint32Array(values.length * words)
@@ -66,7 +68,7 @@ export function filterValues(known: FilterVocabulary): string[] {
 }
 
 /** The values that hold for a document. */
-export function valuesOf(document: SearchDocument): string[] {
+export function valuesOf(document: Facts): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) =>
       'of' in filter ? filter.of(document).map((value) => `${name}:${value}`) : [],
@@ -78,7 +80,7 @@ export function valuesOf(document: SearchDocument): string[] {
 }
 
 /** What is declared free costs 0. */
-function lowestOf({ minUsd, isFree }: SearchDocument): number | null {
+function lowestOf({ minUsd, isFree }: Facts): number | null {
   return minUsd ?? (isFree ? 0 : null)
 }
 

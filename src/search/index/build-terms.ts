@@ -1,7 +1,7 @@
 import { fieldShare, SEARCH_FIELDS, saturate } from '../../domain/search/search-rank.ts'
 import type { TermNumbers } from '../words/term-numbers.ts'
-import { type CollectedPostings, frequencyIn, type Statistics } from './collect-postings.ts'
-import { byteNumbers, createNumberList } from './number-list.ts'
+import type { CollectedPostings, Statistics } from './collect-postings.ts'
+import { byteNumbers, createNumberList, wholeNumbers } from './number-list.ts'
 import {
   PADDING_BYTES,
   type Postings,
@@ -9,6 +9,7 @@ import {
   type TermIndex,
   type WordPairs,
 } from './postings.ts'
+import { frequencyIn } from './read-document.ts'
 import { pushVarint } from './varint.ts'
 import { buildWordTable } from './word-table.ts'
 
@@ -101,25 +102,14 @@ export function sortTerms(
  * take fewer bytes.
  */
 function createPalette(collected: CollectedPostings, statistics: Statistics, numbers: Uint32Array) {
-  const scoreOf = createScorer(collected, statistics)
-  /** By the fields that hold the term, and then by the value. */
-  const known = Array.from(
-    { length: 1 << SEARCH_FIELDS.length },
-    () => new Map<number, PaletteEntry>(),
-  )
-  const entryOf = (posting: number): PaletteEntry => {
-    const packed = collected.packedOf(posting)
-    const fields = fieldsIn(packed)
-    const value = scoreOf(packed, collected.rowOf(posting))
-    const found = known[fields]?.get(value)
-    if (found !== undefined) return found
-    const entry = { value, fields, uses: 0, code: 0 }
-    known[fields]?.set(value, entry)
-    return entry
-  }
-  for (const term of numbers) for (const at of collected.ofTerm(term)) entryOf(at).uses += 1
-  const ranked = known
-    .flatMap((entries) => [...entries.values()])
+  const entries = findEntries(collected, createScorer(collected, statistics))
+  for (const term of numbers)
+    for (const at of collected.ofTerm(term)) {
+      const entry = entries.ofPosting(at)
+      if (entry !== undefined) entry.uses += 1
+    }
+  const ranked = entries.all
+    .filter(({ uses }) => uses > 0)
     .sort((a, b) => b.uses - a.uses || a.value - b.value || a.fields - b.fields)
   if (ranked.length > MAX_PALETTE)
     throw new Error(
@@ -127,10 +117,37 @@ function createPalette(collected: CollectedPostings, statistics: Statistics, num
     )
   for (const [code, entry] of ranked.entries()) entry.code = code
   return {
-    codeOf: (posting: number) => entryOf(posting).code,
+    codeOf: (posting: number) => entries.ofPosting(posting)?.code ?? 0,
     palette: Float64Array.from(ranked, ({ value }) => value),
     paletteFields: Uint8Array.from(ranked, ({ fields }) => fields),
   }
+}
+
+/** The entry of each posting. Most terms of a row are there equally often: each is scored once. */
+function findEntries(
+  { postings, rowOf, packedOf }: CollectedPostings,
+  scoreOf: (packed: number, row: number) => number,
+) {
+  const all: PaletteEntry[] = []
+  const places = wholeNumbers(postings())
+  /** By the fields that hold the term, and then by the value. */
+  const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
+  const inRow = new Map<number, number>()
+  const find = (packed: number, row: number): number => {
+    const [fields, value] = [fieldsIn(packed), scoreOf(packed, row)]
+    const place = known[fields]?.get(value) ?? all.length
+    if (place === all.length) all.push({ value, fields, uses: 0, code: 0 })
+    known[fields]?.set(value, place)
+    return place
+  }
+  for (let at = 0; at < places.length; at += 1) {
+    const [row, packed] = [rowOf(at), packedOf(at)]
+    if (at > 0 && row !== rowOf(at - 1)) inRow.clear()
+    const place = inRow.get(packed) ?? find(packed, row)
+    inRow.set(packed, place)
+    places[at] = place
+  }
+  return { all, ofPosting: (posting: number) => all[places[posting] ?? 0] }
 }
 
 interface PaletteEntry {

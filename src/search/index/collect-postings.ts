@@ -1,14 +1,7 @@
 import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
-import type { createListingReader } from '../words/read-listings.ts'
 import type { TermNumbers } from '../words/term-numbers.ts'
 import { createNumberList, wholeNumbers } from './number-list.ts'
-import { documentFields, type SearchDocument } from './search-document.ts'
-
-/** What listings are read with: their terms are numbered alike in all parts of an index. */
-export interface ReadWith {
-  reader: ReturnType<typeof createListingReader>
-  terms: TermNumbers
-}
+import type { ReadDocument } from './read-document.ts'
 
 /** Row count and lengths of the organic rows: with document frequencies all that scores are made of. */
 export interface Statistics {
@@ -18,46 +11,30 @@ export interface Statistics {
 
 export type CollectedPostings = ReturnType<typeof collectPostings>
 
-/** A frequency above this is cut: BM25 has long been flat by then. */
-const MAX_FREQUENCY = 255
-const FREQUENCY_BITS = 8
-
 /**
- * Reads the listings of a part: which rows hold each term, and how often. Flat numbers, as a million
+ * The postings of a part: which rows hold each term, and how often. Flat numbers, as a million
  * listings have some sixty million postings; those of a term are a chain from the last to the first.
+ *
+ * @param terms numbered alike in all parts of an index
  */
-export function collectPostings(
-  documents: readonly SearchDocument[],
-  isOrganic: boolean,
-  { reader, terms }: ReadWith,
-) {
+export function collectPostings(documents: readonly ReadDocument[], terms: TermNumbers) {
   /** By term, the number of its last posting plus one; by posting, the same of the one before. */
   const [last, before] = [createNumberList(wholeNumbers), createNumberList(wholeNumbers)]
   const [rows, frequencies] = [createNumberList(wholeNumbers), createNumberList(wholeNumbers)]
   const lengths: Record<SearchField, number[]> = { name: [], labels: [], summary: [] }
-  documents.forEach((document, row) => {
-    const held = new Map<number, number>()
-    const fields = documentFields(document)
-    SEARCH_FIELDS.forEach((field, at) => {
-      let length = 0
-      const tell = (term: number, counted: boolean) => {
-        if (counted) length += 1
-        const packed = held.get(term) ?? 0
-        if (frequencyIn(packed, at) < MAX_FREQUENCY)
-          held.set(term, packed + (1 << (at * FREQUENCY_BITS)))
-      }
-      const how = { row: isOrganic ? row : null, keepStopWords: field === 'name', tell }
-      for (const text of fields[field].texts) reader.read(text, how)
-      for (const term of fields[field].terms) tell(terms.ofWord(term), false)
-      lengths[field].push(length)
-    })
-    for (const [term, packed] of held) {
+  for (const [row, document] of documents.entries()) {
+    const { words, packed, pairs } = document
+    const numbers = words.map(terms.ofWord)
+    for (let at = 0; at < pairs.length; at += 2)
+      numbers.push(terms.ofPair(numbers[pairs[at] ?? 0] ?? 0, numbers[pairs[at + 1] ?? 0] ?? 0))
+    for (const [at, term] of numbers.entries()) {
       before.push(last.get(term))
       rows.push(row)
-      frequencies.push(packed)
+      frequencies.push(packed[at] ?? 0)
       last.set(term, rows.length())
     }
-  })
+    for (const field of SEARCH_FIELDS) lengths[field].push(document.lengths[field])
+  }
   const mean = (all: readonly number[]) =>
     all.reduce((sum, length) => sum + length, 0) / Math.max(all.length, 1)
   const averageLength = {
@@ -68,8 +45,9 @@ export function collectPostings(
   return {
     statistics: { rows: documents.length, averageLength },
     lengths,
+    postings: rows.length,
     rowOf: rows.get,
-    /** How often the row holds the term, see `frequencyIn`. */
+    /** How often the row holds the term, see `ReadDocument`. */
     packedOf: frequencies.get,
     /** Whether so many rows hold a term: one, or two. */
     isHeld: (term: number, least: 1 | 2) =>
@@ -81,9 +59,4 @@ export function collectPostings(
       return found.reverse()
     },
   }
-}
-
-/** How often a field holds the term, the field by its place in `SEARCH_FIELDS`. */
-export function frequencyIn(packed: number, field: number): number {
-  return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }

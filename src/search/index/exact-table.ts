@@ -25,22 +25,24 @@ const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
 const SHARED_HOSTS =
   /(?:^|\.)(?:github|gitlab|bitbucket|npmjs|pypi|smithery|glama|vercel|netlify|onrender|railway|fly|workers|pages|herokuapp|replit|huggingface|googleapis|azurewebsites|amazonaws|cloudfront|ngrok|docker|pipedream)\.[a-z.]+$/
 
-export function buildExactTable(
-  documents: readonly { id: string; url: string; name: string }[],
-): ExactTable {
-  const entries = documents.flatMap(({ id, url, name }, row) => {
-    const keys = [
-      keyFor('id', id),
-      ...hostsOf(url).map((host) => keyFor('host', host)),
-      ...namesOf(name).map((text) => keyFor('name', text)),
-    ]
-    return [...new Set(keys)].map((key) => ({ key, row }))
-  })
+/** @param documents the keys of each (`exactKeysOf`) */
+export function buildExactTable(documents: readonly { exact: readonly number[] }[]): ExactTable {
+  const entries = documents.flatMap(({ exact }, row) => exact.map((key) => ({ key, row })))
   entries.sort((a, b) => a.key - b.key || a.row - b.row)
   return {
     keys: Float64Array.from(entries, ({ key }) => key),
     rows: Uint32Array.from(entries, ({ row }) => row),
   }
+}
+
+/** All that a listing is found by exactly, each once. */
+export function exactKeysOf({ id, url, name }: Record<'id' | 'url' | 'name', string>): number[] {
+  const keys = [
+    keyFor('id', id),
+    ...hostsOf(url).map((host) => keyFor('host', host)),
+    ...namesOf(name).map((text) => keyFor('name', text)),
+  ]
+  return [...new Set(keys)]
 }
 
 /** The rows a text is the id, the host or the whole name of; see `ExactTable` on proof. */

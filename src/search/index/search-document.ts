@@ -76,22 +76,17 @@ const STARTS =
 const LINKS_START = ',"links":'
 const decoder = new TextDecoder()
 
-/** @throws Error naming the listing when an id comes twice or a body cannot be completed */
-export function checkDocuments(documents: readonly SearchDocument[]): void {
-  const seen = new Set<string>()
-  for (const { id, body, texts } of documents) {
-    if (texts === undefined && !isListingId(id))
-      throw new Error(`${id}: expected a listing id such as x402.example`)
-    if (seen.has(id)) throw new Error(`${id} comes twice: every listing has an id of its own`)
-    seen.add(id)
-    const text = decoder.decode(body)
-    if (texts !== undefined && text.startsWith(`${BODY_START}${id}"`) && text.endsWith('}}'))
-      continue
-    if (STARTS.test(text) && text.startsWith(`${BODY_START}${id}"`) && endsWithLinks(text)) continue
-    throw new Error(
-      `${id}: the body's first members must be id, name, kind, summary and status, and its last a filled \`links\` object, so that a response can complete it; got the members ${Object.keys(JSON.parse(text)).join(', ')}`,
-    )
-  }
+/** @throws Error naming the listing when its body cannot be completed */
+export function checkDocument({ id, body, texts }: SearchDocument): void {
+  if (texts === undefined && !isListingId(id))
+    throw new Error(`${id}: expected a listing id such as x402.example`)
+  const text = decoder.decode(body)
+  const isStarted = text.startsWith(`${BODY_START}${id}"`)
+  if (texts !== undefined && isStarted && text.endsWith('}}')) return
+  if (isStarted && STARTS.test(text) && endsWithLinks(text)) return
+  throw new Error(
+    `${id}: the body's first members must be id, name, kind, summary and status, and its last a filled \`links\` object, so that a response can complete it; got the members ${Object.keys(JSON.parse(text)).join(', ')}`,
+  )
 }
 
 /**

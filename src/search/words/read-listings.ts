@@ -1,29 +1,27 @@
 import { chunksOf, hasSingleLetter, splitChunk, type Word } from './split-text.ts'
 import { stemWord } from './stem-word.ts'
-import type { TermNumbers } from './term-numbers.ts'
 import type { WordSets } from './word-sets.ts'
 
 /** A word of the listings: what there is to know of it is looked up once. */
 interface ListingWord {
   /** As it is written, folded. */
   text: string
-  /** The number of its term; a stop word that is kept at all is kept as it is written. */
-  term: number
+  /** Its term; a stop word that is kept at all is kept as it is written. */
+  term: string
   isStop: boolean
   /**
    * Whether it counts into its text's length and can be one of two neighbours that are found
    * together; stop words and words nearly every listing has say nothing about either.
    */
   tells: boolean
-  /** Organic listings that write it so, and which was the last. */
-  rows: number
-  lastRow: number
+  /** Whether a query may be meant to have it. */
+  isSpelled: boolean
 }
 
 /** A stretch of characters: its words, and terms that are other spellings of them. */
 interface ReadChunk {
   words: readonly ListingWord[]
-  others: readonly number[]
+  others: readonly string[]
 }
 
 /** Words as they are written, with the number of organic listings that write them so. */
@@ -32,8 +30,15 @@ export interface Spelling {
   rows: number
 }
 
-/** Told of every term of a text; those that count into its length are `counted`. */
-export type TellTerm = (term: number, counted: boolean) => void
+/** Told what a text holds. */
+export interface TextListener {
+  /** Every term; those that count into its length are `counted`. */
+  word(term: string, counted: boolean): void
+  /** Terms that stand side by side. */
+  pair(before: string, term: string): void
+  /** A word as it is written, where a query may be meant to have it. */
+  written(text: string): void
+}
 
 /** Shorter words have too many neighbours one edit away, longer ones are no words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
@@ -41,17 +46,17 @@ const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
 
-/** Reads the texts of all listings of an index, and remembers how they write words. */
-export function createListingReader(sets: WordSets, terms: TermNumbers) {
+/** @returns a reader of listings' texts that remembers their words */
+export function createListingReader(sets: WordSets) {
   const words = new Map<string, ListingWord>()
   const chunks = new Map<string, ReadChunk>()
   const wordOf = (text: string): ListingWord => {
     const known = words.get(text)
     if (known !== undefined) return known
     const isStop = sets.stop.has(text)
-    const term = terms.ofWord(isStop ? text : stemWord(text))
+    const term = isStop ? text : stemWord(text)
     const tells = !isStop && !sets.generic.has(text)
-    const word = { text, term, isStop, tells, rows: 0, lastRow: -1 }
+    const word = { text, term, isStop, tells, isSpelled: SPELLED.test(text) }
     words.set(text, word)
     return word
   }
@@ -61,48 +66,38 @@ export function createListingReader(sets: WordSets, terms: TermNumbers) {
     const split = splitChunk(chunk)
     const read = {
       words: split.flatMap(plainParts).map(wordOf),
-      others: split.flatMap((word) => otherSpellings(word, sets)).map(terms.ofWord),
+      others: split.flatMap((word) => otherSpellings(word, sets)),
     }
     chunks.set(chunk, read)
     return read
   }
-  return {
-    /**
-     * @param row of the organic listing that writes it; null for our own, which are not counted
-     * @param keepStopWords names keep theirs, so that a search for nothing else can find them
-     */
-    read(text: string, { row, keepStopWords, tell }: TextToRead): void {
-      const read = chunksOf(text).map(readChunk)
-      for (const { others } of read) for (const term of others) tell(term, false)
-      const words = read.flatMap((chunk) => chunk.words)
-      for (const word of words) {
-        if (row !== null) countRow(word, row)
-        if (keepStopWords || !word.isStop) tell(word.term, word.tells)
-      }
-      const telling = words.filter((word) => word.tells)
-      telling.forEach(({ term }, at) => {
-        const before = telling[at - 1]?.term ?? term
-        if (before !== term) tell(terms.ofPair(before, term), false)
-      })
-    },
-    spellings(rows: number): Spelling[] {
-      const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
-      return withSingulars(
-        [...words.values()].filter((word) => word.rows >= needed && SPELLED.test(word.text)),
-      )
-    },
+  /** @param keepStopWords names keep theirs, so that a search for nothing else can find them */
+  return function read(text: string, keepStopWords: boolean, tell: TextListener): void {
+    const read = chunksOf(text).map(readChunk)
+    for (const { others } of read) for (const term of others) tell.word(term, false)
+    const found = read.flatMap((chunk) => chunk.words)
+    for (const word of found) {
+      if (word.isSpelled) tell.written(word.text)
+      if (keepStopWords || !word.isStop) tell.word(word.term, word.tells)
+    }
+    const telling = found.filter((word) => word.tells)
+    telling.forEach(({ term }, at) => {
+      const before = telling[at - 1]?.term ?? term
+      if (before !== term) tell.pair(before, term)
+    })
   }
 }
 
-interface TextToRead {
-  row: number | null
-  keepStopWords: boolean
-  tell: TellTerm
-}
-
-function countRow(word: ListingWord, row: number): void {
-  if (word.lastRow !== row) word.rows += 1
-  word.lastRow = row
+/**
+ * The spellings that queries are corrected to.
+ *
+ * @param written how many listings write each word
+ * @param rows how many listings there are
+ */
+export function toSpellings(written: ReadonlyMap<string, number>, rows: number): Spelling[] {
+  const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
+  const spellings = [...written].map(([text, rows]) => ({ text, rows }))
+  return withSingulars(spellings.filter(({ rows }) => rows >= needed))
 }
 
 /** What counts: each word once. CamelCase counts as the one word it is written as. */

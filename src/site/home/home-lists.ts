@@ -21,7 +21,7 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .slice(0, length),
     /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
     newest: outside
-      .map((listing) => ({ ...listing, shuffled: digestOf(listing.view.id) }))
+      .map(({ view, added }) => ({ view, added, shuffled: digestOf(view.id) }))
       .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
