@@ -9,7 +9,7 @@ import { nodeClientOf } from '../limits/client-key.ts'
 import { createFairQueue } from '../limits/fair-queue.ts'
 import { type RateLimits, refusalOf } from '../limits/rate-limits.ts'
 import type { Config } from '../ports/config.ts'
-import { createPageCodeLoader, type PageLocals } from './page-code.ts'
+import { createPageCodeLoader } from './page-code.ts'
 import type { Release } from './release.ts'
 
 /** What pages show that is found out before they are rendered, by its name and the page's address. */
@@ -45,21 +45,21 @@ export function createOnDemandPages({
   report,
 }: {
   release: () => Release
-  search: PageLocals['search']
+  search: NonNullable<App.Locals['search']>
   gate: PageGate
   compare: (target: string) => Promise<ChosenListings>
   prepare: {
     [Name in PreparedName]: (
       req: IncomingMessage,
       res: ServerResponse,
-    ) => Promise<NonNullable<PageLocals[Name]>>
+    ) => Promise<NonNullable<App.Locals[Name]>>
   }
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
     // Other services take their time: it is not spent inside the gate, where other pages wait.
-    const prepared: Pick<PageLocals, PreparedName> = {}
+    const prepared: Pick<App.Locals, PreparedName> = {}
     for (const [name, find] of Object.entries(prepare))
       if (Reflect.get(PREPARED, name) === path)
         Object.assign(prepared, { [name]: await find(req, res) })
@@ -72,7 +72,7 @@ export function createOnDemandPages({
     req: IncomingMessage,
     res: ServerResponse,
     next: () => void,
-    prepared: Pick<PageLocals, PreparedName | 'chosen'>,
+    prepared: Pick<App.Locals, PreparedName | 'chosen'>,
   ) {
     const { pageCode, searchChoices, site: texts } = release()
     const handler = await load(pageCode)

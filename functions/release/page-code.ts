@@ -2,35 +2,14 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { PublishedFile, SearchChoices } from '../../src/domain/derived/release-file.ts'
-import type { SiteTexts } from '../../src/domain/derived/tables.ts'
-import type { DisputePage } from '../../src/domain/disputes/dispute.ts'
-import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
-import type { ProposePage } from '../../src/domain/proposals/proposal-views.ts'
-import type { WatchPage } from '../../src/domain/watches/watch.ts'
-import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
+import type { PublishedFile } from '../../src/domain/derived/release-file.ts'
 import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
-
-export interface PageLocals {
-  /** The body of `GET /api/v1/search` for a raw query string, parsed. */
-  search(rawQuery: string): unknown
-  searchChoices: SearchChoices
-  texts: SiteTexts
-  /** What the linter says of the address in this request's query. */
-  checked?: CheckAnswer
-  /** What became of a proposal, or the empty form. */
-  proposed?: ProposePage
-  disputed?: DisputePage
-  watched?: WatchPage
-  /** The listings that this request's query names, side by side. */
-  chosen: ChosenListings | undefined
-}
 
 export type AstroHandler = (
   req: IncomingMessage,
   res: ServerResponse,
   next: (error?: unknown) => void,
-  locals: PageLocals,
+  locals: App.Locals,
 ) => unknown
 
 export interface PageCode {
