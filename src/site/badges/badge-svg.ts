@@ -1,11 +1,5 @@
-import { BADGE_COLORS, type BadgeTone } from '../../domain/views/badge-view.ts'
+import { BADGE_COLORS, type BadgeView } from '../../domain/views/badge-view.ts'
 import { toXmlText } from '../frame/xml-text.ts'
-
-export interface Badge {
-  label: string
-  message: string
-  tone: BadgeTone
-}
 
 const HEIGHT = 20
 const PADDING = 6
@@ -22,7 +16,7 @@ const MAX_CHARACTERS = 48
  * Widths are estimated and then forced with `textLength`, so that it looks the same whatever
  * font the viewer has.
  */
-export function renderBadgeSvg({ label, message, tone }: Badge): string {
+export function renderBadgeSvg({ label, message, tone }: BadgeView): string {
   const { left, right, leftText, rightText, leftWidth, width } = layOut(label, message)
   const title = toXmlText(`${left}: ${right}`)
   return [
@@ -39,7 +33,7 @@ export function renderBadgeSvg({ label, message, tone }: Badge): string {
 }
 
 /** Pixels a badge is wide; a page that says so in advance does not jump when the image comes. */
-export function badgeWidthOf({ label, message }: Badge): number {
+export function badgeWidthOf({ label, message }: BadgeView): number {
   return layOut(label, message).width
 }
 

@@ -1,5 +1,6 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
+import { isJsonObject } from '../../domain/wire/parse-json.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
 
 /** One thing that can be asked of a listing: an operation, a tool or a skill. */
@@ -100,7 +101,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
             ? { text: 'writes', tone: 'strong' }
             : null,
     params: toSchemaParams(tool.input_schema),
-    withoutParams: isRecord(tool.input_schema.properties)
+    withoutParams: isJsonObject(tool.input_schema.properties)
       ? 'Takes no input.'
       : 'We do not know its inputs.',
   }
@@ -145,12 +146,12 @@ function toPriceText({ min_usd, max_usd, per }: { min_usd: number; max_usd: numb
 
 function toSchemaParams(schema: Readonly<Record<string, unknown>>): CallParam[] {
   const { properties, required } = schema
-  if (!isRecord(properties)) return []
+  if (!isJsonObject(properties)) return []
   const needed = Array.isArray(required) ? required : []
   return Object.entries(properties).map(([name, field]) => ({
     name,
-    type: isRecord(field) ? typeOf(field) : '',
-    text: isRecord(field) && typeof field.description === 'string' ? field.description : '',
+    type: isJsonObject(field) ? typeOf(field) : '',
+    text: isJsonObject(field) && typeof field.description === 'string' ? field.description : '',
     isRequired: needed.includes(name),
   }))
 }
@@ -158,7 +159,7 @@ function toSchemaParams(schema: Readonly<Record<string, unknown>>): CallParam[] 
 function typeOf(schema: Readonly<Record<string, unknown>>): string {
   const { type, format, items, minimum, maximum } = schema
   if (Array.isArray(schema.enum)) return schema.enum.slice(0, 8).map(String).join(', ')
-  if (type === 'array' && isRecord(items)) return `array of ${typeOf(items) || 'anything'}`
+  if (type === 'array' && isJsonObject(items)) return `array of ${typeOf(items) || 'anything'}`
   if (typeof minimum === 'number' && typeof maximum === 'number') return `${minimum} to ${maximum}`
   if (typeof format === 'string') return format
   if (Array.isArray(type)) return type.map(String).join(' or ')
@@ -168,8 +169,4 @@ function typeOf(schema: Readonly<Record<string, unknown>>): string {
 function withExample(text: string, example: unknown): string {
   if (example === undefined) return text
   return `${text === '' ? '' : `${text.replace(/\.$/, '')}. `}Example: ${String(example)}`
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
