@@ -51,6 +51,11 @@ export async function openSchemeWorld(url: string, network: string) {
       const rows = await meter.rows()
       return rows.map(({ payer, amount, seen_by }) => `${payer} ${amount} ${seen_by}`)
     },
+    /** How each of them was paid. */
+    async schemes() {
+      const rows = await store.db.selectFrom('settlement').select('scheme').execute()
+      return rows.map(({ scheme }) => scheme)
+    },
     /** Wallets the meter saw pay somebody it does not read. */
     async paidOthers() {
       const rows = await store.db

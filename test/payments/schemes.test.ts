@@ -266,4 +266,16 @@ describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () =>
       [20_000, 10_000, 25_000].map((amount) => `${buyer(9)} ${amount} meter`),
     )
   })
+
+  test('by a session of the official packages: what its close says was taken is counted', async () => {
+    const { paySession } = await import('./tempo-session.ts')
+    const { accountOf } = await import('./tempo.ts')
+    await world.empty()
+    await world.prove([accountOf(0).address])
+    const sent = await paySession(tempo.url, { buyer: 9, calls: 3 })
+    expect(sent).toEqual(['open 1000', 'voucher 2000', 'voucher 3000', 'close 3000'])
+    expect(await world.meter.run()).toMatchObject({ payments: 1, stopped: null })
+    expect(await world.counted()).toEqual([`${buyer(9)} 3000 meter`])
+    expect(await world.schemes()).toEqual(['tempo_session'])
+  })
 })

@@ -18,7 +18,7 @@ import { tempoModerato } from 'viem/tempo/chains'
 import { compile, startNode } from './chain.ts'
 
 export const TEMPO = 'eip155:42431'
-const PATH_USD: Address = '0x20c0000000000000000000000000000000000000'
+export const PATH_USD: Address = '0x20c0000000000000000000000000000000000000'
 /** Another coin of the same kind, which counts as nothing. */
 const ALPHA_USD: Address = '0x20c0000000000000000000000000000000000001'
 
@@ -29,7 +29,7 @@ const ABI = parseAbi([
   'function transferFromWithMemo(address from, address to, uint256 value, bytes32 memo) returns (bool)',
 ])
 
-const RESERVE: Address = '0x4d50500000000000000000000000000000000000'
+export const RESERVE: Address = '0x4d50500000000000000000000000000000000000'
 const OWN_RESERVE: Address = `0x${'1c'.repeat(20)}`
 const RESERVE_ABI = parseAbi([
   'function open(bytes32 id, address payee, address token, uint96 deposit)',
