@@ -98,15 +98,12 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
 }
 
 /**
- * Of a listing's rows that answer about as well, one whose name says nothing but what was asked takes
- * the place of the best: who queries a database wants `execute_sql` of it, not `explain_query`.
+ * Of a listing's rows that answer about as well, one whose name says nothing but what was asked changes
+ * places with the best: who queries a database wants `execute_sql` of it, not `explain_query`.
  */
 function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]): RankedRow[] {
-  const asked = new Set(
-    wordsOf(q)
-      .flatMap((word) => [word, ...index.words.relatedTo(word)])
-      .map(stemWord),
-  )
+  const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
+  const asked = new Set(meant.map(stemWord))
   const isSaid = (name: string) => {
     const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
     return words.length > 0 && words.every((word) => asked.has(stemWord(word)))
@@ -114,15 +111,15 @@ function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]
   const ordered = [...rows]
   const byListing = Map.groupBy(rows, ({ row }) => listingOf(index, row))
   for (const own of [...byListing.values()].slice(0, FIRST_PLACES)) {
-    const least = (own[0]?.relevance ?? 0) / 2
+    const [best] = own
+    const least = (best?.relevance ?? 0) / 2
     const named = own.slice(0, COMPARED).find(({ row, relevance }) => {
       const { name } = relevance < least ? {} : readStored(index, row).operation
       return name !== undefined && isSaid(name)
     })
-    if (named === undefined || named === own[0]) continue
-    const places = own.map((row) => rows.indexOf(row))
-    const wanted = [named, ...own.filter((row) => row !== named)]
-    for (const [at, row] of wanted.entries()) ordered[places[at] ?? 0] = row
+    if (best === undefined || named === undefined) continue
+    ordered[rows.indexOf(named)] = best
+    ordered[rows.indexOf(best)] = named
   }
   return ordered
 }

@@ -68,7 +68,7 @@ const ABLATIONS: readonly Ablation[] = [
   { name: 'stop words', lists: ['stop'] },
   { name: 'words too common to tell listings apart', lists: ['generic'] },
   { name: 'fillers', lists: ['filler'] },
-  { name: 'words of time and manner', lists: ['aside', 'spans', 'span_starts'] },
+  { name: 'words of time and manner', lists: ['aside'] },
   { name: 'everyday words are no slips', lists: ['everyday'] },
   {
     name: 'CamelCase found by its parts',

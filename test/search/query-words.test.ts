@@ -70,9 +70,8 @@ describe('words that are left out', () => {
 
   test.each([
     ['when does the next train leave', ['train', 'leave']],
-    ['what did we spend on groceries last month', ['spend', 'groceries']],
+    ['what did we spend on groceries last month', ['spend', 'groceries', 'month']],
     ['what we spend by month', ['spend', 'month']],
-    ['a flight for next weekend', ['flight']],
     ['business days between dates', ['business', 'days', 'dates']],
     ["why can't it reach the host", ['reach', 'host']],
     ['next js', ['next', 'js']],

@@ -93,9 +93,6 @@ export const SearchWordsSchema = v.strictObject({
   filler: wordList,
   /** Words of time, degree and manner, each also part of somebody's name. */
   aside: wordList,
-  /** Stretches of time, which are such words behind one of `span_starts`. */
-  spans: wordList,
-  span_starts: wordList,
   /** Words and names that are no slips, though no listing may have them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
@@ -109,8 +106,6 @@ export const NO_SEARCH_WORDS: SearchWords = {
   generic: [],
   filler: [],
   aside: [],
-  spans: [],
-  span_starts: [],
   everyday: [],
   filters: [],
   related: [],

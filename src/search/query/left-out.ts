@@ -2,7 +2,7 @@ import { type FilterPhrase, findPhrases } from '../words/filter-phrases.ts'
 import type { Word } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
 
-/** Words that say enough for those of manner to be left out; for a stretch of time one is enough. */
+/** Words that say enough for those of time, degree and manner to be left out. */
 const MIN_NAMED = 2
 
 export interface ToldWords {
@@ -19,7 +19,6 @@ export interface ToldWords {
  */
 export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
   const phrases = findPhrases(words, sets.phrases)
-  const asides = findAsides(words, sets)
   const steps: ((word: Word) => boolean)[] = [
     (word) => phrases.has(word) || sets.stop.has(word.whole),
     ({ whole }) => sets.generic.has(whole),
@@ -30,22 +29,14 @@ export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
     const rest = kept.filter((word) => !isLeftOut(word))
     if (rest.length > 0) kept = rest
   }
-  const named = kept.filter((word) => !asides.words.has(word))
-  if (named.length >= asides.enough) kept = named
+  const named = kept.filter(({ whole }) => !sets.aside.has(whole))
+  if (named.length >= MIN_NAMED) kept = named
   const out = words.filter((word) => !kept.includes(word))
   return {
     kept,
     notes: notesOf(out, { sets, phrases }),
     phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
   }
-}
-
-/** Words of time, degree and manner; a stretch of time is one behind a word such as `next`. */
-function findAsides(words: readonly Word[], { aside, spans, spanStarts }: WordSets) {
-  const isSpan = ({ whole }: Word, at: number) =>
-    spans.has(whole) && spanStarts.has(words[at - 1]?.whole ?? '')
-  const found = words.filter((word, at) => aside.has(word.whole) || isSpan(word, at))
-  return { words: new Set(found), enough: words.some(isSpan) ? 1 : MIN_NAMED }
 }
 
 function notesOf(

@@ -45,9 +45,8 @@ interface Guess {
 export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
   switch (word.style) {
     case 'plain':
-      return plainUnits(index, word.whole, guess)
     case 'camel':
-      return camelUnits(index, word, guess)
+      return plainUnits(index, word.whole, guess)
     case 'hyphen':
       return hyphenUnits(index, word, guess)
     case 'dotted':
@@ -72,32 +71,22 @@ function hyphenUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] 
   ]
 }
 
-function camelUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
-  const whole = lookUpWord(index, word.whole)
-  return isOneWord(index, word, whole)
-    ? [unitOf(word.whole, whole)]
-    : word.parts.flatMap((part) => plainUnits(index, part, guess))
-}
-
-/** `WhatsApp` is one word where listings have it at least as often as any two of its parts. */
+/** `Whats-App` is one word where listings have it at least as often as any two of its parts. */
 function isOneWord(index: SearchIndex, { parts }: Word, whole: KnownTerm): boolean {
   const terms = parts.map((part) => lookUpWord(index, part))
   const apart = terms.slice(1).map((term, at) => lookUpPair(index, terms[at] ?? term, term).rows)
   return whole.rows >= largestOf(apart, 1)
 }
 
-/** An id or a domain is known as a whole; its pieces then need no guessing. */
+/** The pieces of an id or a domain need no guessing. */
 function dottedUnits(index: SearchIndex, { whole, parts }: Word): QueryUnit[] {
-  const own = lookUpWord(index, whole)
   const pieces = parts
     .filter((part) => !index.words.stop.has(part))
     .map((part) => lookUpWord(index, part))
     .filter(({ rows }) => rows > 0)
-  const isKnown = own.rows > 0 || pieces.length > 0 || isListingId(whole)
-  return [
-    { asked: whole, terms: weigh(ASKED, [own]), ...(!isKnown && { unknown: true }) },
-    ...pieces.map((term) => unitOf(term.written, term)),
-  ]
+  if (pieces.length === 0 && !isListingId(whole))
+    return [{ asked: whole, terms: [], unknown: true }]
+  return pieces.map((term) => unitOf(term.written, term))
 }
 
 function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[] {

@@ -9,8 +9,6 @@ export interface WordSets {
   generic: ReadonlySet<string>
   filler: ReadonlySet<string>
   aside: ReadonlySet<string>
-  spans: ReadonlySet<string>
-  spanStarts: ReadonlySet<string>
   /** Whether a word is no slip, whether or not a listing has it. */
   isEveryday(word: string): boolean
   /** Phrases that sound like a filter. */
@@ -48,8 +46,6 @@ export function createWordSets(words: SearchWords): WordSets {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    spans: new Set(words.spans),
-    spanStarts: new Set(words.span_starts),
     isEveryday: (word) => {
       everyday ??= everydayWords(words)
       return everyday.has(word)
@@ -74,12 +70,11 @@ function relatedWords(words: SearchWords): Map<string, Related[]> {
 }
 
 function everydayWords(words: SearchWords): Set<string> {
-  const { everyday, filler, aside, spans, related } = words
+  const { everyday, filler, aside, related } = words
   return new Set([
     ...everyday,
     ...filler,
     ...aside,
-    ...spans,
     ...related.flatMap(({ asked, meant }) => [...asked, ...meant]),
   ])
 }
