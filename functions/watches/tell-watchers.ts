@@ -12,7 +12,6 @@ import { readBuilt } from '../release/release.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
 import { findWatched, openEarlier } from './find-watched.ts'
 
-/** How often the log of changes is looked at (milliseconds). */
 const LOOK_EVERY_MS = 2_000
 const ROWS_AT_ONCE = 1000
 const IDS_AT_ONCE = 500

@@ -11,7 +11,6 @@ import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
 import type { Proof } from '../proofs/proof.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
-/** A proof that stays away this long ends the claim. */
 const LAPSE_AFTER_MS = 7 * 86_400_000
 /** A race for the same listing is run again this often before it is an error. */
 const MAX_TRIES = 5

@@ -4,7 +4,6 @@ import { tellSeller } from '../claims/claim-transitions.ts'
 import { hashPersonalText, isSignedByContract } from './payout-signature.ts'
 
 const RECHECK_AFTER_MS = 7 * 86_400_000
-/** Of one turn; the next goes on. */
 const MOST = 500
 
 /**

@@ -93,7 +93,6 @@ function explain(error: unknown): ProofSight {
   return missed('token_refused', showObserved(error.message), next)
 }
 
-/** The issuer could not be read: what it answered. */
 class IssuerError extends Error {
   override name = 'IssuerError'
 }

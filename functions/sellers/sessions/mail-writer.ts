@@ -45,7 +45,6 @@ ${name}, ${baseUrl}
   }
 }
 
-/** What happened to a claim, in plain words, with what to do about it. */
 function writeClaimMail({ baseUrl, name }: Site, task: ClaimMailTask): MailText {
   const dashboard = `${baseUrl}/sellers/dashboard`
   const page = `${baseUrl}/listing/${task.listing_id}`

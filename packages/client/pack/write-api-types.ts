@@ -54,10 +54,11 @@ const HEAD = `// Written by \`npm run client:types\` from the interface's own Op
 `
 
 /** `npm run client:types`: the client's types, after a change of the interface. */
-for (const { file, text } of toApiTypeFiles()) {
-  writeFileSync(file, text)
-  console.log(`wrote ${file}`)
-}
+if (import.meta.main)
+  for (const { file, text } of toApiTypeFiles()) {
+    writeFileSync(file, text)
+    console.log(`wrote ${file}`)
+  }
 
 /** The files of types, from the repository's root, and the right content of each. */
 export function toApiTypeFiles(): { file: string; text: string }[] {

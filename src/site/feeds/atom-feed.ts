@@ -2,7 +2,6 @@ import type { Compiled } from '../../compiled.ts'
 import { toXmlText } from '../frame/xml-text.ts'
 import { toHomeLists } from '../home/home-lists.ts'
 
-/** Entries in the feeds of new listings. */
 const FEED_LENGTH = 50
 
 /** The newest listings as a feed; `path` is where this form of it is served. */

@@ -21,7 +21,6 @@ interface Directory<Listing> {
   byId: ReadonlyMap<string, Listing>
 }
 
-/** How many listings a page points to as like this one. */
 const MAX_SIMILAR = 6
 
 export function toListingPage<

@@ -3,7 +3,6 @@ import { keyOf } from '../../compiled.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, type ListingRow, toListingRow } from './listing-row.ts'
 
-/** Rows on one static page of a long table. */
 const ROWS_PER_PAGE = 100
 
 /** What one static page of a kind or of a category shows. */
