@@ -71,7 +71,7 @@ export interface ChangesParameters {
 export interface LintParameters {
   /** The public https address of the service to look at. */
   url: string
-  /** Look for this protocol alone; without it all are tried until one speaks. */
+  /** This protocol alone; without it all are tried until one speaks. */
   as?: "x402" | "mpp" | "mcp" | "a2a" | "http" | undefined
 }
 
