@@ -109,8 +109,13 @@ async function measureChain(
   const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
   const asset = usdAssetOf(network, { allowTestCoins })
   const rpc = paceRpc(createRpc(url), async (ms) => void (await wait(ms)), signal)
-  const report = (tally: ChainTally, stopped: string | null) =>
-    toReport({ network, payouts, rpc }, tally, stopped)
+  const report = (tally: ChainTally, stopped: string | null): ChainReport => ({
+    network,
+    payouts: payouts.length,
+    ...tally,
+    requests: rpc.requests,
+    stopped,
+  })
   if (asset === null) return report(NOTHING, 'no coin of this chain counts as US dollars')
   const hold = async (trx?: Transaction<Tables>) => {
     if (!(await holdMeter(trx))) throw new MeterStopped('another process took over')
@@ -133,7 +138,8 @@ async function measureChain(
       }),
   }
   try {
-    const done = report(await measureFamily(work), null)
+    const read = network.startsWith('solana:') ? measureSolana : measureEvm
+    const done = report(await read(work), null)
     log.info('meter.read', { network, payments: done.payments, requests: done.requests })
     return done
   } catch (error) {
@@ -146,18 +152,6 @@ async function measureChain(
 }
 
 const NOTHING: ChainTally = { payments: 0, read: 0 }
-
-function measureFamily(work: ChainWork): Promise<ChainTally> {
-  return work.network.startsWith('solana:') ? measureSolana(work) : measureEvm(work)
-}
-
-function toReport(
-  { network, payouts, rpc }: { network: string; payouts: readonly unknown[]; rpc: PacedRpc },
-  tally: ChainTally,
-  stopped: string | null,
-): ChainReport {
-  return { network, payouts: payouts.length, ...tally, requests: rpc.requests, stopped }
-}
 
 interface PacedRpc extends JsonRpc {
   /** Requests made so far. */

@@ -41,6 +41,8 @@ export type TrustVerdict =
       evidence: 'verified_non_wash_payments'
       score: number
       sample: 'low' | null
+      /** Listings on its payout, at least 1. */
+      sharers: number
       measured: Measured
     }
 
@@ -70,6 +72,7 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
     evidence: 'verified_non_wash_payments',
     score,
     sample: isSmallSample(measured) ? 'low' : null,
+    sharers: sharing,
     measured,
   }
 }

@@ -106,19 +106,9 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
-  const { volume_usd_30d, top_buyer_share_30d, last_settlement_at, shared_payout, raw, paid_by } =
-    trust.measured
-  const extras = {
-    volume_usd_30d,
-    top_buyer_share_30d,
-    last_settlement_at,
-    shared_payout,
-    method: TRUST_METHOD,
-    source,
-    ...(paid_by !== undefined && { paid_by }),
-    ...(raw !== undefined && { raw }),
-  } as const
-  return { ...summary, ...extras }
+  // What is the evidence's own: its source is the attribution here, and days stand apart.
+  const { as_of, days, source: _, watch, ...measured } = trust.measured
+  return { ...summary, ...measured, method: TRUST_METHOD, source }
 }
 
 /**

@@ -1,14 +1,6 @@
 import type { ScorePart } from '../../compiled.ts'
 import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
-import {
-  pointsOf,
-  scoreTrust,
-  type TrustInput,
-  type TrustVerdict,
-} from '../../domain/trust/trust.ts'
-
-/** More listings on one payout than this are not told apart. */
-const MAX_SHARERS = 200
+import { pointsOf, type TrustInput, type TrustVerdict } from '../../domain/trust/trust.ts'
 
 /** Why a score is what it is; empty without one. */
 export function toScoreParts(trust: TrustVerdict): ScorePart[] {
@@ -43,19 +35,16 @@ function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
 
 type Scored = Extract<TrustVerdict, { evidence: 'verified_non_wash_payments' }>
 
-/** How many share the payout is not kept beside a score: the score itself says it. */
-function toInput({ measured, score }: Scored): TrustInput {
+function toInput({ measured, sharers }: Scored): TrustInput {
   const last = Date.parse(measured.last_settlement_at ?? measured.as_of)
-  const input = {
+  return {
     buyers: measured.verified_buyers_30d,
     settlements: measured.settlements_30d,
     volumeUsd: measured.volume_usd_30d,
     topBuyerShare: measured.top_buyer_share_30d,
     daysSinceLast: Math.max(0, (Date.parse(measured.as_of) - last) / 86_400_000),
+    sharers,
   }
-  let sharers = measured.shared_payout ? 2 : 1
-  while (sharers < MAX_SHARERS && scoreTrust({ ...input, sharers }) > score) sharers += 1
-  return { ...input, sharers }
 }
 
 function roundTo(points: number): number {
