@@ -14,8 +14,15 @@ import { startScript } from './relay/contenders.ts'
  * `npm run soak -- [--minutes 60] [--rate 300]`: one server under a steady mixture of requests, calls
  * through the relay and clicks included, while releases are swapped. Prints its memory each minute,
  * how it grows after the first quarter of the time, and every answer that should not have been.
+ *
+ * V8 lets its heap grow to some times what is alive, collects, and keeps the pages for the next time:
+ * the process is as large as the highest of these waves, which a later one may exceed. What a leak
+ * would raise is the foot of the waves: the least that the heap held in three minutes.
  */
 const SWAP_EVERY_MS = 10_000
+const SAMPLE_EVERY_MS = 10_000
+/** Samples among which one is short after a collection. */
+const A_WAVE = 18
 const TICK_MS = 20
 const { values } = parseArgs({
   options: {
@@ -36,6 +43,7 @@ const env = {
   STATE_DIR: join(temp, 'state'),
   BASE_URL: `http://127.0.0.1:${await findFreePort()}`,
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+  METRICS_TOKEN: 'soak-soak-soak-soak',
 }
 const releases = await buildTwo()
 const server = await startServer()
@@ -67,9 +75,14 @@ interface Asked {
 
 const wrong = new Map<string, number>()
 const latencies: number[] = []
-const samples: { at: number; mebibytes: number }[] = []
+interface Sample {
+  at: number
+  mebibytes: number
+}
+const samples: (Sample & { heap: number; external: number })[] = []
 const started = performance.now()
-const [sampler, swapper] = [setInterval(sample, 60_000 / 6), setInterval(swap, SWAP_EVERY_MS)]
+const sampler = setInterval(() => void sample(), SAMPLE_EVERY_MS)
+const swapper = setInterval(swap, SWAP_EVERY_MS)
 let [sent, answered, swaps] = [0, 0, 0]
 await askSteadily()
 for (const timer of [sampler, swapper]) clearInterval(timer)
@@ -171,14 +184,26 @@ function swap(): void {
   switchTo(outDir, releases[swaps % releases.length] ?? '')
 }
 
-function sample(): void {
-  const [, kibibytes] =
-    /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? []
+async function sample(): Promise<void> {
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
   const at = (performance.now() - started) / 60_000
-  samples.push({ at, mebibytes: Number(kibibytes) / 1024 })
+  const headers = { authorization: `Bearer ${env.METRICS_TOKEN}` }
+  const { body } = await pool.request({ path: '/metrics', method: 'GET', headers })
+  const figures = await body.text()
+  const inMebibytes = (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)`, 'm').exec(figures)?.[1]) / 2 ** 20
+  samples.push({
+    at,
+    mebibytes: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
+    heap: inMebibytes('nodejs_heap_size_used_bytes'),
+    external: inMebibytes('nodejs_external_memory_bytes'),
+  })
+  const last = samples.slice(-A_WAVE)
+  const [{ mebibytes, external } = { mebibytes: 0, external: 0 }] = last.slice(-1)
+  const heaps = last.map(({ heap }) => heap)
   if (samples.length % 6 === 0)
     console.log(
-      `${at.toFixed(0)} min  ${samples.at(-1)?.mebibytes.toFixed(0)} MiB  ${answered} answers`,
+      `${at.toFixed(0)} min  ${mebibytes.toFixed(0)} MiB: heap ${Math.min(...heaps).toFixed(0)} to ${Math.max(...heaps).toFixed(0)} in three minutes, beside it ${external.toFixed(0)}  ${answered} answers`,
     )
 }
 
@@ -192,13 +217,20 @@ function report(): void {
   console.log(
     `memory grows by ${slopeOf(settled).toFixed(2)} MiB a minute (${settled.length} samples)`,
   )
+  const feet = settled.flatMap(({ at }, n) => {
+    const wave = settled.slice(n, n + A_WAVE).map(({ heap }) => heap)
+    return wave.length < A_WAVE || n % A_WAVE > 0 ? [] : [{ at, mebibytes: Math.min(...wave) }]
+  })
+  console.log(
+    `what the heap holds after a collection grows by ${slopeOf(feet).toFixed(2)} MiB a minute (${feet.length} waves)`,
+  )
   for (const [what, times] of wrong) console.log(`${times} × ${what}`)
   if (wrong.size === 0) console.log('no answer was wrong')
   else process.exitCode = 1
 }
 
 /** Least squares. */
-function slopeOf(points: readonly { at: number; mebibytes: number }[]): number {
+function slopeOf(points: readonly Sample[]): number {
   const mean = (values: number[]) => values.reduce((a, b) => a + b, 0) / Math.max(1, values.length)
   const [x, y] = [mean(points.map(({ at }) => at)), mean(points.map((point) => point.mebibytes))]
   const above = mean(points.map(({ at, mebibytes }) => (at - x) * (mebibytes - y)))
