@@ -73,29 +73,20 @@ function collect(reports: readonly (() => void)[], log: Log): void {
 
 type Group = Omit<UsageDayTable, 'listing_id' | 'uses'>
 
-/**
- * Uses of each listing, apart for each day, kind and source: a search adds twenty to one group, so
- * that what they share is looked up once.
- */
+/** Uses of each listing, apart for each day, kind and source. */
 function createCounts() {
-  const groups = new Map<string, { group: Group; uses: Map<string, number> }>()
-  let size = 0
+  const rows = new Map<string, UsageDayTable>()
   return {
     add(group: Group, listingIds: readonly string[], times = 1): void {
-      const key = `${group.kind} ${group.src} ${group.day}`
-      const uses = groups.get(key)?.uses ?? new Map<string, number>()
-      if (!groups.has(key)) groups.set(key, { group, uses })
-      for (const id of listingIds) {
-        const known = uses.get(id)
-        if (known === undefined && size === MAX_COUNTS) continue
-        if (known === undefined) size += 1
-        uses.set(id, (known ?? 0) + times)
+      const suffix = ` ${group.kind} ${group.day} ${group.src}`
+      for (const listing_id of listingIds) {
+        const row = rows.get(listing_id + suffix)
+        if (row !== undefined) row.uses += times
+        else if (rows.size < MAX_COUNTS)
+          rows.set(listing_id + suffix, { ...group, listing_id, uses: times })
       }
     },
-    rows: (): UsageDayTable[] =>
-      [...groups.values()].flatMap(({ group, uses }) =>
-        [...uses].map(([listing_id, count]) => ({ ...group, listing_id, uses: count })),
-      ),
+    rows: () => [...rows.values()],
   }
 }
 

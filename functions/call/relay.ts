@@ -5,7 +5,7 @@ import type { Usage } from '../analytics/usage.ts'
 import { sendResponse } from '../http/send-response.ts'
 import { isMalformed } from '../http/turns.ts'
 import { createBudget } from '../limits/budget.ts'
-import { clientKey } from '../limits/client-key.ts'
+import { nodeClientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
 import { currentRequestId } from '../ports/log.ts'
@@ -126,8 +126,7 @@ function createAdmission(
     res: ServerResponse,
     listingId: string,
   ): Promise<{ client: string; place: Place } | Response | null> => {
-    const forwarded = req.headers['x-forwarded-for']
-    const client = clientKey(req.socket.remoteAddress, String(forwarded ?? ''), config.TRUST_PROXY)
+    const client = nodeClientOf(req, config)
     const limited = refusalOf(await rates.take('call', client), problem)
     if (limited !== null) {
       tell('rate-limited')

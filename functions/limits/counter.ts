@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { RateLimitName } from '../ports/config.ts'
 
 /**
@@ -74,8 +75,5 @@ function dropEnded(windows: Map<string, Window>, at: number): void {
 }
 
 function sharedBucketOf(key: string): string {
-  let hash = 0
-  for (let index = 0; index < key.length; index += 1)
-    hash = (Math.imul(hash, 31) + key.charCodeAt(index)) >>> 0
-  return `shared ${hash % SHARED_BUCKETS}`
+  return `shared ${Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS}`
 }

@@ -82,49 +82,45 @@ async function readHeld(
   max: number,
 ): Promise<{ text: string; held: Holding } | Fault> {
   const client = clientOf(req, parts.config)
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<Fault>()
+  const { promise: read, resolve: end } = Promise.withResolvers<Buffer | Fault>()
   const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
   const size = Math.min(PIECE, length)
-  const reading = parts.bodies.take(client, { size, giveWay: () => stop(toFull('process')) })
+  const reading = parts.bodies.take(client, { size, giveWay: () => end(toFull('process')) })
   if (typeof reading === 'string') return toFull(reading)
-  const timer = setTimeout(() => stop(LATE), READ_MS)
-  const bytes = await readPieces(req, max, reading, stopped).catch(() => BROKEN)
+  const timer = setTimeout(() => end(LATE), READ_MS)
+  readPieces(req, max, reading, end)
+  const bytes = await read
   clearTimeout(timer)
   reading.release()
-  if ('fault' in bytes) return bytes
+  if ('fault' in bytes) {
+    req.runtime?.node?.req?.removeAllListeners('data').pause()
+    return bytes
+  }
   // What is read is worked on: it gives way to nobody any more.
   const held = parts.bodies.take(client, { size: bytes.length })
   return typeof held === 'string' ? toFull(held) : { text: bytes.toString('utf8'), held }
 }
 
 /** Node's own stream: one of the web around it costs as much as the rest of the reading. */
-async function readPieces(
+function readPieces(
   { runtime }: DoorRequest,
   max: number,
   reading: Holding,
-  stopped: Promise<Fault>,
-): Promise<Buffer | Fault> {
+  end: (read: Buffer | Fault) => void,
+): void {
   const body = runtime?.node?.req
-  if (body === undefined) return Buffer.alloc(0)
+  if (body === undefined || body.destroyed) return void end(BROKEN)
   const pieces: Buffer[] = []
   let size = 0
-  const { promise: ended, resolve, reject } = Promise.withResolvers<Buffer | Fault>()
-  const take = (piece: Buffer) => {
+  body.on('data', (piece: Buffer) => {
     size += piece.length
     const full = size > max ? null : reading.grow(piece.length)
-    if (size > max) resolve(toTooLarge(max))
-    else if (full !== null) resolve(toFull(full))
+    if (size > max) end(toTooLarge(max))
+    else if (full !== null) end(toFull(full))
     else pieces.push(piece)
-  }
-  const breakOff = () => reject(new Error('closed'))
-  body.on('data', take)
-  body.once('end', () => resolve(Buffer.concat(pieces)))
-  body.once('close', breakOff)
-  if (body.destroyed) breakOff()
-  const read = await Promise.race([ended, stopped])
-  body.off('data', take).off('close', breakOff)
-  if ('fault' in read) body.pause()
-  return read
+  })
+  body.once('end', () => end(Buffer.concat(pieces)))
+  body.once('close', () => end(BROKEN))
 }
 
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
