@@ -61,17 +61,16 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
     recordChanges(outDir, there, new Date())
     return console.log(`release ${name} is current`)
   }
+  const onStage = createStageLog()
   const start = performance.now()
-  const readSound = () => {
-    const { content, faults } = readOnce()
-    for (const fault of faults) console.log(formatFault(fault, contentDir))
-    if (content !== null) return content
+  const { content, faults, counts } = readOnce()
+  for (const fault of faults) console.log(formatFault(fault, contentDir))
+  if (content === null)
     throw new OperatorError(
       'The content has errors, so nothing was built; the release before keeps serving.',
     )
-  }
-  const onStage = createStageLog()
-  await buildRelease({ name, read: readSound, outDir, baseUrl, allowPrivate, ledger, onStage })
+  onStage(`read ${counts.listings} listings`, performance.now() - start)
+  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, ledger, onStage })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,

@@ -40,8 +40,8 @@ export interface Carrying {
 }
 
 /**
- * Links what the release before publishes into a new one, in a thread of its own, while the content
- * is still being read: most files of most releases are those of the one before. None is read: with
+ * Links what the release before publishes into a new one, in a thread of its own, while views
+ * of the content are made: most files of most releases are those of the one before. None is read: with
  * 15,000 listings a cold disk took a minute for it. A file that was written to since its release was
  * published is not linked; one that the disk changed is found by the server that reads it. Where a
  * release is kept no longer, its folder is taken over, most of whose files are the same links.

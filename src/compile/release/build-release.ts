@@ -34,8 +34,7 @@ import { writeStatic } from './write-static.ts'
 export interface BuildOptions {
   /** Name of the release, by its inputs (`nameRelease`). */
   name: string
-  /** @throws OperatorError where nothing can be built from it */
-  read: () => Content
+  content: Content
   outDir: string
   baseUrl: string
   allowPrivate: PrivateTargets
@@ -59,15 +58,12 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   // One of the same name was looked at to the last byte, and is damaged: nothing of it is used.
   const isUsable = current !== null && !isNamed(current, name)
   const before = isUsable ? join(outDir, 'releases', current) : null
-  const read = () => timed('read', options.read)
-  // Without anything to carry over meanwhile, no release begins before the content is sound.
-  const early = before === null ? read() : null
   const work = createWorkDir(outDir, name)
   const [to, spare] = [join(work, 'public'), sparePath(outDir)]
   const carried = carryOver({ from: before, spare, to, compression: COMPRESSION })
   try {
     const context = { ...options, cacheDir: join(outDir, 'cache'), carried, timed }
-    const files = await makeRelease(work, early ?? read(), context)
+    const files = await makeRelease(work, context)
     timed('publish', () => publishRelease(outDir, name, work), files)
   } catch (error) {
     // The thread may still be linking into it.
@@ -77,7 +73,7 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
   }
 }
 
-interface Context extends Omit<BuildOptions, 'read'> {
+interface Context extends BuildOptions {
   /** Folder of what builds leave to later ones. */
   cacheDir: string
   /** Files of the release before that are linked into this one, sound to the last byte. */
@@ -86,8 +82,8 @@ interface Context extends Omit<BuildOptions, 'read'> {
 }
 
 /** @returns how many files it has */
-async function makeRelease(work: string, content: Content, context: Context): Promise<number> {
-  const { name, baseUrl, allowPrivate, ledger, cacheDir, carried, timed } = context
+async function makeRelease(work: string, context: Context): Promise<number> {
+  const { name, content, baseUrl, allowPrivate, ledger, cacheDir, carried, timed } = context
   const bundle = preparePageBundle(cacheDir, baseUrl)
   // Told by who waits for it.
   bundle.catch(() => undefined)
@@ -142,9 +138,7 @@ function beginIndexes(
  * What the functions need, for the development server: it renders pages itself, from `compiledDir`,
  * each time one is asked for. Nothing is compressed: there is no distance to travel.
  */
-export function buildWithoutPages(
-  options: Omit<BuildOptions, 'read'> & { content: Content; compiledDir: string },
-): void {
+export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
   const { name, content, baseUrl, allowPrivate, ledger, compiledDir } = options
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
