@@ -98,28 +98,31 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
 }
 
 /**
- * Of a listing's rows that answer about as well, one whose name says nothing but what was asked changes
- * places with the best: who queries a database wants `execute_sql` of it, not `explain_query`.
+ * Of a listing's rows that answer about as well, the one whose name says most of what was asked, and
+ * nothing else, changes places with the best: who queries a database wants `execute_sql` of it, not
+ * `explain_query`, and who creates an event `create_event`, not `get_event`.
  */
 function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]): RankedRow[] {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
   const asked = new Set(meant.map(stemWord))
-  const isSaid = (name: string) => {
+  const countSaid = (row: number) => {
+    const { name = '' } = readStored(index, row).operation
     const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
-    return words.length > 0 && words.every((word) => asked.has(stemWord(word)))
+    return words.every((word) => asked.has(stemWord(word))) ? words.length : 0
   }
   const ordered = [...rows]
   const byListing = Map.groupBy(rows, ({ row }) => listingOf(index, row))
   for (const own of [...byListing.values()].slice(0, FIRST_PLACES)) {
     const [best] = own
-    const least = (best?.relevance ?? 0) / 2
-    const named = own.slice(0, COMPARED).find(({ row, relevance }) => {
-      const { name } = relevance < least ? {} : readStored(index, row).operation
-      return name !== undefined && isSaid(name)
-    })
-    if (best === undefined || named === undefined) continue
-    ordered[rows.indexOf(named)] = best
-    ordered[rows.indexOf(best)] = named
+    if (best === undefined) continue
+    const [named] = own
+      .slice(0, COMPARED)
+      .filter(({ relevance }) => relevance >= best.relevance / 2)
+      .map((row) => ({ row, said: countSaid(row.row) }))
+      .sort((a, b) => b.said - a.said)
+    if (named === undefined || named.said === 0) continue
+    ordered[rows.indexOf(named.row)] = best
+    ordered[rows.indexOf(best)] = named.row
   }
   return ordered
 }

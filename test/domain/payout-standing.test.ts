@@ -47,6 +47,15 @@ describe('a payout', () => {
     expect(standings.get('x402.thief')).toEqual({ ...owning(), contested: [SHOUTED] })
   })
 
+  test('that a seed publishes stays the seed’s, whoever publishes it too, until somebody proves it', () => {
+    const seed = shop({ published: [ONE], isSeed: true })
+    const standings = judgePayouts([seed, thief({ published: [SHOUTED, TWO] })])
+    expect(standings.get('x402.shop')).toEqual({ ...owning(ONE), seeded: [ONE] })
+    expect(standings.get('x402.thief')).toEqual({ ...owning(TWO), contested: [SHOUTED] })
+    const proved = judgePayouts([seed, thief({ published: [ONE], proven: [ONE] })])
+    expect(proved.get('x402.shop')).toEqual({ ...owning(), contested: [ONE], seeded: [] })
+  })
+
   test('that one of them proved counts for its domain alone', () => {
     const standings = judgePayouts([
       shop({ published: [ONE], proven: [ONE] }),

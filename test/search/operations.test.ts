@@ -37,6 +37,9 @@ describe('what to call for a task', () => {
     ['scrape a web page', /scrap/],
     ['weather forecast', /forecast/],
     ['send an email', /send|mail/],
+    ['create a calendar event', /create/],
+    ['create a github issue', /create|write/],
+    ['delete a calendar event', /delete/],
     ['price of a token', /token|price/],
     ['translate a text', /translate/],
   ])('%s', (q, url) => {

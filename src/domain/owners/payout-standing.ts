@@ -33,7 +33,7 @@ export const NO_PAYOUTS: PayoutStanding = { counts: [], owned: [], contested: []
 
 /**
  * Which payouts count for which listing. Trust follows payouts, and anybody can write down somebody
- * else's, so of listings on different domains none owns one until one proves it.
+ * else's, so of listings on different domains none owns one until one proves it, or is a seed.
  *
  * What only a 402 named is worth a relayed payment and no more: it ties, contests and divides nothing.
  * A seller who names a stranger's payout there sends the stranger his callers' money, and harms nobody.
@@ -74,13 +74,14 @@ interface Tie {
   id: string
   owner: string
   isProven: boolean
+  isSeed: boolean
 }
 
-function toTies({ id, owner, published, proven }: PayoutFacts): Tie[] {
+function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts): Tie[] {
   const isProven = new Set(proven.map(normalizePayout))
   return distinct([...proven, ...published]).map((payout) => {
     const key = normalizePayout(payout)
-    return { key, payout, id, owner, isProven: isProven.has(key) }
+    return { key, payout, id, owner, isProven: isProven.has(key), isSeed }
   })
 }
 
@@ -92,11 +93,17 @@ function distinct(payouts: readonly string[]): string[] {
   })
 }
 
-/** Ids of the listings a payout is owned by: those on the domains that proved it, else on the only domain that published it. */
+/**
+ * Ids of the listings a payout is owned by: those on the domains that proved it, else the seed's, since
+ * editors found it on that operator's own site, else those on the only domain that published it.
+ */
 function findOwners(tied: readonly Tie[]): Set<string> {
+  const ownersOf = (ties: readonly Tie[]) => new Set(ties.map(({ owner }) => owner))
   // Two owners that both signed with the wallet are both its holders.
-  const provers = new Set(tied.filter(({ isProven }) => isProven).map(({ owner }) => owner))
-  const publishers = new Set(tied.map(({ owner }) => owner))
-  const owners = provers.size > 0 ? provers : publishers.size === 1 ? publishers : new Set()
+  const provers = ownersOf(tied.filter(({ isProven }) => isProven))
+  const seeds = ownersOf(tied.filter(({ isSeed }) => isSeed))
+  const publishers = ownersOf(tied)
+  const owners = [provers, seeds, publishers].find(({ size }) => size > 0)
+  if (owners === undefined || (owners === publishers && publishers.size > 1)) return new Set()
   return new Set(tied.filter(({ owner }) => owners.has(owner)).map(({ id }) => id))
 }
