@@ -46,14 +46,16 @@ function ask(worker: Worker, svg: string): Promise<Uint8Array> {
     () => reject(new Error(`the drawing took more than ${MOST_TIME} ms`)),
     MOST_TIME,
   )
+  const onExit = (code: number) => reject(new Error(`the drawing thread ended with ${code}`))
   worker.once('message', resolve)
   worker.once('error', reject)
-  worker.once('exit', (code) => reject(new Error(`the drawing thread ended with ${code}`)))
+  worker.once('exit', onExit)
   worker.ref()
   worker.postMessage(svg)
   return promise.finally(() => {
     clearTimeout(timer)
-    worker.removeAllListeners()
+    // Not all of them: the worker's own listeners keep its port open.
+    worker.off('message', resolve).off('error', reject).off('exit', onExit)
     worker.unref()
   })
 }
