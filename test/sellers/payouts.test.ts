@@ -33,7 +33,9 @@ function toBase58(bytes: Uint8Array): string {
   let value = BigInt(`0x${bytesToHex(bytes)}`)
   let text = ''
   for (; value > 0n; value /= 58n) text = (ALPHABET[Number(value % 58n)] ?? '') + text
-  return text
+  // Each zero byte in front is a digit of its own.
+  const zeros = bytes.findIndex((byte) => byte !== 0)
+  return '1'.repeat(zeros) + text
 }
 
 describe('whose signature it is', () => {
