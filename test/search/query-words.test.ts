@@ -38,6 +38,11 @@ const find = (q: string) => findIn(index, q)
 const termsOf = (q: string) =>
   planQuery(index, q).terms.map(({ written, weight }) => `${written} ${weight}`)
 
+test('a word with a number behind it that no listing has is the word', () => {
+  expect(find('weather4').ids).toHaveLength(find('weather').ids.length)
+  expect(find('nothing4').ids).toEqual([])
+})
+
 describe('a word that listings use in the place of one asked for', () => {
   test('is searched for beside it, and counts less', () => {
     expect(termsOf('rain')).toEqual(['rain 1', 'weather 0.3', 'forecast 0.3'])

@@ -31,6 +31,8 @@ const RARE_ROWS = 2
 const LONG_ENOUGH = 6
 /** What such a word is taken for, too, must be this frequent. */
 const FREQUENT_ROWS = 20
+/** `gpt4` is also looked for as `gpt`. */
+const NUMBERED = /^([a-z]{2,})\d+$/
 
 const { asked: ASKED, part: PART } = TERM_WEIGHTS
 
@@ -110,7 +112,9 @@ function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[]
   if (right !== null)
     return [{ asked: word, term: right, terms: weigh(ASKED, [...found, right]), repaired: right }]
   if (found.length > 0) return [{ asked: word, terms: weigh(ASKED, found) }]
-  return [{ ...unitOf(word, term), unknown: true }]
+  const [, letters] = NUMBERED.exec(word) ?? []
+  const bare = letters === undefined ? term : lookUpWord(index, letters)
+  return [{ ...unitOf(word, bare), ...(bare.rows === 0 && { term, unknown: true }) }]
 }
 
 /** A known word is never given up; a rare one that may be a slip is only joined by the other. */
