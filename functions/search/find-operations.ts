@@ -59,7 +59,8 @@ export function createFindOperations({
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
     const once = new Map([...fitting, ...organic.rows].map((row) => [row.row, row]))
-    const rows = spread(index, putNamedFirst(index, query.q ?? '', [...once.values()]))
+    const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
+    const rows = spread(putNamedFirst(index, query.q ?? '', found, end))
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,
@@ -101,8 +102,15 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
  * Of a listing's rows that answer about as well, the one whose name says most of what was asked, and
  * nothing else, changes places with the best: who queries a database wants `execute_sql` of it, not
  * `explain_query`, and who creates an event `create_event`, not `get_event`.
+ *
+ * @param end how many rows are shown
  */
-function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]): RankedRow[] {
+function putNamedFirst(
+  index: SearchIndex,
+  q: string,
+  rows: readonly FoundRow[],
+  end: number,
+): FoundRow[] {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
   const asked = new Set(meant.map(stemWord))
   const countSaid = (row: number) => {
@@ -111,13 +119,14 @@ function putNamedFirst(index: SearchIndex, q: string, rows: readonly RankedRow[]
     return words.every((word) => asked.has(stemWord(word))) ? words.length : 0
   }
   const ordered = [...rows]
-  const byListing = Map.groupBy(rows, ({ row }) => listingOf(index, row))
-  for (const own of [...byListing.values()].slice(0, FIRST_PLACES)) {
+  const byListing = Map.groupBy(rows, ({ listing }) => listing)
+  for (const own of [...byListing.values()].slice(0, Math.min(FIRST_PLACES, end))) {
     const [best] = own
     if (best === undefined) continue
-    const [named] = own
-      .slice(0, COMPARED)
-      .filter(({ relevance }) => relevance >= best.relevance / 2)
+    const close = own.slice(0, COMPARED).filter(({ relevance }) => relevance >= best.relevance / 2)
+    // Reading names costs as much as the search: only where there is a choice.
+    if (close.length === 1) continue
+    const [named] = close
       .map((row) => ({ row, said: countSaid(row.row) }))
       .sort((a, b) => b.said - a.said)
     if (named === undefined || named.said === 0) continue
@@ -131,18 +140,22 @@ function wordsOf(text: string): string[] {
   return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
 }
 
+interface FoundRow extends RankedRow {
+  /** Id of the listing it is of. */
+  listing: string
+}
+
 function listingOf(index: SearchIndex, row: number): string {
   return readId(index, 'organic', row).split('~', 1)[0] ?? ''
 }
 
 /** The rows in their order, but that no listing fills the first places alone. */
-function spread(index: SearchIndex, rows: readonly RankedRow[]): RankedRow[] {
+function spread(rows: readonly FoundRow[]): FoundRow[] {
   const counts = new Map<string, number>()
-  const [first, later]: [RankedRow[], RankedRow[]] = [[], []]
+  const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
   for (const row of rows) {
-    const listing = listingOf(index, row.row)
-    const count = (counts.get(listing) ?? 0) + 1
-    counts.set(listing, count)
+    const count = (counts.get(row.listing) ?? 0) + 1
+    counts.set(row.listing, count)
     const isFirst = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
     if (isFirst) first.push(row)
     else later.push(row)

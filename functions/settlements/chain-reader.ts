@@ -51,8 +51,8 @@ export async function readParsed(
 }
 
 /**
- * Does a Solana transaction prove the claimed payment? The caller sent it partly signed, and whoever
- * pays the fee adds a signature and nothing else: so the payer's signature ties it to this very call.
+ * Does a Solana transaction prove the claimed payment? The caller sent it partly signed, and the one
+ * who pays the fee adds a signature and nothing else: so the payer's signature ties it to this call.
  * Only finalised transactions are seen, so there are no confirmations to count.
  *
  * Known limit: money that comes back to a payer is not traced here; `round_trip` and

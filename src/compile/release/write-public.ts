@@ -177,12 +177,14 @@ function toFile(pathname: string, type: string): string {
 async function drawCards({ categories, texts }: CompiledSite): Promise<Map<string, Uint8Array>> {
   const drawer = createDrawer()
   try {
-    const drawn = toPageCards(categories.categories, texts).map(async ({ path, card }) => {
+    const drawn = new Map<string, Uint8Array>()
+    // One after another, as the drawer works: the first that fails ends the build.
+    for (const { path, card } of toPageCards(categories.categories, texts)) {
       const svg = renderCardSvg(card)
       const file = join(KEPT, `${toDrawingKey(svg)}.png`)
-      return [path.slice(1), readKept(file) ?? keep(file, await drawer.draw(svg))] as const
-    })
-    return new Map(await Promise.all(drawn))
+      drawn.set(path.slice(1), readKept(file) ?? keep(file, await drawer.draw(svg)))
+    }
+    return drawn
   } finally {
     drawer.rest()
   }

@@ -158,7 +158,7 @@ function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigin
 const SIGNATURE_BYTES = 64
 
 /**
- * Whether a wallet's signature of a transaction stands in another, base64, which is partly signed. A
+ * Whether another transaction, partly signed and in base64, has the wallet's signature of this one. A
  * signature fits one message alone, so both are then the same.
  */
 export function hasSignatureOf(
@@ -170,7 +170,7 @@ export function hasSignatureOf(
   const place = accountKeys.findIndex(({ pubkey }) => pubkey === wallet)
   const signature = decodeBase58(found.transaction.signatures[place] ?? '', SIGNATURE_BYTES)
   const bytes = atob(authorised)
-  // A count of less than 128 stands in one byte before the signatures; no packet holds more.
+  // One byte before the signatures counts them: no packet holds as many as 128.
   const start = 1 + place * SIGNATURE_BYTES
   return (
     signature !== null &&
