@@ -61,10 +61,7 @@ export interface CompareContext {
   demand: ReadonlyMap<string, Demand>
 }
 
-/**
- * Ids that no listing has are left out here; `check` reports them. A first-party listing is shown
- * apart and never ranked, wherever the file names it.
- */
+/** Unknown ids are left out; `check` reports them. First-party listings stand apart, unranked. */
 export function toCompareView(
   slug: string,
   facts: CompareFacts,

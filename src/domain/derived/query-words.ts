@@ -38,10 +38,7 @@ export type ForeignWords = v.InferOutput<typeof ForeignWordsSchema>
 
 export const NO_FOREIGN_WORDS: ForeignWords = { languages: [], stop: {}, words: {} }
 
-/**
- * `content/tables/search-words.yaml`: words the search treats differently from others. They choose
- * which terms are searched for; how terms are scored is the formula's (`search-rank.ts`).
- */
+/** `content/tables/search-words.yaml` chooses the terms; `search-rank.ts` says how they score. */
 const MAX_RELATED = 6
 const WORD = /^[a-z0-9]+$/
 

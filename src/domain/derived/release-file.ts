@@ -37,10 +37,7 @@ export const ReleaseFileSchema = v.strictObject({
   page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),
   /** What made the compressed copies: another making gives other bytes. */
   compression: v.string(),
-  /**
-   * What the functions read, by path; `data/files.ndjson` describes `public/`, and the search index
-   * proves itself.
-   */
+  /** What the functions read, by path; `data/files.ndjson` describes what lies in `public/`. */
   files: v.record(v.string(), PublishedFileSchema),
 })
 export type ReleaseFile = v.InferOutput<typeof ReleaseFileSchema>

@@ -96,10 +96,7 @@ export const SiteTextsSchema = v.strictObject({
   ranking: line,
   attribution: v.optional(v.array(line), []),
   notes: v.optional(v.array(line), []),
-  /**
-   * Where the repository lets anybody edit a file and propose the change, `{file}` for its path:
-   * the way to correct a listing. Without it pages name the file and link nowhere.
-   */
+  /** Where anybody may propose a change, `{file}` for the path; else pages only name the file. */
   edit: v.optional(
     textLike(
       /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
@@ -109,10 +106,7 @@ export const SiteTextsSchema = v.strictObject({
   /** Stands on top of every page: that this copy is a demonstration, or down for a while. */
   banner: v.optional(line),
   disclosure: line,
-  /**
-   * `/.well-known/security.txt` (RFC 9116): where to report a weakness, and until when it is true.
-   * RFC 2142 names the mailbox; `{host}` is the host of `BASE_URL`.
-   */
+  /** `security.txt` (RFC 9116). RFC 2142 names the mailbox; `{host}` is the host of `BASE_URL`. */
   security: v.optional(
     v.strictObject({
       contact: textLike(/^(?:https:\/\/|mailto:)\S+$/, 'expected an https or mailto address'),

@@ -43,10 +43,7 @@ export interface TierFacts {
   trust: TrustVerdict
 }
 
-/**
- * spec: Tiers. Live-Tested is earned but is no tier. Each tier not earned stands
- * in `not_yet` with its first unmet reason.
- */
+/** spec: Tiers. Live-Tested is no tier. `not_yet` has the first unmet reason of each tier. */
 export function earnTiers(facts: TierFacts): EarnedTiers {
   const unmet: Record<TierId, string | null> = {
     verified: facts.isClaimed ? null : TIER_REASONS.unclaimed,
@@ -110,10 +107,7 @@ export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
 
 const HOUR_MS = 3_600_000
 
-/**
- * The earned Live-Tested badge: the last three probes, over at least 24 hours, all spoke the
- * protocol. One that is `unknown` was our own failure: it earns nothing and costs nothing.
- */
+/** The last three probes, over 24 hours, all spoke. `unknown` was our failure: it is left out. */
 export function isLiveTested(probes: readonly Probe[]): boolean {
   const times = probes
     .filter(({ outcome }) => outcome !== 'unknown')

@@ -42,10 +42,7 @@ export function toOwnEntries(baseUrl: string, site: SiteNames, topics: readonly 
   ]
 }
 
-/**
- * A listing as an entry whose `url` or `data` is a document of the very `type` it names, with terms
- * of a namespace that its context binds.
- */
+/** Its `url` or `data` is a document of the very `type` it names; its context binds our terms. */
 export function toArdEntry(view: ListingView, baseUrl: string) {
   const type = typeOf(view)
   const entry = {

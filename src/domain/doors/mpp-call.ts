@@ -27,10 +27,7 @@ const CredentialSchema = v.looseObject({
   payload: v.looseObject({}),
 })
 
-/**
- * The `Payment` challenges of a 402 as MPP's MCP binding has them, their requests decoded; null
- * where there are none.
- */
+/** The `Payment` challenges of a 402 as MPP's MCP binding has them; null where there are none. */
 export function readMppRequired(
   headers: Record<string, unknown>,
 ): { httpStatus: 402; challenges: object[] } | null {

@@ -33,10 +33,7 @@ export type RegistryRow = v.InferOutput<typeof RegistryRowSchema>
 /** A server that left, with what its file said where that is kept. */
 export type GoneServer = Gone & { facts: ListingFacts | undefined }
 
-/**
- * The listed MCP servers in the registry's shape and those that left, by name; of two with one name
- * a listed one, then the first by id.
- */
+/** Listed servers and those that left, by name; of two with one name a listed one comes first. */
 export function toRegistryRows(
   listings: readonly DerivedListing[],
   gone: readonly GoneServer[],

@@ -118,10 +118,7 @@ function optional<const Schema extends v.GenericSchema>(schema: Schema, text: st
   return v.optional(v.pipe(schema, v.description(text)))
 }
 
-/**
- * Fields of a call that are not the caller's to say: who it is and how long its message is are the
- * relay's to know, and a hop's fields are its own (RFC 9110 §7.6.1).
- */
+/** The relay knows who calls and how much is sent; a hop has its own fields (RFC 9110 §7.6.1). */
 const NOT_THE_CALLERS = new Set(
   namesIn(`
     connection content-length expect forwarded host keep-alive te trailer transfer-encoding

@@ -79,10 +79,7 @@ interface Edges {
 interface State {
   /** Places of a node: from `starts[node]` up to the next start. */
   starts: Int32Array
-  /**
-   * By place: the node at the other end, as its complement where nothing can come from there. A market
-   * fits no cache, so one list holds all that a search reads.
-   */
+  /** By place: the node at the other end, as its complement where nothing can come from there. */
   ends: Int32Array
   /** By place: that of the way back. */
   twin: Int32Array

@@ -86,10 +86,7 @@ function toNetwork(purchases: Purchases): { network: FlowNetwork; flows: OwnFlow
   return { network: edges.toNetwork(), flows }
 }
 
-/**
- * Half a share does not count. What flows beyond whole shares goes from there to those who lack least,
- * some times over.
- */
+/** Half a share does not count: what flows beyond whole shares goes to those who lack least. */
 function fillInShares(network: FlowNetwork, flows: readonly OwnFlow[]): void {
   const fill = () =>
     network.fill(SOURCE, SINK, STEPS.direct + STEPS.aSeller * VOUCHING.sellersBetween)

@@ -1,10 +1,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
 import { countNodes, findSchemaFault, resolveReference } from './schema-fault.ts'
 
-/**
- * Whether a value is what a schema describes. The validator reads schemas instead of compiling
- * them, so that nothing foreign becomes code.
- */
+/** Schemas are read by the validator and never compiled, so that nothing foreign becomes code. */
 
 /** Schema values times example values times references: what one judgement may cost. */
 const MAX_COST = 20_000_000

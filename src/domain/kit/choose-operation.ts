@@ -4,10 +4,7 @@ import type { Rail } from '../wire/vocabulary.ts'
 /** Of an operation, what says whether and where it is sold. */
 export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
 
-/**
- * Whether an operation is sold on a rail: by its own offers, or where no operation has any, by what
- * the listing says of all of them.
- */
+/** Whether an operation is sold on a rail: by its offers or, where none has any, the listing's. */
 export function sellsOn(
   rail: Rail,
   operations: readonly OperationOffers[],
@@ -28,10 +25,7 @@ export function orderByRail<Each extends OperationOffers>(
   return [...operations.filter(isOn), ...operations.filter((each) => !isOn(each))]
 }
 
-/**
- * The one a buyer most likely wants: the first that is sold on the rail, else the first that has a
- * price, else the first.
- */
+/** The first that is sold on the rail, else the first that has a price, else the first. */
 export function chooseOperation<Each extends OperationOffers>(
   operations: readonly Each[],
   rail?: Rail,

@@ -1,10 +1,7 @@
 import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 
-/**
- * Code that runs as it is pasted: `curl`, `typescript`, `python`. URLs, headers and bodies are
- * foreign text and are quoted for each language.
- */
+/** Code that runs as it is pasted: URLs, headers and bodies are foreign text, and are quoted. */
 export function toHttpSnippets(
   request: ExampleRequest,
   { rails, networks }: PaymentTerms,

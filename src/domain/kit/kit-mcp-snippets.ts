@@ -109,10 +109,7 @@ function toCommand(entry: Packaged): Started | null {
   }
 }
 
-/**
- * A client that only starts programs reaches a remote through one. Values of headers go by the
- * environment: some clients break an argument at its spaces, and other users can read arguments.
- */
+/** Header values go by the environment: some clients break arguments, and other users read them. */
 function toBridge({ url, headers }: Remote): Started {
   const passed = Object.entries(headers).map(([name, value]) => {
     const variable = `${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_HEADER`

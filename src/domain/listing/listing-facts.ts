@@ -36,10 +36,7 @@ export const VersionSchema = v.pipe(
 
 const flag = v.optional(v.boolean('expected true or false'), false)
 
-/**
- * The front matter of a listing: what people edit. Rules that need the id or the
- * tables (known categories, known sources, prefix) are the build's.
- */
+/** What people edit. Rules that need the id or the tables are the build's. */
 export function createListingFactsSchema(rules: UrlRules) {
   return v.strictObject({
     name: NameSchema,

@@ -14,10 +14,7 @@ export function isListingId(text: string): boolean {
   return text.length <= MAX_ID_LENGTH && ID_PATTERN.test(text)
 }
 
-/**
- * The prefixes a listing may carry. Paid HTTP, on either rail, is `x402`; an `http_api` whose price
- * is unknown may be either, since only its challenge would tell.
- */
+/** Paid HTTP is `x402` on either rail; an `http_api` of unknown price may have either prefix. */
 export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
   if (kind === 'http_api') return isPaid ? ['x402'] : ['api', 'x402']
   return [({ kit: 'kit', mcp_server: 'mcp', a2a_agent: 'a2a' } as const)[kind]]

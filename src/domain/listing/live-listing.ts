@@ -2,10 +2,7 @@ import * as v from 'valibot'
 import { BUY, HTTP_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import { PricingSchema } from './pricing.ts'
 
-/**
- * What the live functions know of a listing: enough to relay a call, redirect a click and judge a
- * claim, and nothing more. The build writes one for each listing into the release.
- */
+/** Enough to relay a call, redirect a click and judge a claim. The build writes one a listing. */
 export const LiveListingSchema = v.strictObject({
   id: v.string(),
   name: v.string(),

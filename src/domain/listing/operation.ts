@@ -7,10 +7,7 @@ import { EndpointTextSchema } from './listing-text.ts'
 import { NetworkSchema, PriceSchema } from './pricing.ts'
 import { findUrlFault, type UrlRules } from './target-url.ts'
 
-/**
- * One thing a buyer calls over HTTP: `http[]` of a listing's front matter, and what machines read
- * of a seller. Rules between fields are `findOperationFaults`'s.
- */
+/** What a buyer calls over HTTP. Rules between the fields are `findOperationFaults`'s. */
 const MAX_PARAMS = 60
 const MAX_OFFERS = 20
 const MAX_EXAMPLE_LENGTH = 2000

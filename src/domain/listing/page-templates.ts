@@ -26,10 +26,7 @@ export const FIXED_PAGES = [
   '/trust',
 ] as const
 
-/**
- * Everything a `GET` outside the interface may ask for, with `*` where an id stands. What is not
- * here does not exist.
- */
+/** All that a `GET` outside the interface may ask for, with `*` where an id stands. */
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
   '/propose',

@@ -154,10 +154,7 @@ export function urlSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => findUrlFault(text, rules))
 }
 
-/**
- * A URL that may also stand on this directory itself, as `{base_url}/docs`. One check, not a union:
- * a union of two strings answers "expected string" and drops what was wrong.
- */
+/** Also `{base_url}/docs`. One check: a union of two strings would drop what was wrong. */
 export function ownUrlSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => {
     if (!text.startsWith(BASE_URL_PLACEHOLDER)) return findUrlFault(text, rules)

@@ -13,10 +13,7 @@ export interface ExampleRequest {
   body?: unknown
 }
 
-/**
- * The example of an operation: every parameter with an example, and the required ones. What a
- * caller must bring and nobody can guess is a `<PLACEHOLDER>`.
- */
+/** Parameters with an example, and required ones; `<PLACEHOLDER>` for what nobody can guess. */
 export function toExampleRequest(operation: Operation, auth: Auth): ExampleRequest {
   const params = operation.params ?? []
   const sent = params.filter(

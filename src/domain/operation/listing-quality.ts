@@ -4,10 +4,7 @@ import type { Evidence } from '../trust/evidence.ts'
 import type { Kind } from '../wire/vocabulary.ts'
 import { toSurface } from './surface.ts'
 
-/**
- * What a caller misses where a listing lacks it, in the order in which people look for it. `no_guess`:
- * nothing of its operations is in `assumed`.
- */
+/** In the order in which people look for them. `no_guess`: nothing of its operations is assumed. */
 export const QUALITIES = [
   'price',
   'payout',

@@ -29,10 +29,7 @@ const ANY = { type: 'object' }
 /** Beyond this a page is no help; what people wrote comes first. */
 const MAX_OPERATIONS = 200
 
-/**
- * What people wrote wins over what a machine read, field by field; operations that only a machine
- * saw come behind, where they stand on the listing's own origin.
- */
+/** What people wrote wins, field by field. What a machine saw on the same origin comes behind. */
 export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
   read: Interface | undefined,

@@ -53,10 +53,7 @@ export function judgePayment(raw: RawHeaders, expectation: Expectation): Differe
     .flatMap((each) => judgeOffer(each, expectation))
 }
 
-/**
- * The terms of a 402, wherever a client may read them: in the header, in the body, in challenges.
- * Each of these places must offer one way to pay that is as expected; its payment is judged again.
- */
+/** Each place where a client may read the terms must offer one way to pay that is as expected. */
 export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectation): Difference[] {
   const header = valuesOf(raw, 'payment-required').map((value) => parseBase64Json(value))
   const mpp = readMppTerms({

@@ -50,10 +50,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
   ]
 }
 
-/**
- * One of the `accepts` of x402. A ceiling counts as a price: it may be taken. Each version reads
- * another member for the amount, so of two the larger counts.
- */
+/** One of x402's `accepts`. A ceiling counts as a price, and of two amounts the larger one. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
   const network = toCaip2(String(read('network')))

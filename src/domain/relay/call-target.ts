@@ -71,10 +71,7 @@ function parseListingUrl(text: string): URL {
   return url
 }
 
-/**
- * Judged as text first: `new URL()` turns `//evil`, `/\evil`, `\thttp://evil` into other hosts and
- * repairs what a reader of the log would have read differently.
- */
+/** Judged as text first: `new URL()` turns `//evil`, `/\evil`, `\thttp://evil` into other hosts. */
 function parseEndpoint(text: string, base: URL): URL | string {
   const right = `a path such as /v1/weather, or a URL that starts with ${base.origin}/`
   if (text.length > MAX_URL_LENGTH) return `expected at most ${MAX_URL_LENGTH} characters`

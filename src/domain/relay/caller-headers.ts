@@ -8,10 +8,7 @@ import {
   valuesOf,
 } from './relayed-headers.ts'
 
-/**
- * Names of the HTTP Field Name Registry, and names that browsers act on without one. A name on
- * neither list is a seller's own.
- */
+/** The HTTP Field Name Registry, and names that browsers act on. Any other is a seller's own. */
 
 /** About the answer itself. */
 const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(

@@ -1,7 +1,4 @@
-/**
- * Which headers cross the relay. Raw pairs in, raw pairs out: names keep their case, repeated lines
- * stay repeated, values stay latin1 text (one character a byte).
- */
+/** Raw pairs: names keep their case, lines stay repeated, values are latin1, a character a byte. */
 export type RawHeaders = readonly string[]
 
 /** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */

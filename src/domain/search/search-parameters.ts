@@ -52,10 +52,7 @@ const READERS: Record<string, Reader> = {
 }
 const PARAMETERS = Object.keys(READERS)
 
-/**
- * Parses the raw text behind `?`. Strict: an unknown parameter, an unknown value, a
- * repeated one or a number in another spelling is named, never ignored. A `q` of blanks is no `q`.
- */
+/** Strict: what is unknown, repeated or spelled otherwise is named. A `q` of blanks is no `q`. */
 export function parseSearchParameters(rawQuery: string, known: KnownValues): ParsedSearch {
   const seen = new Set<string>()
   const problems: ParameterProblem[] = []

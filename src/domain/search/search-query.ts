@@ -9,10 +9,7 @@ export const MAX_LIMIT = 50
 /** Largest 32-bit number: no directory is as long, and every client can say it. */
 export const MAX_OFFSET = 2_147_483_647
 
-/**
- * The parameters of a search, parsed. On the wire this object is the `query` echo. The OpenAPI
- * document takes its words from the descriptions.
- */
+/** On the wire this is the `query` echo; OpenAPI takes its words from the descriptions. */
 export const SearchQuerySchema = v.object({
   q: described(
     v.string(),

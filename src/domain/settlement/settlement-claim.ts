@@ -5,10 +5,7 @@ import { AddressSchema, HashSchema } from './schemes/evm-log.ts'
 import { markOfChallenge, markOfRealm } from './schemes/tempo-charge.ts'
 import { toCaip2 } from './usd-assets.ts'
 
-/**
- * What a seller says was settled, beside what the caller really authorised. A word, not evidence:
- * it only says which transaction to look at, and what must be found in it.
- */
+/** A seller's word, not evidence: which transaction to look at, and what must be found in it. */
 const evmClaim = {
   family: v.literal('evm'),
   network: v.string(),

@@ -68,10 +68,7 @@ const EARLIEST_MS = -5_000
 /** An offer may be settled after its answer; what comes later belongs to another call. */
 const LATEST_MS = 15 * 60_000
 
-/**
- * Whether a block's time fits the call. A thief who copies an authorisation from a block sends it
- * through the relay comes later than the block.
- */
+/** A thief who copies an authorisation from a block comes through the relay after that block. */
 export function isOfCall(blockTime: number, { startedAt, endedAt }: CallTimes): boolean {
   return blockTime >= startedAt + EARLIEST_MS && blockTime <= endedAt + LATEST_MS
 }

@@ -142,10 +142,7 @@ export const DriftSchema = v.strictObject({
 })
 export type Drift = v.InferOutput<typeof DriftSchema>
 
-/**
- * `content/evidence/<prefix>/<slug>.json`: measurements and probes. Only machines
- * write it. Null and absent are different from zero: null says "looked, nothing there".
- */
+/** `content/evidence/<prefix>/<slug>.json`, by machines only. Null says: looked, nothing there. */
 export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
@@ -172,10 +169,7 @@ const DAY_MS = 86_400_000
 /** Volumes are rounded for each day. */
 const CENTS_A_DAY = 0.01
 
-/**
- * The window ends at `as_of`, within a day: its first calendar day counts in part, so the total lies
- * between the sum without that day and the sum with it.
- */
+/** The first calendar day counts in part: totals lie between the sums without it and with it. */
 function doDaysAgree({ days, as_of, settlements_30d, volume_usd_30d }: Totals): boolean {
   if (days === undefined) return true
   const start = new Date(Date.parse(as_of) - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10)

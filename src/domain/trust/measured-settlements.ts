@@ -176,10 +176,7 @@ function toDate(at: number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-/**
- * End of the day, UTC: a window that moves once a day, so that two builds of one day are the same
- * bytes, and that holds a settlement of a minute ago.
- */
+/** End of the day, UTC: two builds of one day are the same bytes. */
 export function windowEnd(now: number): number {
   return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }

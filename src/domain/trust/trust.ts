@@ -1,9 +1,6 @@
 import type { Measured } from './evidence.ts'
 
-/**
- * `hub-trust-v0.1`. The method page and endpoint carry these constants, so the
- * published numbers are the ones that compute.
- */
+/** `hub-trust-v0.1`. The published constants are the ones that compute. */
 export const TRUST_METHOD = 'hub-trust-v0.1'
 
 export const TRUST = {

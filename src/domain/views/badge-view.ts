@@ -9,10 +9,7 @@ export interface BadgeView {
   tone: BadgeTone
 }
 
-/**
- * Colours by tone, of our own image and of badge services alike: dark enough that white letters of
- * 11 px on them have a contrast of at least 4.5:1.
- */
+/** White letters of 11 px on them have a contrast of at least 4.5:1. */
 export const BADGE_COLORS = {
   /** Earned. */
   accent: '1d6b49',

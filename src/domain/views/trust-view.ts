@@ -12,10 +12,7 @@ import {
 import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
 import { count } from '../wire/shapes.ts'
 
-/**
- * spec: Trust. Which fields are present follows from `evidence`, so each evidence is a variant of
- * its own and a wrong mix does not compile.
- */
+/** spec: Trust. Each evidence is a variant of its own, so that a wrong mix does not compile. */
 const scored = {
   score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
   evidence: v.literal('verified_non_wash_payments'),

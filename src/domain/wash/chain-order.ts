@@ -27,10 +27,7 @@ export function findFirstPayments(settlements: readonly Settlement[]): Map<strin
   return first
 }
 
-/**
- * Wallets that gave a payer, before its first payment, at least what that payment cost, with what they
- * gave. Less is no funding: anybody can throw dust at other people's wallets.
- */
+/** Who gave a payer, before, at least its first payment: anybody can throw dust at a wallet. */
 export function findFunders(first: Settlement, transfers: TransferIndex): Map<string, Transfer[]> {
   const received = transfers
     .to(normalizeWallet(first.payer))

@@ -1,7 +1,4 @@
-/**
- * The numbers of the wash exclusions of `hub-trust-v0.1`, once: the rules compute with
- * them and the method page can print them.
- */
+/** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
 export const WASH = {
   /** Share of what a payer paid that comes back, from which it was a round trip. */
   roundTripShare: 0.85,

@@ -130,10 +130,7 @@ function findCrowd(cohort: readonly Settlement[]): Settlement[] {
   return cohort.filter(({ at }) => starts.some((start) => at >= start && at - start <= windowMs))
 }
 
-/**
- * Whether one wallet had sent money to half of the cohort before they paid. One that sent as many
- * payers of others theirs is an exchange, and holds nobody together.
- */
+/** Who funded half of a cohort and as many payers of others is an exchange: it does not count. */
 function isOfOneFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
   const fundedBy = new Map<string, number>()
   for (const first of cohort)

@@ -1,7 +1,4 @@
-/**
- * Something that the operator can put right. Its message says what was wrong, where, and
- * what would be right: a command prints that alone, without a stack.
- */
+/** What the operator can put right. A command prints its message alone, without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'
 }

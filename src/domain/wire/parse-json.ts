@@ -1,10 +1,7 @@
 /** What walks a value by calling itself would run out of stack far beyond this. */
 export const MOST_NESTED = 200
 
-/**
- * JSON from outside: undefined for text that is not JSON or is nested too deeply, so that the caller's
- * schema says the rest.
- */
+/** Undefined for text that is not JSON or is nested too deeply: a schema says the rest. */
 export function parseJson(text: string): unknown {
   try {
     if (measureJson(text).depth > MOST_NESTED) return undefined

@@ -1,7 +1,4 @@
-/**
- * How long what is remembered stays: the retention job works by these numbers and the privacy page
- * prints them, so that the page cannot promise something else.
- */
+/** The retention job works by these numbers, and the privacy page prints them. */
 export const RETENTION = {
   /** Hours until a click forgets which search it came from. */
   click_sid_hours: 24,

@@ -1,9 +1,6 @@
 import type { HttpMethod } from './vocabulary.ts'
 
-/**
- * Every endpoint of the interface, once. The app mounts it, the OpenAPI document describes it and
- * the roadmap reads its status from it, so that none of the three can claim what the others don't.
- */
+/** Every endpoint, once: the app mounts it, OpenAPI describes it, the roadmap reads its status. */
 interface Route {
   methods: readonly HttpMethod[]
   path: string

@@ -1,7 +1,4 @@
-/**
- * Headers of every HTML page. Pages carry no inline script, style or event handler, so the policy
- * needs no `unsafe-inline`; Pagefind's index reader is WebAssembly.
- */
+/** Pages have no inline script, style or handler; Pagefind's index reader is WebAssembly. */
 export const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",

@@ -1,7 +1,4 @@
-/**
- * The closed lists of the interface specification, and of what it leaves open. Schemas, switches,
- * OpenAPI and pages derive from these; a value is added here or nowhere.
- */
+/** The closed lists, once: schemas, switches, OpenAPI and pages derive from them. */
 
 export const KINDS = ['kit', 'http_api', 'mcp_server', 'a2a_agent'] as const
 export type Kind = (typeof KINDS)[number]

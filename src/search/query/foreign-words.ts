@@ -50,10 +50,7 @@ const MOST_TOKENS = 5
 /** A word in this many listings is surely one that English listings write. */
 const KNOWN_ROWS = 3
 
-/**
- * Reads a query in one of the languages of the table. A query is in a language when more of its words
- * are that language's than are English.
- */
+/** A query is in a language when more of its words are that language's than are English. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const lexicons = index.words.foreign()
   const asWritten = { words, originals: [], notes: [], isForeign: false }

@@ -13,10 +13,7 @@ export interface ToldWords {
   phrases: readonly FilterPhrase[]
 }
 
-/**
- * Leaves out words that carry no task, and phrases that sound like a filter, unless the query has
- * nothing else. Each step takes more than the one before; the last that leaves something counts.
- */
+/** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
 export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
   const phrases = findPhrases(words, sets.phrases)
   const steps: ((word: Word) => boolean)[] = [

@@ -38,10 +38,7 @@ export const NO_WORD = 'The query has no word to search for.'
 /** Words a note names. */
 const MAX_LISTED = 6
 
-/**
- * Reads a query: which words the listings have, which were slips, which belong together. All of it
- * chooses terms; how terms are scored is the formula's.
- */
+/** Chooses terms: which words listings have, which were slips, which belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
   const words = joinWords(index, read.words)

@@ -135,10 +135,7 @@ function rankAmong(
   return { total, rows: Array.from(best.take(), toRow) }
 }
 
-/**
- * By price, trust or date, and by rank where those are the same: first the rows that are at least
- * half as relevant as the best, then the others.
- */
+/** First the rows that are at least half as relevant as the best, then the others; ties by rank. */
 function rankSorted(
   part: IndexPart,
   cursors: readonly PostingCursor[],

@@ -3,10 +3,7 @@ import type { SearchIndex } from '../index/index-shape.ts'
 /** Words remembered for one index, about a megabyte; one more, and all are forgotten. */
 const MOST_WORDS = 8192
 
-/**
- * Remembers what was found out about each word. Few questions are asked twice, but their words are,
- * and an index never changes.
- */
+/** Few questions are asked twice, but their words are, and an index never changes. */
 export function rememberWords<Found>(
   findOut: (index: SearchIndex, word: string) => Found,
 ): (index: SearchIndex, word: string) => Found {

@@ -48,10 +48,7 @@ const NO_ADVICE: Advice = { suggested: [], notes: [] }
 /** Made when the first query comes: a start needn't wait for them. */
 const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>()
 
-/**
- * Searches the organic rows and, apart from them, our own. The score is the specified BM25F times
- * the trust and Live-Tested multipliers, applied before the page is cut; `total` is exact.
- */
+/** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
   const { q: text, limit, offset, sort = 'relevance', facets, explain } = query
   // Orama takes a text without characters for none, and answers everything.

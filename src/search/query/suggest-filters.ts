@@ -68,10 +68,7 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
   return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
 }
 
-/**
- * Where no listing has a word: the category that most of the best rows are in, with all of its
- * listings.
- */
+/** Where no listing has a word: the category that most of the best rows are in. */
 export function suggestCategory(
   { organic, filters, filterPlaces }: SearchIndex,
   rows: readonly RankedRow[],

@@ -1,7 +1,4 @@
-/**
- * Marks that people leave out when they type: accents, vowel points. Where a mark is a letter of its
- * own, as in Devanagari, it stays.
- */
+/** Accents and vowel points, which people leave out. Marks that are letters stay, as in Hindi. */
 const OPTIONAL_MARKS = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu
 /** Marks of signs, such as what an emoji leaves behind. */
 const STRAY_MARKS = /[\uFE00-\uFE0F\p{Me}]+|(?<![\p{L}\p{N}\p{M}])\p{M}+/gu

@@ -9,10 +9,7 @@ interface ListingWord {
   /** Its term; a stop word that is kept at all is kept as it is written. */
   term: string
   isStop: boolean
-  /**
-   * Whether it counts into its text's length and can be one of two neighbours that are found
-   * together; stop words and words nearly every listing has say nothing about either.
-   */
+  /** Counts into its text's length and forms pairs; stop words and generic words do neither. */
   tells: boolean
   /** Whether a query may be meant to have it. */
   isSpelled: boolean

@@ -24,10 +24,7 @@ const NONE: readonly Related[] = []
 /** A row of the table under one of its words. */
 interface Related {
   asked: string
-  /**
-   * Letters a word with the same stem has at least to be a form of it: `translating` is one of
-   * `translate`, but an `account` is no `accounting`.
-   */
+  /** Letters a form must have: `translating` is one of `translate`, `account` none of `accounting`. */
   least: number
   meant: readonly string[]
 }

@@ -51,10 +51,7 @@ const SUMMARY_LENGTHS = [140, 100, 70, 40]
 
 const encoder = new TextEncoder()
 
-/**
- * The rows with summaries as long as the answer has room for. Everything else stays whole, and a
- * larger page than five has room in proportion.
- */
+/** Cuts summaries to the room there is; a page larger than five has more of it in proportion. */
 export function fitRows(rows: readonly CompactRow[], otherBytes: number): CompactRow[] {
   const room = ANSWER_BYTES * Math.max(1, rows.length / 5) - otherBytes
   const cuts = SUMMARY_LENGTHS.map((length) => () => rows.map((row) => cutRow(row, length)))

@@ -12,10 +12,7 @@ export function toOwnSummary({ strapline }: SiteNames): string {
   return `${strapline}: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.`
 }
 
-/**
- * Our own A2A card. One hybrid serves both revisions: clients of 1.0 read `supportedInterfaces`,
- * those of 0.3 the members at the top (A2A specification 5.4, 1.0 compatibility).
- */
+/** Clients of A2A 1.0 read `supportedInterfaces`, those of 0.3 the members at the top (A2A 5.4). */
 export function toAgentCard(baseUrl: string, site: SiteNames) {
   const url = `${baseUrl}/a2a`
   return {

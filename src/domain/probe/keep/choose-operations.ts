@@ -61,13 +61,13 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const { method, safe = false, body } = operation
   const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
   const hasBody = method === 'GET' || safe || body?.example !== undefined
-  return isHarmless && hasBody && !hasPlaceholder(toRequest(operation))
+  const { url, headers, body: sent = '' } = toRequest(operation)
+  // What a caller would have to know and nobody wrote down.
+  const isWhole = ![url, ...Object.values(headers), sent].some((text) => /<[A-Z0-9_]+>/.test(text))
+  return isHarmless && hasBody && isWhole
 }
 
-/**
- * Whether a call without payment must be answered with the price. Where some operations of a listing
- * have one of their own, the others may cost nothing, and a POST to them would do what it says.
- */
+/** Where some operations have a price, the others may be free, and a POST would do its work. */
 function isPaid(operation: Operation, { http, pricing }: ListingFacts): boolean {
   if (railsOf(pricing).length === 0) return false
   return hasPriceOfItsOwn(operation)
@@ -81,11 +81,6 @@ function hasPriceOfItsOwn({ price, offers }: Operation): boolean {
 
 function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
-}
-
-/** What a caller would have to know and nobody wrote down. */
-function hasPlaceholder({ url, headers, body = '' }: PlannedRequest): boolean {
-  return [url, ...Object.values(headers), body].some((text) => /<[A-Z0-9_]+>/.test(text))
 }
 
 /** On the origin of the first, and neither the same operation nor the same request as one before. */

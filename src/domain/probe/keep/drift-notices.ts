@@ -118,10 +118,7 @@ function findPayoutDrift(
   return notes[0] ?? null
 }
 
-/**
- * Where the listing publishes payouts of a chain, each address must be one of them; where it
- * publishes none, one that an earlier look had seen is enough.
- */
+/** Each address must be a published one; where none is published, a known one is enough. */
 function judgePayees(
   now: readonly string[],
   published: readonly string[],

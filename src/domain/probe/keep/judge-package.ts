@@ -16,10 +16,7 @@ export interface StdioEnd {
   log: string
 }
 
-/**
- * Exit codes of the engine itself, of a container that it could not start (its network, its runtime,
- * its limits), and of a program it killed (out of memory, for one).
- */
+/** Of the engine, of a container it could not start, and of a program it killed. */
 const CODES_OF_ENGINE: ReadonlySet<number | null> = new Set([125, 126, 137])
 
 /** What a program says that met a bound of ours, or misses a network or a build by its scripts. */

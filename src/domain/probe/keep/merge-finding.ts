@@ -99,16 +99,14 @@ function mergeSight(
     ...present({
       tools: tools ?? (isOfCalls ? old?.tools : undefined),
       skills: skills ?? (isOfCalls ? old?.skills : undefined),
-      server: server === undefined ? old?.server : filled(server),
+      // Without what the server left empty.
+      server: server
+        ? Object.fromEntries(Object.entries(server).filter(([, value]) => value !== ''))
+        : old?.server,
     }),
     ...(payouts.length > 0 && { payouts }),
     ...(sights.some(({ truncated }) => truncated) && { truncated: true }),
   }
-}
-
-/** Without what the server left empty. */
-function filled(server: NonNullable<Sight['server']>): Record<string, string> {
-  return Object.fromEntries(Object.entries(server).filter(([, value]) => value !== ''))
 }
 
 /** The newest first; an address that is named again gets its new date. */
@@ -132,10 +130,7 @@ function mergePayouts(
     .slice(0, MAX_PAYOUTS)
 }
 
-/**
- * What a listing's file says and what a server's own probes added since: probes of both, the
- * interface and the notices of the last look.
- */
+/** Probes of both, and the interface and notices of the last look. */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file
   const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]

@@ -47,10 +47,7 @@ export function toAnswers(finding: Finding) {
   return [...first, ...(finding.others ?? [])]
 }
 
-/**
- * The operations of an interface, each answer with its own time. What was seen too long ago is no
- * word of the seller's any more.
- */
+/** Each answer with its own time. What was seen too long ago is left out. */
 export function readOperations(old: Interface | undefined, at: string): SeenOperations {
   const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {
@@ -72,11 +69,13 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   const { terms = [], operation } = sight ?? {}
   const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
   const bounds = toBounds(priced)
+  const { min_usd, max_usd, pay_to } = before.seen ?? {}
+  const asked = present({ min_usd, max_usd, pay_to })
   const seen: SeenAnswer = {
     at,
     outcome,
     ...toSaid(answer),
-    ...(isSilent(answer) ? toAsked(before.seen) : { ...bounds, ...toPayTo(terms) }),
+    ...(isSilent(answer) ? asked : { ...bounds, ...toPayTo(terms) }),
   }
   return {
     ...before,
@@ -90,10 +89,6 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
 export function toSaid({ status = 0, saw }: Finding): Pick<SeenAnswer, 'status' | 'saw'> {
   const isStatus = status >= 100 && status <= 599
   return { ...(isStatus && { status }), ...(saw !== '' && { saw }) }
-}
-
-function toAsked({ min_usd, max_usd, pay_to }: Partial<SeenAnswer> = {}) {
-  return present({ min_usd, max_usd, pay_to })
 }
 
 function toBounds(priced: readonly PaymentTerm[]) {

@@ -5,24 +5,21 @@
  * @param bounds `characters` are those of all strings and keys together
  */
 export function isWithin(
-  value: unknown,
+  whole: unknown,
   bounds: { depth: number; nodes: number; characters: number },
 ): boolean {
-  const waiting: { value: unknown; depth: number }[] = [{ value, depth: 1 }]
-  const left = { nodes: bounds.nodes, characters: bounds.characters }
+  const waiting: { value: unknown; depth: number }[] = [{ value: whole, depth: 1 }]
+  let { nodes, characters } = bounds
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const children = childrenOf(next.value)
-    left.nodes -= 1
-    left.characters -= lengthOf(next.value, children)
-    if (left.nodes < waiting.length + children.length || left.characters < 0) return false
-    if (children.length > 0 && next.depth >= bounds.depth) return false
-    for (const [, child] of children) waiting.push({ value: child, depth: next.depth + 1 })
+    const { value, depth } = next
+    const children = typeof value === 'object' ? Object.entries(value ?? {}) : []
+    nodes -= 1
+    characters -= lengthOf(value, children)
+    if (nodes < waiting.length + children.length || characters < 0) return false
+    if (children.length > 0 && depth >= bounds.depth) return false
+    for (const [, child] of children) waiting.push({ value: child, depth: depth + 1 })
   }
   return true
-}
-
-function childrenOf(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
 /** Characters of a string, or of an object's keys. */

@@ -3,6 +3,7 @@ import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
 import {
+  FAILURES,
   headerOf,
   type ProbeAnswer,
   type ProbeFailure,
@@ -78,25 +79,11 @@ export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' 
   return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
 }
 
-/** What no answer at all means. What is our fault never counts against a seller. */
-const FAILURE_OUTCOMES: Record<ProbeFailure, { outcome: ProbeOutcome; saw: string }> = {
-  refused: { outcome: 'dead', saw: 'the connection was refused' },
-  reset: { outcome: 'dead', saw: 'the connection was reset' },
-  timeout: { outcome: 'dead', saw: 'no answer in time' },
-  tls: { outcome: 'dead', saw: 'TLS failed' },
-  no_such_host: { outcome: 'dead', saw: 'the host name does not exist' },
-  dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
-  address_refused: { outcome: 'unprobeable', saw: 'the host is no public address' },
-  own_network: { outcome: 'unknown', saw: 'our own network failed' },
-  own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
-  not_http: { outcome: 'wrong_protocol', saw: 'the answer is no HTTP/1.1' },
-}
-
 export function toFailureFinding(
   protocol: ProbeProtocol,
   { failure, detail, ms }: Extract<ProbeReply, { answered: false }>,
 ): Finding {
-  const { outcome, saw: means } = FAILURE_OUTCOMES[failure]
+  const { outcome, saw: means } = FAILURES[failure]
   const saw = detail === '' ? means : `${means} (${detail})`
   return toFinding({ protocol, outcome, ms: Math.round(ms), saw, failure })
 }

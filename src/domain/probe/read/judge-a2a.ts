@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { toCountText } from '../../operation/price-text.ts'
+import { isJsonObject } from '../../wire/parse-json.ts'
 import { type Finding, judgeStatus, type Sight, toFinding, toWrong } from './finding.ts'
 import { toInertLine } from './inert-text.ts'
 import { readSkills } from './mcp-tools.ts'
@@ -29,34 +30,32 @@ const common = {
   defaultOutputModes: v.array(text, 'expected a list'),
   skills: v.array(v.looseObject(skill.entries), 'expected a list of skills'),
 }
-const CurrentCardSchema = v.looseObject({
-  ...common,
-  supportedInterfaces: v.pipe(
-    v.array(
-      v.looseObject({ url, protocolBinding: filled, protocolVersion: v.optional(text) }),
-      'expected a list of interfaces',
-    ),
-    v.minLength(1, 'expected at least one interface'),
+const interfaces = v.pipe(
+  v.array(
+    v.looseObject({ url, protocolBinding: filled, protocolVersion: v.optional(text) }),
+    'expected a list of interfaces',
   ),
-})
-const FormerCardSchema = v.looseObject({
-  ...common,
-  url,
-  protocolVersion: v.optional(text),
-  preferredTransport: v.optional(text),
-})
-
-type CardReading =
-  | {
-      valid: true
-      version: string
-      url: string
-      binding: string
-      name: string
-      skills: readonly unknown[]
-      own: string
-    }
-  | { valid: false; fault: string }
+  v.minLength(1, 'expected at least one interface'),
+)
+const CurrentCardSchema = v.pipe(
+  v.looseObject({ ...common, supportedInterfaces: interfaces }),
+  v.transform(({ supportedInterfaces: [first], ...card }) => {
+    const { url = '', protocolBinding: binding = '', protocolVersion } = first ?? {}
+    return { ...card, url, binding, protocol: toVersion(protocolVersion, '1.0') }
+  }),
+)
+const FormerCardSchema = v.pipe(
+  v.looseObject({
+    ...common,
+    url,
+    protocolVersion: v.optional(text),
+    // A2A 0.3, 5.5.5: a card that names no transport speaks JSON-RPC.
+    preferredTransport: v.optional(text, 'JSONRPC'),
+  }),
+  v.transform(({ protocolVersion, preferredTransport: binding, ...card }) => {
+    return { ...card, binding, protocol: toVersion(protocolVersion, '0.3') }
+  }),
+)
 
 /**
  * What an agent's card says. No message is sent: `spoke` is a valid card whose first interface, the
@@ -78,15 +77,15 @@ export function judgeCard(
   if (answer.status !== 200 || value === undefined)
     return toWrong('a2a', answer, `${toHeadText(answer)}, ${why}`)
   const card = readCard(value)
-  if (!card.valid) return toWrong('a2a', answer, `a card that is not valid: ${card.fault}`)
+  if (typeof card === 'string') return toWrong('a2a', answer, `a card that is not valid: ${card}`)
   const host = new URL(card.url).hostname
   if (!isSameSite(host, new URL(cardUrl).hostname))
     return toWrong('a2a', answer, `a card whose interface is on another domain, ${host}`)
   const { items: skills, isCut } = readSkills(card.skills)
-  const { name, version, url } = card
+  const { name, protocol: version, url } = card
   const server = {
     name: toInertLine(name, 120),
-    version: toInertLine(card.own, 60),
+    version: toInertLine(card.version, 60),
     protocol: version,
     url,
     binding: toInertLine(card.binding, 60),
@@ -98,27 +97,17 @@ export function judgeCard(
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
 
-function readCard(value: unknown): CardReading {
-  const current = v.safeParse(CurrentCardSchema, value, { abortEarly: true })
-  if (current.success) {
-    const { supportedInterfaces, name, skills, version: own } = current.output
-    const [first] = supportedInterfaces
-    const { url = '', protocolBinding: binding = '' } = first ?? {}
-    return { ...toVersion(first?.protocolVersion, '1.0'), url, binding, name, skills, own }
-  }
-  const former = v.safeParse(FormerCardSchema, value, { abortEarly: true })
-  if (former.success) {
-    const { name, skills, url: main, protocolVersion, version: own } = former.output
-    // A2A 0.3, 5.5.5: a card that names no transport speaks JSON-RPC.
-    const { preferredTransport: binding = 'JSONRPC' } = former.output
-    return { ...toVersion(protocolVersion, '0.3'), url: main, binding, name, skills, own }
-  }
-  const isCurrent = typeof value === 'object' && value !== null && 'supportedInterfaces' in value
-  const [issue] = isCurrent ? current.issues : former.issues
-  return { valid: false, fault: `${v.getDotPath(issue) ?? 'the card'}: ${issue.message}` }
+function toVersion(declared: string | undefined, otherwise: string): string {
+  return declared !== undefined && VERSION.test(declared) ? declared : otherwise
 }
 
-function toVersion(declared: string | undefined, otherwise: string) {
-  const version = declared !== undefined && VERSION.test(declared) ? declared : otherwise
-  return { valid: true, version } as const
+/** @returns what is wrong where it is no card of either kind */
+function readCard(value: unknown) {
+  const current = v.safeParse(CurrentCardSchema, value, { abortEarly: true })
+  if (current.success) return current.output
+  const former = v.safeParse(FormerCardSchema, value, { abortEarly: true })
+  if (former.success) return former.output
+  const isCurrent = isJsonObject(value) && 'supportedInterfaces' in value
+  const [issue] = isCurrent ? current.issues : former.issues
+  return `${v.getDotPath(issue) ?? 'the card'}: ${issue.message}`
 }

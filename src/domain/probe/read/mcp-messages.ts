@@ -111,10 +111,7 @@ export async function listTools(
   return { values, isCut: cursor !== undefined }
 }
 
-/**
- * The answer with this id in a JSON text; null where it holds none. An error without an id counts:
- * servers answer so when they could not read the request.
- */
+/** Servers that could not read a request answer with an error without an id: it counts too. */
 export function parseRpcReply(text: string, id: number): RpcReply | null {
   let value: unknown
   try {

@@ -23,10 +23,7 @@ export interface KeptList<Item> {
   isCut: boolean
 }
 
-/**
- * Tools as `tools/list` gave them, bounded, their texts inert. A schema that is too large, too deep
- * or refers outside itself is replaced by one that takes any object.
- */
+/** Bounded, with inert texts. A schema that is too large or refers elsewhere takes any object. */
 export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
     const name = toName(value.name)

@@ -69,10 +69,7 @@ export function toMppTerm(parameters: Map<string, string>): PaymentTerm | null {
 const SCHEME = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?=[\s,]|$)/iy
 const PARAMETER = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/iy
 
-/**
- * RFC 9110 §11.6.1: challenges and their parameters are both separated by commas. Schemes and names
- * become lower case.
- */
+/** RFC 9110 §11.6.1: commas separate challenges and parameters alike. Names become lower case. */
 export function parseChallenges(line: string) {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = []
   let at = 0

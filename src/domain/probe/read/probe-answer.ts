@@ -13,19 +13,20 @@ export interface ProbeAnswer {
   ms: number
 }
 
-export const FAILURES = [
-  'refused',
-  'reset',
-  'timeout',
-  'tls',
-  'no_such_host',
-  'dns',
-  'address_refused',
-  'own_network',
-  'own_bound',
-  'not_http',
-] as const
-export type ProbeFailure = (typeof FAILURES)[number]
+/** What no answer at all means. What is our fault never counts against a seller. */
+export const FAILURES = {
+  refused: { outcome: 'dead', saw: 'the connection was refused' },
+  reset: { outcome: 'dead', saw: 'the connection was reset' },
+  timeout: { outcome: 'dead', saw: 'no answer in time' },
+  tls: { outcome: 'dead', saw: 'TLS failed' },
+  no_such_host: { outcome: 'dead', saw: 'the host name does not exist' },
+  dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
+  address_refused: { outcome: 'unprobeable', saw: 'the host is no public address' },
+  own_network: { outcome: 'unknown', saw: 'our own network failed' },
+  own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
+  not_http: { outcome: 'wrong_protocol', saw: 'the answer is no HTTP/1.1' },
+} as const
+export type ProbeFailure = keyof typeof FAILURES
 
 export type ProbeReply =
   | { answered: true; answer: ProbeAnswer }

@@ -28,10 +28,7 @@ export type ReadTerms =
   | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean }
   | { found: false; saw: string }
 
-/**
- * The terms of an x402 answer: version 2 in the `PAYMENT-REQUIRED` header, version 1 in the body.
- * A version 2 client does not read the body, so terms of version 2 that stand only there are none.
- */
+/** Version 2 in `PAYMENT-REQUIRED`, 1 in the body. A client of version 2 does not read the body. */
 export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   if (header !== undefined) {

@@ -1,10 +1,7 @@
 import { amountOf, type EvmLog, isTransferOf, toTopic } from './evm-log.ts'
 import type { CountedScheme } from './schemes.ts'
 
-/**
- * What happens to money that waits in a contract before it is the seller's. Here each such place is a
- * channel: what one payer put in for one seller, whatever a scheme calls it.
- */
+/** What happens to money in a contract. A channel is what one payer put in for one seller. */
 export type ChannelEventKind =
   | 'opened'
   | 'deposit'
@@ -29,10 +26,7 @@ export interface ChannelEvent {
 /** How the meter reads the channels of one scheme. */
 export interface ChannelRule {
   id: CountedScheme
-  /**
-   * Where logs do not name the seller, contracts are read whole, and so only once one has paid a payout
-   * of ours. Then the ledger has a row with this number. Null where logs name him.
-   */
+  /** Number of its rows in the ledger, where logs name no seller and contracts are read whole. */
   mark: number | null
   isOn(network: string): boolean
   contracts: readonly string[]
