@@ -82,11 +82,7 @@ export const ContentHashSchema = v.strictObject({
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 
-/**
- * What differs between two releases, by content alone; sorted by id.
- *
- * @param gone why listings are gone, by id
- */
+/** By content alone, sorted by id. @param gone why listings are gone, by id */
 export function findDifferences(
   before: ReadonlyMap<string, ContentHash>,
   after: ReadonlyMap<string, ContentHash>,

@@ -157,11 +157,7 @@ function chooseSignals({
     : { signals: signals ?? {}, signalsSource: provider }
 }
 
-/**
- * The provider's aggregates and our own verified settlements see the same chain; adding them would
- * count twice. Where the meter reads, our own alone are used; else the one that proves more, the
- * provider's on a tie.
- */
+/** Both see one chain: where the meter reads, ours alone counts, else what proves more. */
 function chooseTrust({ evidence, ownMeasured, isMetered, payouts }: DeriveInput): TrustVerdict {
   const { sharers } = payouts
   const own = judgeTrust(ownMeasured, sharers)
@@ -201,11 +197,7 @@ function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
     : 'The relay needs an https URL on a public host.'
 }
 
-/**
- * Signals from our own probes, for listings no provider measures. A service is up when it answered
- * as itself, also where it asks for credentials first. "Now" is the last probe, so that the same
- * content gives the same signals.
- */
+/** For listings no provider measures. Who asks for credentials is up; the last probe is now. */
 export function toProbeSignals(probes: readonly Probe[]): Signals {
   const conclusive = probes
     .filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')

@@ -1,10 +1,6 @@
 import type { DerivedListing } from './derived-listing.ts'
 
-/**
- * Counts by key, over every listing; keys sorted, so that the same content gives the same bytes.
- *
- * @example countBy(listings, (l) => [l.facts.kind]) → Map { 'http_api' → 2, 'kit' → 1 }
- */
+/** By key, sorted. @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 } */
 export function countBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],

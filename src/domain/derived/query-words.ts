@@ -3,11 +3,7 @@ import { textLike } from '../wire/shapes.ts'
 
 const LANGUAGES = ['zh', 'es', 'hi', 'ar', 'pt', 'ru', 'ja', 'de', 'fr', 'ko'] as const
 
-/**
- * `content/tables/foreign-words.yaml`: everyday words of other languages, read as the English word
- * that listings write. A row has the words of each language in the order of `languages`, commas
- * between them and a bar between languages.
- */
+/** `content/tables/foreign-words.yaml`: bars between languages, commas between words. */
 export const ForeignWordsSchema = v.pipe(
   v.strictObject({
     languages: v.pipe(v.array(v.picklist(LANGUAGES)), v.minLength(1)),

@@ -72,11 +72,7 @@ export function gonePagePath(id: string): string {
   return `/gone/${id}`
 }
 
-/**
- * The listing an address stands for. Ids contain dots, so what may follow one is cut first.
- *
- * @example listingOfPath('/badge/x402.foo.svg') → ['x402.foo.svg', 'x402.foo']
- */
+/** Ids hold dots. @example listingOfPath('/badge/x402.foo.svg') → ['x402.foo.svg', 'x402.foo'] */
 export function listingOfPath(path: string): string[] {
   const place = PLACES.find((each) => path.startsWith(each))
   if (place === undefined) return []
@@ -85,12 +81,7 @@ export function listingOfPath(path: string): string[] {
   return bare === rest ? [rest] : [rest, bare]
 }
 
-/**
- * Where a listing is at the end of its moves; null where they lead in a circle.
- *
- * @param moves from each former id to the next
- * @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c'
- */
+/** Null for a circle. @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c' */
 export function followMoves(moves: ReadonlyMap<string, string>, id: string): string | null {
   const seen = new Set<string>()
   let at = id

@@ -14,13 +14,7 @@ export type DescribedApi = NonNullable<ReturnType<typeof readOpenApi>>
 const schema = createOperationSchema({ allowPrivate: false })
 const ExampleSchema = v.union([v.string(), v.number(), v.boolean()])
 
-/**
- * A seller's OpenAPI document (3.x, JSON) as operations on its own origin: what stands elsewhere is
- * another seller's, and references are left unresolved, local ones included, since only parameters
- * written out are needed for a first call.
- *
- * @returns null for a text that is no OpenAPI document
- */
+/** OpenAPI 3.x on the seller's own origin, references unresolved; null for any other document. */
 export function readOpenApi(document: unknown, origin: string) {
   if (!isJsonObject(document) || typeof document.openapi !== 'string') return null
   if (!isJsonObject(document.paths)) return null

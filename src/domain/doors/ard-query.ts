@@ -96,12 +96,7 @@ export function publisherOf(identifier: string): string {
   return identifier.split(':')[2]?.toLowerCase() ?? ''
 }
 
-/**
- * Reads the names of filters and facets as IRIs (§5.3.1): two parties that bind one namespace to
- * other prefixes mean the same. A context that lies elsewhere is not fetched.
- *
- * @returns the IRI of a name, or null for one that nothing binds
- */
+/** Reads names as IRIs (§5.3.1); null for an unbound one. No context is fetched. */
 export function createTermReader(context: ArdQuery['@context'], baseUrl: string) {
   const own = toOwnNamespace(baseUrl)
   const bound = new Map([

@@ -8,11 +8,7 @@ import { listingPath } from '../wire/links.ts'
 const MOST_SERVICE_NAME = 32
 const MOST_TAGS = 5
 
-/**
- * One paid operation in the x402 discovery shape, and what it is found by. `accepts` stays empty:
- * a payer would sign what it finds there, and only the seller's 402 knows asset and payee.
- * `extensions` holds what was published.
- */
+/** `accepts` is empty: payers would sign it, and only the seller's 402 knows asset and payee. */
 export const ResourceRowSchema = v.strictObject({
   id: v.string(),
   networks: v.array(v.string()),

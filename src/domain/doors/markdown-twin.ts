@@ -155,12 +155,7 @@ function toDocument(blocks: readonly string[]): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-/**
- * True when the Accept header names Markdown and wants it at least as much as HTML. Browsers,
- * `*` and no header at all get the page.
- *
- * @example prefersMarkdown('text/markdown, text/html;q=0.9') → true
- */
+/** Whether Accept wants Markdown at least as much as HTML; `*` and no header do not. */
 export function prefersMarkdown(accept: string | null | undefined): boolean {
   if (accept === null || accept === undefined || !accept.includes('markdown')) return false
   const quality = (type: string) => {

@@ -45,12 +45,7 @@ export function readMppRequired(
   return challenges.length === 0 ? null : { httpStatus: 402, challenges }
 }
 
-/**
- * The header a credential travels on to the seller. What was signed stays as it is; the request it
- * answers is written as its seller wrote it, which is canonical JSON (RFC 8785) in base64url.
- *
- * @returns null when it is no credential
- */
+/** What was signed stays; its request is canonical JSON (RFC 8785). Null for anything else. */
 export function toMppHeader(credential: unknown): { name: string; value: string } | null {
   if (!v.is(CredentialSchema, credential)) return null
   const { challenge, ...signed } = credential

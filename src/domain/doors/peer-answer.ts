@@ -79,11 +79,7 @@ export function readPeerAnswer(text: string, rules: PeerRules): PeerResult[] | n
   })
 }
 
-/**
- * One order of several, by reciprocal rank: scores of different registries say nothing to each other.
- * What two of them hold counts twice; one name for two addresses is two entries. Of equals the
- * earlier list goes first.
- */
+/** By reciprocal rank: what two lists hold counts twice; of equals the earlier list's is first. */
 export function fuseRanks<Entry extends Pick<PeerResult, 'identifier' | 'url' | 'data'>>(
   lists: readonly (readonly Entry[])[],
 ): Entry[] {

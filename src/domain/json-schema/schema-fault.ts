@@ -1,10 +1,6 @@
 import { isJsonObject } from '../wire/parse-json.ts'
 
-/**
- * Which JSON Schemas (2020-12) content may hold. A schema is foreign text that we run: references
- * stay inside it, patterns must end quickly, and size and depth are bounded, so that judging an
- * example never costs more than reading it.
- */
+/** Foreign text that we run: references stay inside, patterns end quickly, size is bounded. */
 const MAX_NODES = 2000
 const MAX_DEPTH = 32
 const MAX_PATTERN_LENGTH = 200
@@ -135,11 +131,7 @@ function findFirst<Item>(
   return null
 }
 
-/**
- * Regular expressions have no clock in this language: those that can take exponential time (a
- * repeat inside a repeat, a choice inside a repeat, back-references) are refused, and the rest may
- * hold few unbounded repeats.
- */
+/** What can take exponential time is refused; the rest may hold few unbounded repeats. */
 function findPatternFault(pattern: string): string | null {
   if (pattern.length > MAX_PATTERN_LENGTH)
     return `expected a pattern of at most ${MAX_PATTERN_LENGTH} characters`

@@ -37,11 +37,7 @@ function judge(schema: unknown, value: unknown): string | null {
   }
 }
 
-/**
- * How many references are followed for one value, at most: chains of references that each name two
- * others double at every step. Where one comes back to itself, every level of the value may follow
- * them all again.
- */
+/** At most: chains of references double at each step, cycles at each level of the value. */
 function countReferences(schema: unknown, value: unknown): number {
   const known = new Map<unknown, number>()
   let isCyclic = false

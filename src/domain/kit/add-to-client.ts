@@ -7,12 +7,7 @@ const SettingsSchema = v.union([
   v.object({ mcpServers: v.record(v.string(), v.looseObject({})) }),
 ])
 
-/**
- * Links that put a server into a client, of the clients that document one: made of the very
- * configuration that is shown to copy, and whether something is left to fill in.
- *
- * @example toAddLinks(kit) → [{ label: 'Cursor', url: 'cursor://anysphere.cursor-deeplink/mcp/install?name=…', … }, …]
- */
+/** Links for clients that document one, made of the very configuration that is shown to copy. */
 export function toAddLinks({ snippets }: Pick<KitView, 'snippets'>) {
   return [
     toLink('Cursor', snippets.cursor, (name, config) => {

@@ -23,11 +23,7 @@ export function toAgentSnippets(
   }
 }
 
-/**
- * One message to an agent that speaks JSON-RPC.
- *
- * @param protocol version its card declares; before 1.0 messages were written otherwise
- */
+/** @param protocol version its card declares; before 1.0 messages were written otherwise */
 export function toAgentRequest(
   protocol: string,
   { message, text }: Record<'message' | 'text', string>,

@@ -30,12 +30,7 @@ export const LintReportSchema = v.object({
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 export type LintProblem = LintReport['problems'][number]
 
-/**
- * The report on the finding that decided, and on each other operation that was asked: lines name the
- * operation where there are several.
- *
- * @param own faults of the listing itself, found before
- */
+/** Lines name the operation where there are several. @param own faults of the listing itself */
 export function toLintReport(
   target: string,
   finding: Finding,

@@ -10,11 +10,7 @@ export const CalendarDateSchema = v.pipe(
   v.check((text) => !FORM.test(text) || isOnCalendar(text), EXPECTED),
 )
 
-/**
- * `Date.parse` is not asked alone: it moves 30 February to March instead of refusing it.
- *
- * @param text starts with `YYYY-MM-DD`; what follows is not looked at.
- */
+/** `Date.parse` alone moves 30 February to March. @param text starts with `YYYY-MM-DD` */
 export function isOnCalendar(text: string): boolean {
   const day = text.slice(0, 10)
   const time = Date.parse(`${day}T00:00:00Z`)

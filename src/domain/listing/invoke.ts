@@ -13,11 +13,7 @@ import { findUrlFault, MAX_URL_LENGTH, type UrlRules, urlSchema } from './target
 
 export type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
 
-/**
- * What a name may look like where the package is published. Identifiers are pasted into commands
- * (`npx -y <identifier>`, `docker run <image>`): nothing may start with a dash, or hold a version,
- * a space or a shell's character.
- */
+/** Identifiers are pasted into commands: no dash first, no version, space or shell's character. */
 const IDENTIFIER_RULES: Record<
   Exclude<PackageRegistry, 'mcpb'>,
   { pattern: RegExp; maxLength: number; example: string }
@@ -151,11 +147,7 @@ const PLACEHOLDER = /<[^<>]+>|…$/
 const SOMEBODYS =
   /\bexample\b|\byour?[_ -]|_HERE\b|x{4,}|\/path\/|[0-9a-f]{16,}|\d{6,}|\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/i
 
-/**
- * What an agent would lack before its first call, or copy as it stands and call for nothing.
- *
- * @example findInvokeGaps({ kind: 'mcp_server', auth: { type: 'api_key' }, invoke: [package without env] })
- */
+/** What an agent would lack before its first call, or copy as it stands and call for nothing. */
 export function findInvokeGaps({ kind, auth, invoke = [] }: Told) {
   if (kind !== 'mcp_server') return []
   const examples = invoke.flatMap((entry, i) => {

@@ -15,11 +15,7 @@ export function toPriceText(pricing: Pricing): string {
 /** Digits behind the point that a price is shown with at most; below, it would read as free. */
 const USD_DIGITS = 10
 
-/**
- * A sum of dollars: whole cents, and below one cent what it is, which is not nothing.
- *
- * @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002'
- */
+/** Below one cent what it is. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
 export function toSumText(usd: number): string {
   return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
 }

@@ -46,12 +46,7 @@ export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
   return { kind: 'owned', domain, isPlatform: shared.platforms.includes(domain) }
 }
 
-/**
- * The domain that somebody registered, or a tenant's own name; null where nobody did.
- *
- * @example ownerDomainOf('a.foo.vercel.app', shared) → 'foo.vercel.app'
- * @example ownerDomainOf('a--b.modal.run', shared) → 'a--b.modal.run'
- */
+/** Null for nobody's. @example ownerDomainOf('a.foo.vercel.app', shared) → 'foo.vercel.app' */
 export function ownerDomainOf(name: string, shared: SharedHosts): string | null {
   const owner = findHostOwner(name, shared)
   return owner.kind === 'nobody' ? null : owner.domain
@@ -67,11 +62,7 @@ export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
 }
 
-/**
- * Whether what was proved at a place covers a URL. A place is a host, or a repository on a code host.
- *
- * @example isProvedAt('https://github.com/Acme/tides/tree/main', 'github.com/acme/tides') → true
- */
+/** Whether a proof of a place covers a URL. A place is a host, or a repository on a code host. */
 export function isProvedAt(url: string, place: string | undefined): boolean {
   const host = hostOf(url)
   if (host === null || place === undefined || !place.includes('/')) return host === place

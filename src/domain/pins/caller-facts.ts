@@ -93,11 +93,7 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   }
 }
 
-/**
- * Who is paid: what the listing publishes, and what the seller's own 402 named last.
- *
- * @param isRotating the seller names another address each time: then what it named is no fact
- */
+/** @param isRotating the seller names another address each time: then what it named is no fact */
 export function payeesOf(
   { payout = [] }: Pick<ListingFacts, 'payout'>,
   { operations }: Pick<Surface, 'operations'>,

@@ -93,11 +93,7 @@ export function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEn
   }
 }
 
-/**
- * What changed, a line for each fact, as a person reads it; empty where nothing did.
- *
- * @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05']
- */
+/** A line each. @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05'] */
 export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   // Payees that only the seller's terms named are judged when it is called.
   const knownNow = Object.keys(is.payees).length > 0 ? is.payees : was.payees

@@ -15,11 +15,7 @@ export const MAX_FOUND_BYTES = 64 * 1024
 
 const text = v.nullable(v.string())
 
-/**
- * What was read at a proposed address, as it waits in the ledger for a person. Foreign words, as they
- * came: the code that prints them makes them inert, and the listing's file is made of them by the importers'
- * own rules.
- */
+/** As it waits for a person. Foreign words as they came: who prints them makes them inert. */
 export const FoundServiceSchema = v.object({
   url: v.string(),
   kind: v.picklist(PROPOSABLE_KINDS),

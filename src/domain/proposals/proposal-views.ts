@@ -66,11 +66,7 @@ export function correctionPath(listingId: string): string {
   return `/propose?listing=${listingId}`
 }
 
-/**
- * What `/propose` shows: the form, what became of one that was sent, or of an earlier one by its id.
- * The address to ask back at is never shown again; `listing` is the id of the listing to correct, or
- * empty where one is proposed.
- */
+/** The form, or what became of one; `listing` is the id of one to correct, empty for a new one. */
 export type ProposePage = FormPage<
   ProposalAnswer,
   { url: string; kind: string; note: string; listing: string }

@@ -4,11 +4,8 @@ import { parseJson } from '../wire/parse-json.ts'
 export const MOST_HEADER = 128 * 1024
 
 /**
- * JSON in base64 or base64url, as payment headers carry it.
- *
  * @param maxLength of the encoded text, in characters; longer texts are not decoded
- * @returns undefined for anything else
- * @example parseBase64Json('eyJhIjoxfQ', 100) → { a: 1 }
+ * @returns undefined for what is not JSON in base64 or base64url
  */
 export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADER): unknown {
   if (text === undefined || text.length > maxLength) return undefined

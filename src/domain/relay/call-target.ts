@@ -39,11 +39,8 @@ export function parseCallQuery(rawQuery: string): CallQuery {
 }
 
 /**
- * The URL to call: the listing's own, or `endpoint` on the same origin; the caller's query follows
- * the target's own. `path` is what goes on the request line.
- *
- * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1'))
- *   → { url, path: '/v2?q=1' }
+ * The listing's own URL, or `endpoint` on its origin; `path` is what goes on the request line.
+ * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1')) → '/v2?q=1'
  */
 export function parseCallTarget(listingUrl: string, query: CallQuery): CallTarget {
   const base = parseListingUrl(listingUrl)

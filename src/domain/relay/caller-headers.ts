@@ -75,11 +75,7 @@ export const REGISTERED_FIELDS: ReadonlySet<string> = new Set([
   ...SPEAKS_OF_MORE,
 ])
 
-/**
- * Which of a seller's headers reach the caller. Sellers also sign in on our origin, so an answer may
- * speak for itself only: it sets no state there, runs nothing there and fills no cache that others
- * read.
- */
+/** Sellers sign in on our origin too: an answer sets no state, runs nothing, fills no cache. */
 export interface AnswerFacts {
   status: number
   isPaid: boolean
@@ -130,12 +126,7 @@ function isPassed(name: string): boolean {
   return DESCRIBES_ANSWER.has(name) || !REGISTERED_FIELDS.has(name)
 }
 
-/**
- * True for types that a browser shows as a document with scripts: HTML, SVG, XML. A value that says
- * several things is read as the worst of them.
- *
- * @example isRunByBrowsers('image/svg+xml; charset=utf-8') // true
- */
+/** Types that browsers show with scripts: HTML, SVG, XML. Of several the worst counts. */
 function isRunByBrowsers(contentType: string): boolean {
   const types = contentType.toLowerCase().split(/[;,]/)
   return types.some((type) => /^(text\/html|.+[/+]xml|text\/xsl)$/.test(type.trim()))
@@ -145,11 +136,7 @@ function isAttachment(values: string[]): boolean {
   return values.length === 1 && /^\s*attachment\s*(;|$)/i.test(values[0] ?? '')
 }
 
-/**
- * What was paid for by one is nobody else's: a shared cache would give it away.
- *
- * @example toPrivate(['Cache-Control', 'public, max-age=60']) // 'private, max-age=60'
- */
+/** A shared cache would give it away. @example 'public, max-age=60' → 'private, max-age=60' */
 function toPrivate(raw: RawHeaders): string {
   const directives = valuesOf(raw, 'cache-control').flatMap(
     (value) => value.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g) ?? [],

@@ -20,12 +20,7 @@ const PaymentSchema = v.union([
   }),
 ])
 
-/**
- * True when a payment header reads as a payment of x402 (version 1 or 2) or MPP. Whether the payment
- * is good is between caller and seller; a header that nobody could settle only claims to be one.
- *
- * @example paymentDecodes(['X-PAYMENT', 'made-up']) → false
- */
+/** Whether it reads as a payment of x402 or MPP; if it is good is between caller and seller. */
 export function paymentDecodes(raw: RawHeaders): boolean {
   return paymentsIn(raw).some((payment) => v.is(PaymentSchema, parseBase64Json(payment)))
 }

@@ -3,11 +3,7 @@ import { railsOf } from '../listing/pricing.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { EXPOSED_HEADERS } from './relayed-headers.ts'
 
-/**
- * The answer to `?relay_info`: may this listing be called here, and how.
- *
- * @param limits of the relay itself, in bytes and seconds
- */
+/** The answer to `?relay_info`. @param limits of the relay itself, in bytes and seconds */
 export function toRelayInfoView(listing: LiveListing, limits: Record<string, unknown>) {
   const relayable = listing.buy === 'relay_x402'
   return {

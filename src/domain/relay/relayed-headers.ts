@@ -128,11 +128,8 @@ export interface WireRequest {
 }
 
 /**
- * The header lines of a request on a connection of its own: `Host` and framing are ours, all else is
- * the caller's, in its order.
- *
- * @example toWireHeaders({ host: 'a.example', method: 'POST', headers: ['X-A', '1'], hasBody: false })
- *   → ['host', 'a.example', 'connection', 'close', 'X-A', '1', 'content-length', '0']
+ * `Host` and framing are ours, all else is the caller's, in its order. @example
+ * […, 'X-A', '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
  */
 export function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[] {
   const wire = ['host', host, 'connection', 'close']

@@ -21,12 +21,7 @@ export interface EvmChainFacts {
   confirmations: number
 }
 
-/**
- * Does a transaction prove the claimed payment? Who sent it, and to which contract, is the
- * facilitator's business unless the scheme says otherwise.
- *
- * @param payouts the listing's published addresses on this chain, lower case.
- */
+/** Who sent it is the facilitator's business. @param payouts published on this chain, lower case */
 export function judgeEvmSettlement(
   claim: EvmClaim,
   { receipt, call }: { receipt: EvmReceipt; call: EvmCall | null },

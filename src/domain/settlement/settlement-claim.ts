@@ -117,9 +117,7 @@ const ChargeSchema = v.object({
 const TEMPO_CHAIN_ID = 4217
 
 /**
- * Reads a seller's settlement header against the payment the caller sent. The network is the
- * payment's: a seller naming another chain is not believed.
- *
+ * The network is the payment's: a seller naming another chain is not believed.
  * @returns null where nothing verifiable is claimed: no success, no payment, cards, unknown chains.
  */
 export function readSettlementClaim(

@@ -39,7 +39,6 @@ export function walletOf({ network, payer }: Pick<Settlement, 'network' | 'payer
 }
 
 /**
- * @param settlements of the window and of the history before
  * @param asOf end of the window, milliseconds. `windowEnd` gives one that is the same all day.
  * @param isMetered whether everything that was paid is known: then nothing is an answer too
  * @returns undefined where the window holds no settlement at all, wash included.
@@ -71,11 +70,7 @@ export function toSales(
   }
 }
 
-/**
- * One listing's sales as `measured` evidence.
- *
- * @param vouched wallets that are vouched for, window by window; null where that cannot be known
- */
+/** @param vouched wallets that are vouched for, by window; null where that is not known */
 export function toOwnEvidence(
   { windows, flags, raw, untraced }: Sales,
   { asOf, vouched }: { asOf: number; vouched: readonly ReadonlySet<string>[] | null },

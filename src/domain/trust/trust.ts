@@ -43,12 +43,7 @@ export type TrustVerdict =
       measured: Measured
     }
 
-/**
- * Judges one listing's evidence.
- *
- * @param sharers listings that publish this payout (1 when it is the only one). `shared_payout`
- *   from the provider makes it at least 2; in the verdict it says what was reckoned with.
- */
+/** @param sharers listings that publish this payout, at least 1; 2 with `shared_payout` */
 export function judgeTrust(provided: Measured | undefined, sharers: number): TrustVerdict {
   if (provided === undefined) return { evidence: 'no_payment_data' }
   const sharing = Math.max(sharers, provided.shared_payout ? 2 : 1)

@@ -134,11 +134,7 @@ function toClaimTexts(baseUrl: string) {
 /** Signals whose wire name carries the provider's id: they are its judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified'])
 
-/**
- * spec: `signals`.
- *
- * @example toSignalsView({ status: 'online', p95_ms: 310 }, 'x402-list') → { x402_list_status: 'online', p95_ms: 310 }
- */
+/** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */
 export function toSignalsView(
   signals: Signals,
   source: string,

@@ -120,11 +120,7 @@ const LABELS: Readonly<Record<string, string>> = {
   digest: 'What a caller relies on',
 }
 
-/**
- * A change in words, a line each.
- *
- * @example describeChange({ change: 'changed', facts: { price: { was: '$0.01', is: '$0.05' } }, … }) → ['Price: $0.01 → $0.05']
- */
+/** A line each. @example describeChange(…) → ['Price: $0.01 → $0.05'] */
 export function describeChange({ change, facts = {}, reason }: Change): string[] {
   if (change === 'added') return ['Added to the directory']
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]

@@ -1,8 +1,4 @@
-/**
- * The doors agents come in by beside our own API, once: the app mounts them, the roadmap and the
- * documentation list them. Their errors are their protocol's own, never our problem documents. Each
- * has its name, its protocol as those who speak it call it, and its path.
- */
+/** The doors beside our API, once: the app mounts them, roadmap and docs list them. */
 export const DOORS = {
   mcp: live('MCP server', 'MCP', '/mcp', 'POST'),
   mcp_server_card: file('MCP server card', 'MCP', '/mcp/server-card'),
@@ -86,11 +82,7 @@ export const PAGES_WITH_TWIN = ['listing', 'category', 'compare'] as const
 
 const WITH_TWIN = new RegExp(`^/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+$`)
 
-/**
- * Where the Markdown twin of a page stands; null for a page without one.
- *
- * @example twinPathOf('/listing/x402.foo') → '/listing/x402.foo.md'
- */
+/** Null where there is none. @example twinPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
 export function twinPathOf(path: string): string | null {
   return WITH_TWIN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
 }

@@ -8,9 +8,7 @@ const MAX_EDITS = 3
 const MIN_START = 3
 
 /**
- * The known name nearest to a misspelt one, or null when none is near: at most half of its letters
- * are edits, or one is the start of the other.
- *
+ * At most half of its letters are edits, or one is the start of the other; null when none is near.
  * @example findNearestName('price', ['pricing', 'tags']) → 'pricing'
  */
 export function findNearestName(name: string, known: readonly string[]): string | null {

@@ -54,11 +54,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/**
- * The members that are there: for what is written out, or spread, with some of them.
- *
- * @example present({ a: 1, b: undefined }) → { a: 1 }
- */
+/** The members that are there. @example present({ a: 1, b: undefined }) → { a: 1 } */
 export function present<Members extends object>(
   members: Members,
 ): { [Name in keyof Members]?: Exclude<Members[Name], undefined> }

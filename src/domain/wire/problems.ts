@@ -1,8 +1,4 @@
-/**
- * The closed list of problem codes. One table feeds the formatter, the pages at
- * `/problems/<code>` and the OpenAPI document. `help` says what it means and what the caller can do,
- * for the page behind `type`.
- */
+/** One table for the formatter, the pages at `/problems/<code>`, whose text is `help`, and OpenAPI. */
 export const PROBLEMS = {
   'invalid-parameter': {
     status: 400,

@@ -1,9 +1,4 @@
-/**
- * JSON that may stand inside a `<script>` element: no character can end the element or open a
- * comment in it.
- *
- * @example toScriptJson({ name: '</script>' }) → '{"name":"\\u003c/script\\u003e"}'
- */
+/** No character can end the `<script>` element around it, or open a comment in it. */
 export function toScriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -18,11 +18,7 @@ export type StaticFile = v.InferOutput<typeof StaticFileSchema>
 export const CopiesSchema = v.strictObject({ file: v.string(), br: v.string(), gz: v.string() })
 export type Copies = v.InferOutput<typeof CopiesSchema>
 
-/**
- * The address a file answers on: `x/index.html` and `x/index.json` are `/x`.
- *
- * @example toUrlPath('listing/x402.foo/index.html') → '/listing/x402.foo'
- */
+/** @example toUrlPath('listing/x402.foo/index.html') → '/listing/x402.foo' */
 export function toUrlPath(file: string): string {
   return `/${file.replace(/(?:^|\/)index\.(?:html|json)$/, '')}`
 }

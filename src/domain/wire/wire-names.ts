@@ -1,8 +1,4 @@
-/**
- * Names and times of our code as the wire has them: snake case, and milliseconds as seconds.
- *
- * @example toWireNames({ upload: { graceMs: 10_000 } }) → { upload: { grace_seconds: 10 } }
- */
+/** Snake case, and milliseconds as seconds. @example { graceMs: 10_000 } → { grace_seconds: 10 } */
 export function toWireNames(values: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => {

@@ -108,9 +108,8 @@ function firstCharacters(text: string): string {
 }
 
 /**
- * `power point` is one word where listings write it as one more often than side by side; `speech to
- * text` is not `text to speech`: listings write them with hyphens, so they have a term. What nearly
- * every listing has is glued to nothing: `mcp server` is no `mcpserver`.
+ * Listings must write it as one more often than side by side. `speech to text` has a term, as they
+ * write it with hyphens; what nearly every listing has is glued to nothing.
  */
 function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []

@@ -26,9 +26,8 @@ const MIN_SHARED = 3
 const SHARED_PART = 2 / 3
 
 /**
- * The word that was probably meant by one that no listing has: one edit away as it is written (a
- * letter more, less, other, or two swapped), with the same first letter, in the most listings. An
- * everyday word is no slip, and nothing is a slip of a stop word.
+ * One edit away as it is written, with the same first letter, in the most listings. An everyday
+ * word is no slip, and nothing is a slip of a stop word.
  */
 export const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null

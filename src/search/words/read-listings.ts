@@ -85,12 +85,7 @@ export function createListingReader(sets: WordSets) {
   }
 }
 
-/**
- * The spellings that queries are corrected to.
- *
- * @param written how many listings write each word
- * @param rows how many listings there are
- */
+/** @param written how many listings write each word @param rows how many listings there are */
 export function toSpellings(written: ReadonlyMap<string, number>, rows: number): Spelling[] {
   const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
   const spellings = [...written].map(([text, rows]) => ({ text, rows }))

@@ -6,12 +6,7 @@ export const CARD_BYTES = 3072
 /** Bytes that `left_out` itself may take. */
 const ROOM_TO_SAY_SO = 80
 
-/**
- * The card with as many items of its lists as there is room for, the first ones of each; how many
- * are missing is said in `left_out`. Only lists are cut.
- *
- * @example fitLists({ id: 'a', tools: [x, y, z] }, 3072) → { id: 'a', tools: [x], left_out: { tools: 2 } }
- */
+/** The first items of its lists, as there is room for; `left_out` counts the others. */
 export function fitLists<Card extends Record<string, unknown>>(
   card: Card,
   names: readonly (keyof Card & string)[],

@@ -83,11 +83,7 @@ export function toServerCard(view: ListingView, baseUrl: string) {
   }
 }
 
-/**
- * What this directory is called where names must be unique on the internet: its host, turned round.
- *
- * @example toReverseHost('https://directory.example') → 'example.directory'
- */
+/** Our host, turned round. @example toReverseHost('https://a.example') → 'example.a' */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
 }

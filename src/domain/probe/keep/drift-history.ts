@@ -14,11 +14,8 @@ const MAX_WORDS = 300
 const CONTEXT = 40
 
 /**
- * What a listing was and what it is, one row for each tool, price and payee that changed since the
- * look before; newest first. Lists that were cut say nothing of what is missing from them.
- *
- * @param known rows of earlier looks
- * @param at time of the look
+ * One row for each tool, price and payee that changed since the look before; newest first. Lists
+ * that were cut say nothing of what is missing from them. @param at time of the look
  */
 export function toDriftHistory(
   known: readonly Drift[],

@@ -24,11 +24,8 @@ const DRIFT = ['price_changed', 'payout_changed', 'network_changed'] as const
 type DriftId = (typeof DRIFT)[number]
 
 /**
- * The notices of a listing after its seller named its terms: what drifted from the listing, operation
- * by operation, and what changed since the last look. A notice that still holds keeps its first date.
- *
- * @param before evidence as it was before this probe
- * @param at time of the probe
+ * What drifted from the listing, operation by operation, and what changed since the last look. A
+ * notice that still holds keeps its first date. @param before as it was before this probe
  */
 export function judgeDrift(
   before: Evidence,
@@ -147,13 +144,7 @@ interface AskedTerms {
   isNew: boolean
 }
 
-/**
- * The terms of every operation of a listing, as its last 402 named them: of this probe, or of an
- * earlier one where it said nothing this time.
- *
- * @param before the interface before this probe
- * @param at time of the probe
- */
+/** As the last 402 of each named them: of an earlier probe where it says nothing now. */
 function toAskedTerms(
   before: Interface | undefined,
   finding: Finding,

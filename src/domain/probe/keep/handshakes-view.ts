@@ -7,9 +7,8 @@ const STRIP_DAYS = 30
 export type HandshakesView = NonNullable<ReturnType<typeof toHandshakesView>>
 
 /**
- * The last ones, newest first; and the last 30 days, oldest first, ending with the day of the newest
- * probe. `up` counts answers as itself, behind credentials included; what was nobody's fault is in
- * neither number.
+ * The last ones, newest first; and 30 days, oldest first, up to the newest probe's. `up` counts
+ * answers as itself, behind credentials included; what was nobody's fault is in neither number.
  */
 export function toHandshakesView(probes: readonly Probe[]) {
   const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))

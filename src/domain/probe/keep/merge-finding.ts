@@ -13,11 +13,8 @@ import { judgeTools } from './tool-drift.ts'
 const MAX_PAYOUTS = 20
 
 /**
- * The evidence of a listing after one more probe: the record among the last 90 days, what was seen
- * of the interface, and the notices that follow from the seller's terms. What a probe did not see
- * stays as it was.
- *
- * @param at time of the probe, ISO 8601 UTC
+ * The record among the last 90 days, what was seen of the interface, and notices of the terms. What
+ * a probe did not see stays as it was. @param at time of the probe, ISO 8601 UTC
  */
 export function mergeFinding(
   evidence: Evidence,

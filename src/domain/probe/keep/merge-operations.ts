@@ -20,10 +20,8 @@ const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gat
 export type SeenOperations = NonNullable<Interface['operations']>
 
 /**
- * The operations of an interface after one more probe: each that was asked with what it answered,
- * its price and its offers; the rest as it was. Sorted by address, so that runs change few lines.
- *
- * @param at time of the probe, ISO 8601 UTC
+ * Each operation that was asked with what it answered; the rest as it was. Sorted by address, so
+ * that runs change few lines. @param at time of the probe, ISO 8601 UTC
  */
 export function mergeOperations(
   old: Interface | undefined,
@@ -123,11 +121,7 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
 
 const MAX_PATH_LENGTH = 60
 
-/**
- * An operation as a sentence names it.
- *
- * @example toOperationName({ method: 'GET', url: 'https://x.example/users/{id}' }) → 'GET /users/{id}'
- */
+/** @example { method: 'GET', url: 'https://x.example/users/{id}' } → 'GET /users/{id}' */
 export function toOperationName({ method, url }: { method: string; url: string }): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
   return `${method} ${toInertLine(path === '' ? '/' : path, MAX_PATH_LENGTH)}`

@@ -11,12 +11,8 @@ import {
 import type { Handshake, PackagePlan, ProbePlan } from './probe-plan.ts'
 
 /**
- * How a listing is probed: which handshake, and of an HTTP listing which operations.
- *
- * @param packages registries whose packages are run, the preferred one first: then packages alone are
- *   asked, and no endpoint is
- * @returns null for kits, which are ours and have no endpoint, and where `probe: false` asks us to
- *   stay away
+ * @param packages registries whose packages are run instead, the preferred one first
+ * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
  */
 export function planProbe(
   id: string,

@@ -134,10 +134,8 @@ export function toCandidate(
 }
 
 /**
- * Who is asked, in order: listings never probed first, then the stalest. A listing without an
- * endpoint is written down once and left alone; a seller's `Retry-After` is honoured.
- *
- * @param staleMs leaves out those probed less than so long ago; 0 for nobody
+ * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an
+ * endpoint is written down once. @param staleMs leaves out those probed since; 0 for nobody
  */
 export function orderByNeed(
   candidates: readonly Candidate[],

@@ -11,12 +11,7 @@ const TOOLS_NOTICE_MS = 30 * 86_400_000
 const MAX_NOTE_LENGTH = 300
 const MAX_NAMED = 4
 
-/**
- * The notices after a look at a server's tools: which were added, removed or changed since the look
- * before. Lists that were cut say nothing of what is missing from them.
- *
- * @param at time of the probe
- */
+/** Lists that were cut say nothing of what is missing from them. @param at time of the probe */
 export function judgeTools(
   before: Interface | undefined,
   { tools, truncated }: Pick<Sight, 'tools' | 'truncated'>,

@@ -1,8 +1,6 @@
 /**
- * Whether a parsed value stays within the bounds. Walks with a list of its own, not the call stack,
- * and stops at the first bound: a value nested a hundred thousand times costs as little as any.
- *
- * @param bounds `characters` are those of all strings and keys together
+ * Walks with a list of its own, not the call stack, and stops at the first bound: depth costs
+ * nothing. @param bounds `characters` are those of all strings and keys together
  */
 export function isWithin(
   whole: unknown,
@@ -28,11 +26,7 @@ function lengthOf(value: unknown, children: readonly [string, unknown][]): numbe
   return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
 }
 
-/**
- * Whether every `$ref` (and its dynamic kin) of a JSON Schema points into the schema itself. Others
- * are never resolved: a reader of the schema would fetch what a seller names. The value
- * must be within bounds already.
- */
+/** A reader would fetch what others name. The value must be within bounds already. */
 export function hasLocalReferencesOnly(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, child]) => {

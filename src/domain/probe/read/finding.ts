@@ -69,11 +69,7 @@ export interface Finding {
 
 export const MAX_SAW_LENGTH = 200
 
-/**
- * A finding whose foreign words are inert.
- *
- * @param answer what it rests on
- */
+/** A finding whose foreign words are inert. @param answer what it rests on */
 export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
   const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
   return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
@@ -89,8 +85,6 @@ export function toFailureFinding(
 }
 
 /**
- * Statuses that mean the same whatever was asked.
- *
  * @param now milliseconds since the epoch, for a `Retry-After` that is a date
  * @returns null where the protocol's own rule decides
  */

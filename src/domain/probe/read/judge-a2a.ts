@@ -58,11 +58,8 @@ const FormerCardSchema = v.pipe(
 )
 
 /**
- * What an agent's card says. No message is sent: `spoke` is a valid card whose first interface, the
- * one clients prefer, is on the site the card came from.
- *
- * @param isSameSite whether two hosts belong to one registrable domain
- * @param now milliseconds since the epoch
+ * `spoke` is a valid card whose first interface, which clients prefer, is on its own site. No
+ * message is sent. @param now milliseconds since the epoch
  */
 export function judgeCard(
   answer: ProbeAnswer,

@@ -27,11 +27,7 @@ function toPaidDoor(answer: ProbeAnswer): Finding {
   return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight: { from, terms } }, answer)
 }
 
-/**
- * `tools/list` was answered, or the server said it has no tools.
- *
- * @param answer absent for a package: it has no status, and its first answer waits for its download
- */
+/** @param answer absent for a package: it has no status, and its download takes time */
 export function toMcpFinding(
   info: McpServerInfo,
   tools: Pick<ListedTools, 'values' | 'isCut'>,

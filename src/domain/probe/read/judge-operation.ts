@@ -15,9 +15,7 @@ interface AskedOperation {
 }
 
 /**
- * What an unpaid call of a paid operation says: `spoke` is a 402 whose terms can be decoded on a
- * rail the listing declares.
- *
+ * `spoke` is a 402 whose terms can be decoded on a rail the listing declares.
  * @param now milliseconds since the epoch
  */
 export function judgePayment(
@@ -76,10 +74,8 @@ function toWords({ scheme, network, usd }: PaymentTerm): string {
 }
 
 /**
- * What an operation that costs nothing and is safe to call answers: `spoke` is a 2xx with the
- * declared content type, JSON that parses where none is declared.
- *
- * @param expected media type of the operation's declared response, or null
+ * `spoke` is a 2xx with the declared content type, JSON that parses where none is declared.
+ * @param expected that media type, or null
  * @param now milliseconds since the epoch
  */
 export function judgeHttp(

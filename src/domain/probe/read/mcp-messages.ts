@@ -179,12 +179,7 @@ function toInfo(
   return { name: text(info.name), version: text(info.version), protocol, hasTools }
 }
 
-/**
- * Reads server-sent events piece by piece: each character is looked at once, however the seller
- * cuts its stream.
- *
- * @returns a reader that takes the next piece and gives the events it completed
- */
+/** Looks at each character once. @returns takes a piece, gives the events it completed */
 export function createEventReader(): (piece: string) => { event: string; data: string }[] {
   let rest = ''
   let event = ''

@@ -5,11 +5,7 @@ import { isJsonObject, present } from '../../wire/parse-json.ts'
 import { isWithin } from './bounded-json.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 
-/**
- * What a 402 says a call takes: the bazaar extension of x402 version 2, or `outputSchema` of version 1.
- * Sellers write it in many ways; each part is held against the schema of operations, and what does not
- * pass is left out.
- */
+/** From bazaar of x402 version 2, `outputSchema` of 1; what does not pass is left out. */
 export type SeenInput = Pick<Operation, 'params' | 'body'>
 
 /** What sellers call the query. */
