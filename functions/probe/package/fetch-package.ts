@@ -64,7 +64,8 @@ async function fetchFromNpm(
   const path = findOnPath('npm', env.PATH ?? '')
   if (path === null) return 'npm is not on PATH'
   const npm = { name: 'npm', path, env, cwd: folder }
-  const { output } = await askEngine(npm, ['config', 'get', 'allow-remote'], limits.ms)
+  const { code, output } = await askEngine(npm, ['config', 'get', 'allow-remote'], limits.ms)
+  if (code === null) return 'npm took too long to answer'
   if (!/^(?:all|none|root)$/m.test(output))
     return 'this npm would follow addresses in a package: update it'
   const cache = join(folder, '.cache')
