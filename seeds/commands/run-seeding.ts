@@ -3,12 +3,12 @@ import {
   lockFileOf,
   promiseFileOf,
   readExisting,
-  readHandsOff,
   readMachineFiles,
   readMemory,
   readTables,
 } from '../content/content-folder.ts'
 import { type ContentWriter, openContent } from '../content/content-writer.ts'
+import { readHandsOff } from '../content/hands-off.ts'
 import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal, RefusalReason } from '../facts/refusal.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
@@ -23,12 +23,7 @@ import { findSeedSource, SOURCE_IDS } from './sources.ts'
 const LEAST_SHARE = 0.5
 
 /** A page that only says what is gone or old is no sign of a fault. */
-const HONEST: ReadonlySet<RefusalReason> = new Set([
-  'deleted',
-  'deprecated',
-  'not_latest',
-  'opted_out',
-])
+const HONEST: readonly RefusalReason[] = ['deleted', 'deprecated', 'not_latest', 'opted_out']
 
 export interface SeedingPorts {
   progress: ProgressStream
@@ -59,8 +54,8 @@ export async function runSeeding(options: RunOptions, ports: SeedingPorts) {
   const writer = options.dryRun ? null : await openContent(contentDir)
   try {
     const content = await readContentState(contentDir, source.id)
-    const { rows, chosen, from } = await readChosen(source, options, ports, content)
-    const result = judge(source, { rows, chosen, options, content, from })
+    const read = await readChosen(source, options, ports, content)
+    const result = judge(source, read, options, content)
     if (writer !== null && result.suspicion === null)
       await writePlan(writer, source.id, result.plan, ports)
     return { ...result, seconds: (ports.now() - started) / 1000 }
@@ -127,15 +122,12 @@ function sourceAddress(source: SeedSource, { from, since }: RunOptions): string 
     : start
 }
 
-interface Judged {
-  rows: ReadRows
-  chosen: ChosenSeeds
-  options: RunOptions
-  content: ContentState
-  from: string
-}
-
-function judge(source: SeedSource, { rows, chosen, options, content, from }: Judged) {
+function judge(
+  source: SeedSource,
+  { rows, chosen, from }: { rows: ReadRows; chosen: ChosenSeeds; from: string },
+  options: RunOptions,
+  content: ContentState,
+) {
   const { now, limit, since, listed: isListedOnly } = options
   const isWhole = limit === null && since === null && !isListedOnly
   const plan = planSeeding({
@@ -153,6 +145,8 @@ function judge(source: SeedSource, { rows, chosen, options, content, from }: Jud
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
   const memory = content.memories.get(source.id)
+  const taken = chosen.seeds.length
+  const takenBefore = isWhole ? (memory?.taken ?? 0) : 0
   return {
     importer: source.id,
     from,
@@ -162,31 +156,22 @@ function judge(source: SeedSource, { rows, chosen, options, content, from }: Jud
     plan,
     seeds: chosen.seeds,
     /** Why nothing was written although the source could be read. */
-    suspicion: options.force
-      ? null
-      : findSuspicion({
-          read,
-          refused,
-          taken: chosen.seeds.length,
-          takenBefore: isWhole ? (memory?.taken ?? null) : null,
-        }),
+    suspicion: options.force ? null : findSuspicion(read, refused, taken, takenBefore),
     /** Listed from an earlier run, refused by this one: for people to look at. */
     refusedNow: findRefusedNow(chosen, memory, content),
   }
 }
 
-/** @returns why a run should not be believed, or null. */
-function findSuspicion(run: {
-  read: number
-  refused: readonly Refusal[]
-  taken: number
-  /** Null for a run that did not read everything, or the first. */
-  takenBefore: number | null
-}): string | null {
-  const { read, refused, taken, takenBefore } = run
-  if (taken === 0 && read > 0 && refused.some(({ reason }) => !HONEST.has(reason)))
+/** Why a run should not be believed. @param takenBefore 0 for a run over a part, or the first */
+function findSuspicion(
+  read: number,
+  refused: readonly Refusal[],
+  taken: number,
+  takenBefore: number,
+): string | null {
+  if (taken === 0 && read > 0 && refused.some(({ reason }) => !HONEST.includes(reason)))
     return `every one of ${read} rows was refused`
-  if (takenBefore !== null && taken < takenBefore * LEAST_SHARE)
+  if (taken < takenBefore * LEAST_SHARE)
     return `${taken} listings where the last whole run took ${takenBefore}`
   return null
 }

@@ -1,4 +1,5 @@
 import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
+import { isOnCalendar } from '../../src/domain/listing/calendar-date.ts'
 import { SOURCE_IDS, SOURCES } from './sources.ts'
 
 export type SeedOptions = ReturnType<typeof readSeedOptions>
@@ -42,8 +43,8 @@ const OPTIONS = {
 } as const
 
 /**
- * One importer or all, one after the other, and what HELP says of each option; null where one is left
- * out. `now` and `since` are ISO 8601.
+ * One importer or all, and what HELP says of each option; null where one is left out. `now` and
+ * `since` are ISO 8601.
  *
  * @param args without the program's own name
  * @param now the machine's clock
@@ -97,13 +98,7 @@ function readInstants(
   }
 }
 
-function isDay(text: string): boolean {
-  return (
-    /^\d{4}-\d{2}-\d{2}$/.test(text) &&
-    !Number.isNaN(Date.parse(text)) &&
-    new Date(text).toISOString().startsWith(text)
-  )
-}
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && isOnCalendar(text)
 
 function refuse(fault: string) {
   return wrongCommand(HELP, fault)

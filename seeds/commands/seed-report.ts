@@ -74,16 +74,16 @@ function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
   ]
 }
 
-/** One wallet's or one domain's many listings, so that a person sees who fills a category. */
+/** Who is behind many listings, so that a person sees who fills a category. */
 function formatOperators({ seeds }: SeedingResult): string[] {
-  const groups = groupByOperator(seeds)
-  return section(
-    groups.length,
-    `operators have ${MANY_LISTINGS} or more of these listings:`,
-    groups
-      .slice(0, MOST_OPERATORS)
-      .map(({ operator, listings }) => line(listings, toPrintable(operator))),
-  )
+  const groups = [...Map.groupBy(seeds.flatMap(operatorsOf), (operator) => operator)]
+    .map(([operator, { length }]) => [operator, length] as const)
+    .filter(([, listings]) => listings >= MANY_LISTINGS)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  const title = `operators have ${MANY_LISTINGS} or more of these listings:`
+  const most = groups.slice(0, MOST_OPERATORS)
+  const lines = most.map(([operator, listings]) => line(listings, toPrintable(operator)))
+  return section(groups.length, title, lines)
 }
 
 function section(count: number, title: string, lines: readonly string[]): string[] {
@@ -99,14 +99,14 @@ function formatByReason(refusals: readonly Refusal[]): string[] {
     .sort(([a, listA], [b, listB]) => listB.length - listA.length || (a < b ? -1 : 1))
     .flatMap(([reason, list]) => [
       `  ${String(list.length).padStart(7)}  ${reason}: ${REFUSAL_REASONS[reason]}`,
-      ...list
-        .slice(0, EXAMPLES)
-        .map(
-          ({ name, detail }) => `           ${toPrintable(name, 100)}: ${toPrintable(detail, 160)}`,
-        ),
-      ...(list.length > EXAMPLES
-        ? [`           and ${list.length - EXAMPLES} more (--report FILE lists all)`]
-        : []),
+      ...[
+        ...list
+          .slice(0, EXAMPLES)
+          .map(({ name, detail }) => `${toPrintable(name, 100)}: ${toPrintable(detail, 160)}`),
+        ...(list.length > EXAMPLES
+          ? [`and ${list.length - EXAMPLES} more (--report FILE lists all)`]
+          : []),
+      ].map((text) => `           ${text}`),
     ])
 }
 
@@ -114,23 +114,10 @@ function line(count: number, text: string): string {
   return `${String(count).padStart(7)}  ${text}`
 }
 
-/**
- * Who is behind many listings: the wallet they are paid to, or the domain they stand under.
- *
- * @returns operators with many of these listings, most first
- */
-function groupByOperator(
-  seeds: readonly Pick<Seed, 'facts' | 'wallets'>[],
-): { operator: string; listings: number }[] {
-  return [...Map.groupBy(seeds.flatMap(operatorsOf), (operator) => operator)]
-    .map(([operator, { length: listings }]) => ({ operator, listings }))
-    .filter(({ listings }) => listings >= MANY_LISTINGS)
-    .sort((a, b) => b.listings - a.listings || (a.operator < b.operator ? -1 : 1))
-}
-
 /** Packages have their page at a forge or a registry, which is nobody's operator. */
 const FORGE = /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/
 
+/** The wallets a listing is paid to, and the domain it stands under. */
 function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): string[] {
   const host = URL.parse(facts.url)?.hostname ?? ''
   const domain = FORGE.test(host) ? null : getDomain(host, { allowPrivateDomains: true })

@@ -6,11 +6,8 @@ import { parseDocument } from 'yaml'
 import { type SourceRow, SourceRowSchema } from '../../src/domain/derived/source-table.ts'
 import { CategoryRowSchema } from '../../src/domain/derived/tables.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
-import { type ExistingListing, toExistingListing } from './existing-listing.ts'
-import { type HandsOff, parseHandsOff } from './hands-off.ts'
+import { type ExistingListing, toExistingListing } from './listing-text.ts'
 import { NO_MEMORY, parseLock, type SeedMemory } from './seed-lock.ts'
-
-const HANDS_OFF = 'seeds/hands-off.yaml'
 
 export function lockFileOf(importer: string): string {
   return `seeds/${importer}.json`
@@ -54,12 +51,6 @@ export async function readMemory(
     kept: (await read(lockFileOf(importer))) ?? NO_MEMORY,
     promised: await read(promiseFileOf(importer)),
   }
-}
-
-export async function readHandsOff(contentDir: string): Promise<HandsOff> {
-  const file = join(contentDir, HANDS_OFF)
-  const text = await readIfThere(file)
-  return text === null ? [] : parseHandsOff(text, file)
 }
 
 /** Every listing, by its path from the content folder. */

@@ -1,13 +1,15 @@
+import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import type { Seed } from '../facts/seed-facts.ts'
+import { readIfThere } from './content-folder.ts'
 import { parseAs } from './machine-files.ts'
 
 /**
- * `content/seeds/hands-off.yaml`: what people told the importers. `never_list` keeps a server out
- * (its owner asked); `leave_as_is` keeps an importer away from a listing that its owner, or anyone
- * else, now looks after.
+ * What people told the importers. `never_list` keeps a server out (its owner asked); `leave_as_is`
+ * keeps an importer away from a listing that its owner, or anyone else, now looks after.
  */
+const HANDS_OFF = 'seeds/hands-off.yaml'
 const HandsOffSchema = v.array(
   v.strictObject({
     /** A name at the source, `namespace/*`, or the host of a remote. */
@@ -18,18 +20,20 @@ const HandsOffSchema = v.array(
 )
 
 export type HandsOff = v.InferOutput<typeof HandsOffSchema>
-export type HandsOffRow = HandsOff[number]
 
 /** @throws Error that names the row and what would be right. */
-export function parseHandsOff(text: string, file: string): HandsOff {
+export async function readHandsOff(contentDir: string): Promise<HandsOff> {
+  const file = join(contentDir, HANDS_OFF)
+  const text = await readIfThere(file)
+  if (text === null) return []
   const document = parseDocument(text, { schema: 'core', merge: false, prettyErrors: false })
   const [error] = document.errors
   if (error !== undefined) throw new Error(`${file}: expected valid YAML: ${error.message}`)
   return parseAs(HandsOffSchema, document.toJS({ maxAliasCount: 0 }) ?? [], file)
 }
 
-export function findHandsOff(rules: HandsOff, seed: Seed): HandsOffRow | null {
-  return rules.find(({ match }) => isMatch(match.toLowerCase(), seed)) ?? null
+export function findHandsOff(rules: HandsOff, seed: Seed): HandsOff[number] | undefined {
+  return rules.find(({ match }) => isMatch(match.toLowerCase(), seed))
 }
 
 function isMatch(match: string, { key, facts }: Seed): boolean {

@@ -1,25 +1,27 @@
 import { isMap, isNode, isScalar, type Pair, parseDocument, visit } from 'yaml'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { type Identity, identify } from '../facts/listing-marks.ts'
 import { OWNED_FIELDS, type OwnedField, type SeedFacts } from '../facts/seed-facts.ts'
+
+/** A listing that is in the content already. */
+export interface ExistingListing extends Identity {
+  /** Path from the content folder. */
+  file: string
+  /** Null for a link or a folder of that name. */
+  text: string | null
+  /** Null where the front matter can't be read. */
+  fields: ReadonlyMap<string, unknown> | null
+}
+
+export function toExistingListing(file: string, text: string | null): ExistingListing {
+  const fields = text === null ? null : parseListingFields(text)
+  return { file, text, fields, ...identify(Object.fromEntries(fields ?? [])) }
+}
 
 /** Keys whose values are words of closed lists: they read better without quotes. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
-  'kind',
-  'transport',
-  'registry',
-  'source',
-  'method',
-  'model',
-  'cost',
-  'tags',
-  'rail',
-  'rails',
-  'in',
-  'per',
-  'type',
-  'task',
-  'assumed',
-  'categories',
+  ...['kind', 'transport', 'registry', 'source', 'method', 'model', 'cost', 'tags', 'rail'],
+  ...['rails', 'in', 'per', 'type', 'task', 'assumed', 'categories'],
 ])
 
 /** A word that no YAML 1.2 reader takes for anything but text. */
@@ -56,9 +58,7 @@ export function parseListingFields(text: string): Map<string, unknown> | null {
   if (document === undefined || document.errors.length > 0) return null
   try {
     const value: unknown = document.toJS({ maxAliasCount: 0, mapAsMap: false })
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? new Map(Object.entries(value))
-      : null
+    return isJsonObject(value) ? new Map(Object.entries(value)) : null
   } catch {
     return null
   }
@@ -107,8 +107,7 @@ export function replaceField(text: string, field: OwnedField, value: unknown): s
     return text.slice(0, found.start) + rest.replace(/^[ \t]*\r?\n/, '')
   }
   const rendered = renderField(field, value)
-  if (found === null)
-    return text.replace(/\n---[ \t]*(\r?\n|$)/, `\n${escapeReplacement(rendered)}\n---$1`)
+  if (found === null) return text.replace(/(?=\n---[ \t]*(?:\r?\n|$))/, () => `\n${rendered}`)
   const { start, end } = found
   const tail = /\s*$/.exec(text.slice(start, end))?.[0] ?? ''
   return text.slice(0, start) + rendered + tail + text.slice(end)
@@ -146,10 +145,6 @@ function renderField(field: OwnedField, value: unknown): string {
     : `${field}: ${toFlow(value, field)}`
 }
 
-function escapeReplacement(text: string): string {
-  return text.replaceAll('$', '$$$$')
-}
-
 /**
  * A value on one line of YAML, as a person would have written it; the same value gives the same
  * text.
@@ -164,12 +159,11 @@ function toFlow(value: unknown, key = ''): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const pairs = Object.entries(value)
     .filter(([, item]) => item !== undefined)
-    .map(([name, item]) => `${toKey(name)}: ${toFlow(item, name)}`)
+    .map(([name, item]) => {
+      const key = PLAIN_WORD.test(name) ? name : JSON.stringify(name)
+      return `${key}: ${toFlow(item, name)}`
+    })
   return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
-}
-
-function toKey(name: string): string {
-  return PLAIN_WORD.test(name) ? name : JSON.stringify(name)
 }
 
 /**

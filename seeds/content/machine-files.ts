@@ -59,14 +59,15 @@ function beside(listing: string, folder: string): string {
   return listing.replace(/^listings\//, `${folder}/`).replace(/\.md$/, '.json')
 }
 
-/** @throws Error that names the file, the place in it, and what would be right */
+/** @throws Error that names the file, the place in it, and what would be right: `advice`, or the schema's words */
 export function parseAs<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   file: string,
+  advice?: string,
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value)
   if (result.success) return result.output
   const [issue] = result.issues
-  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
+  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${advice ?? issue.message}`)
 }

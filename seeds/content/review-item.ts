@@ -62,7 +62,6 @@ const SettledSchema = v.record(
     listing: v.string(),
   }),
 )
-export type Settled = v.InferOutput<typeof SettledSchema>
 
 /** What was decided, so that the same question is not asked again. */
 export const SETTLED_FILE = 'review/settled.json'
@@ -81,11 +80,7 @@ export function parseReviewItem(text: string, file: string): ReviewItem {
   return parseAs(ReviewItemSchema, parseJson(text), file)
 }
 
-/** @throws Error that names the file and what would be right. */
-export function parseSettled(text: string | undefined): Settled {
+/** By id. @throws Error that names the file and what would be right. */
+export function parseSettled(text: string | undefined) {
   return text === undefined ? {} : parseAs(SettledSchema, parseJson(text), SETTLED_FILE)
-}
-
-export function isSettled(text: string | undefined, id: string): boolean {
-  return Object.hasOwn(parseSettled(text), id)
 }

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import type { ExistingListing } from './existing-listing.ts'
+import type { ExistingListing } from './listing-text.ts'
+import { parseAs } from './machine-files.ts'
 
 const EntrySchema = v.object({
   /** Path from the content folder. */
@@ -45,15 +46,10 @@ export const NO_MEMORY: SeedMemory = { taken: null, listings: new Map() }
 
 /** @throws Error when the file is not a lock: guessing would overwrite people's edits. */
 export function parseLock(text: string, file: string): SeedMemory {
-  const result = v.safeParse(LockSchema, parseJson(text))
-  if (result.success) {
-    const { taken, listings } = result.output
-    return { taken: taken ?? null, listings: new Map(Object.entries(listings)) }
-  }
-  const place = v.getDotPath(result.issues[0]) ?? 'file'
-  throw new Error(
-    `${file} ${place}: expected what an earlier import wrote; restore it from version control, or delete it to treat every listing as written by people`,
-  )
+  const advice =
+    'expected what an earlier import wrote; restore it from version control, or delete it to treat every listing as written by people'
+  const { taken, listings } = parseAs(LockSchema, parseJson(text), file, advice)
+  return { taken: taken ?? null, listings: new Map(Object.entries(listings)) }
 }
 
 /** One line a listing, sorted: two branches that seed different listings merge without conflict. */
@@ -101,11 +97,10 @@ function recoverEntry(
   there: ExistingListing | undefined,
 ): LockEntry | null {
   if (promised.withdrawn === true) return there === undefined ? promised : null
-  if (there === undefined) return null
   // A new file: whatever differs from the promise was edited since.
-  if (kept === undefined) return promised
-  const fields = there.fields
-  if (fields === null) return null
+  if (there !== undefined && kept === undefined) return promised
+  const fields = there?.fields ?? null
+  if (kept === undefined || fields === null) return null
   const wrote = { ...kept.wrote }
   for (const [field, hash] of Object.entries(promised.wrote))
     if (fields.has(field) && hashValue(fields.get(field)) === hash) wrote[field] = hash

@@ -5,7 +5,7 @@ import {
   isTunnelHost,
 } from '../../src/domain/listing/target-url.ts'
 import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import type { Fault } from './refusal.ts'
+import { type Fault, faultOf } from './refusal.ts'
 
 export interface HostRules {
   /** For trials with fictional sellers, whose hosts end in `.example`. */
@@ -20,29 +20,23 @@ export interface HostRules {
  */
 export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
   const url = URL.parse(text)
+  const host = url?.hostname.replace(/\.$/, '') ?? ''
   const shown = JSON.stringify(text.slice(0, 200))
-  if (/[{}<>]|%7b|%7d|\$[A-Z_]+/i.test(text) || hasPathParameter(url))
-    return {
-      reason: 'template_url',
-      detail: `expected a URL without places to fill in, got ${shown}`,
-    }
+  if (/[{}<>]|%7b|%7d|\$[A-Z_]+/i.test(text) || PATH_PARAMETER.test(url?.pathname ?? ''))
+    return faultOf('template_url', `expected a URL without places to fill in, got ${shown}`)
   const fault = findUrlFault(text, { allowPrivate: false })
   if (fault !== null)
-    return { reason: isPrivate(url) ? 'private_url' : 'invalid_url', detail: `${shown}: ${fault}` }
-  const host = url?.hostname.replace(/\.$/, '') ?? ''
+    return faultOf(isPrivate(host) ? 'private_url' : 'invalid_url', `${shown}: ${fault}`)
   if (isTunnelHost(host))
-    return { reason: 'tunnel_host', detail: `expected a lasting host, got the tunnel ${host}` }
-  if (!allowPlaceholders && isPlaceholderHost(host))
-    return { reason: 'placeholder_host', detail: `expected a real host, got ${host}` }
-  return null
+    return faultOf('tunnel_host', `expected a lasting host, got the tunnel ${host}`)
+  return !allowPlaceholders && isPlaceholderHost(host)
+    ? faultOf('placeholder_host', `expected a real host, got ${host}`)
+    : null
 }
 
-function hasPathParameter(url: URL | null): boolean {
-  return url !== null && /\/(?::[A-Za-z_]|\[[A-Za-z_])/.test(url.pathname)
-}
+const PATH_PARAMETER = /\/(?::[A-Za-z_]|\[[A-Za-z_])/
 
-function isPrivate(url: URL | null): boolean {
-  const host = url?.hostname.replace(/\.$/, '') ?? ''
+function isPrivate(host: string): boolean {
   if (isIpHost(host))
     return !judgeAddress(host.replace(/^\[|\]$/g, ''), { allowPrivate: false }).allowed
   return /^(?:localhost|[^.]+)$|\.(?:local|localhost|internal|intranet|lan|home\.arpa)$/.test(host)

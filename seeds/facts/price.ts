@@ -4,16 +4,16 @@ import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts
 import { toCaip2, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import { RAILS, type Rail } from '../../src/domain/wire/vocabulary.ts'
-import type { Fault } from './refusal.ts'
+import { type Fault, faultOf } from './refusal.ts'
 
 /** One way to pay, as x402 writes it: `amount` in v2, `maxAmountRequired` in v1. */
 export const AcceptSchema = v.object({
   network: v.string(),
   asset: v.optional(v.string(), ''),
   scheme: v.optional(v.string(), 'exact'),
-  amount: v.optional(v.nullable(v.union([v.string(), v.number()]))),
-  maxAmountRequired: v.optional(v.nullable(v.union([v.string(), v.number()]))),
-  payTo: v.optional(v.nullable(v.string())),
+  amount: v.nullish(v.union([v.string(), v.number()])),
+  maxAmountRequired: v.nullish(v.union([v.string(), v.number()])),
+  payTo: v.nullish(v.string()),
 })
 export type Accept = v.InferOutput<typeof AcceptSchema>
 
@@ -36,24 +36,19 @@ const MAX_DIGITS = 40
 export function priceAccept(accept: Accept): Offer | Fault {
   const network = toCaip2(accept.network) ?? accept.network
   if (isTestNetwork(network))
-    return { reason: 'test_network', detail: `expected a main network, got ${shown(network)}` }
-  if (!v.is(NetworkSchema, network))
-    return {
-      reason: 'unsupported_network',
-      detail: `expected eip155:<id> or solana:<reference>, got ${shown(network)}`,
-    }
+    return faultOf('test_network', `expected a main network, got ${shown(network)}`)
+  if (!v.is(NetworkSchema, network)) {
+    const detail = `expected eip155:<id> or solana:<reference>, got ${shown(network)}`
+    return faultOf('unsupported_network', detail)
+  }
   if (accept.scheme !== 'exact')
-    return {
-      reason: 'ceiling_price',
-      detail: `expected an exact amount, got the scheme ${shown(accept.scheme)}`,
-    }
+    return faultOf(
+      'ceiling_price',
+      `expected an exact amount, got the scheme ${shown(accept.scheme)}`,
+    )
   const amount = String(accept.amount ?? accept.maxAmountRequired ?? '')
   const decimals = decimalsOf(network, accept.asset)
-  if (decimals === null)
-    return {
-      reason: 'unknown_asset',
-      detail: `expected a dollar coin whose decimals are known, got ${shown(accept.asset)} on ${network}`,
-    }
+  if (decimals === null) return unknownAsset(accept.asset, ` on ${network}`)
   const price = priceAtomic(amount, decimals)
   return typeof price === 'number'
     ? { rail: 'x402', network, min_usd: price, max_usd: price }
@@ -67,21 +62,22 @@ export function priceAccept(accept: Accept): Offer | Fault {
  */
 export function priceAtomic(amount: string, decimals: number): number | Fault {
   if (!/^\d+$/.test(amount) || amount.length > MAX_DIGITS)
-    return {
-      reason: 'malformed_amount',
-      detail: `expected a whole number of atomic units, got ${shown(amount)}`,
-    }
-  const digits = BigInt(amount)
-    .toString()
-    .padStart(decimals + 1, '0')
-  const text = `${digits.slice(0, digits.length - decimals)}.${digits.slice(digits.length - decimals)}`
+    return faultOf(
+      'malformed_amount',
+      `expected a whole number of atomic units, got ${shown(amount)}`,
+    )
+  const digits = String(BigInt(amount)).padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  const text = `${digits.slice(0, point)}.${digits.slice(point)}`
   const usd = Number(text.replace(/\.$/, ''))
-  return usd > MAX_CALL_USD
-    ? {
-        reason: 'price_too_high',
-        detail: `${amount} units at ${decimals} decimals are $${text.replace(/\.?0*$/, '')} a call; expected at most $${MAX_CALL_USD}`,
-      }
-    : usd
+  if (usd <= MAX_CALL_USD) return usd
+  const asked = `${amount} units at ${decimals} decimals are $${text.replace(/\.?0*$/, '')} a call`
+  return faultOf('price_too_high', `${asked}; expected at most $${MAX_CALL_USD}`)
+}
+
+export function unknownAsset(asset: string, place = ''): Fault {
+  const detail = `expected a dollar coin whose decimals are known, got ${shown(asset)}${place}`
+  return faultOf('unknown_asset', detail)
 }
 
 /** The pricing that covers every offer; unknown without one. */

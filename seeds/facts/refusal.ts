@@ -51,6 +51,10 @@ export interface Fault {
   detail: string
 }
 
+export function faultOf(reason: RefusalReason, detail: string): Fault {
+  return { reason, detail }
+}
+
 export interface Refusal extends Fault {
   /** What the source calls it; foreign text too. */
   name: string

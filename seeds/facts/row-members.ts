@@ -6,11 +6,12 @@ export const text = v.pipe(
   v.string('expected text'),
   v.maxLength(MAX_TEXT, `expected at most ${MAX_TEXT} characters`),
 )
-export const optionalText = optional(text)
-export const optionalNumber = optional(v.number())
-export const optionalFlag = optional(v.boolean())
-export const optionalList = optional(v.array(v.unknown()))
+export const optionalFlag = v.nullish(v.boolean())
+export const optionalList = v.nullish(v.array(v.unknown()))
 
-export function optional<Schema extends v.GenericSchema>(schema: Schema) {
-  return v.optional(v.nullable(schema))
-}
+const optionalText = v.nullish(text)
+const optionalNumber = v.nullish(v.number())
+export const texts = <const Names extends readonly string[]>(...names: Names) =>
+  v.entriesFromList(names, optionalText)
+export const numbers = <const Names extends readonly string[]>(...names: Names) =>
+  v.entriesFromList(names, optionalNumber)

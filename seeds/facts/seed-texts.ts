@@ -8,7 +8,7 @@ import {
 import type { Operation } from '../../src/domain/listing/operation.ts'
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import { findInstruction, toPlainText } from '../text/plain-text.ts'
-import type { Fault } from './refusal.ts'
+import { type Fault, faultOf } from './refusal.ts'
 
 const MAX_TAGS = 10
 
@@ -32,17 +32,16 @@ export function toSeedTexts(
   said: readonly (string | null | undefined)[],
 ): SeedTexts | Fault {
   const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
-  if (name === '') return { reason: 'no_name', detail: 'expected a readable title' }
+  if (name === '') return faultOf('no_name', 'expected a readable title')
   const description = firstReadable(said)
-  if (description === null)
-    return { reason: 'no_description', detail: 'expected a sentence in description' }
+  if (description === null) return faultOf('no_description', 'expected a sentence in description')
   const summary = cutText(description, MAX_SUMMARY_LENGTH)
-  for (const [field, text] of [['title', name] as const, ['description', summary] as const]) {
+  for (const [field, text] of Object.entries({ title: name, description: summary })) {
     const fault = findTextFault(text)
-    if (fault !== null) return { reason: 'misleading_text', detail: `${field}: ${fault}` }
+    if (fault !== null) return faultOf('misleading_text', `${field}: ${fault}`)
   }
-  const order = findInstruction([...names, ...said].filter((text) => text).join(' '))
-  return { name, summary, description, ...(order === null ? {} : { suspicious: order }) }
+  const suspicious = findInstruction([...names, ...said].filter((text) => text).join(' '))
+  return { name, summary, description, ...(suspicious !== null && { suspicious }) }
 }
 
 /** Foreign words as tags: readable, short, each once. */

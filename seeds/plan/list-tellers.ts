@@ -1,6 +1,5 @@
-import type { ExistingListing } from '../content/existing-listing.ts'
 import { findHandsOff } from '../content/hands-off.ts'
-import { renderListing } from '../content/listing-text.ts'
+import { type ExistingListing, renderListing } from '../content/listing-text.ts'
 import { listingFileOf, membersOf, tombstoneFileOf } from '../content/machine-files.ts'
 import type { LockEntry } from '../content/seed-lock.ts'
 import { identify } from '../facts/listing-marks.ts'
@@ -38,7 +37,7 @@ export function listTellers(draft: Draft, gone: ReadonlyMap<string, LockEntry>):
 function takeSeed(draft: Draft, seed: Seed | undefined): Seed | null {
   if (seed === undefined) return null
   const rule = findHandsOff(draft.input.handsOff, seed)
-  if (rule === null) return seed
+  if (rule === undefined) return seed
   const file = draft.own.get(seed.key)?.file ?? fileOf(seed)
   if (rule.rule === 'leave_as_is') keep(draft, seed, file, 'left_as_is')
   else {

@@ -1,4 +1,4 @@
-import type { ExistingListing } from '../content/existing-listing.ts'
+import type { ExistingListing } from '../content/listing-text.ts'
 import type { Identity, ListingMark } from '../facts/listing-marks.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 

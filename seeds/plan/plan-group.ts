@@ -1,5 +1,4 @@
-import type { ExistingListing } from '../content/existing-listing.ts'
-import { parseListingFields, renderListing } from '../content/listing-text.ts'
+import { type ExistingListing, parseListingFields, renderListing } from '../content/listing-text.ts'
 import { membersOf, tombstoneFileOf } from '../content/machine-files.ts'
 import { hashValue, type LockEntry } from '../content/seed-lock.ts'
 import { inOrder, namesOf, OWNED_FIELDS, type Seed, type SeedFacts } from '../facts/seed-facts.ts'

@@ -1,7 +1,7 @@
 import { renderListing } from '../content/listing-text.ts'
 import { evidenceFileOf, listingIdOf, renderJson } from '../content/machine-files.ts'
 import {
-  isSettled,
+  parseSettled,
   type ReviewItem,
   reviewFileOf,
   reviewId,
@@ -42,6 +42,7 @@ function planReview(draft: Draft, item: ReviewItem): void {
   const file = reviewFileOf(item.id)
   const { machine } = draft.input
   // The first time it was found stays; what people settled is not asked again.
-  if (machine.has(file) || isSettled(machine.get(SETTLED_FILE), item.id)) return
+  const settled = parseSettled(machine.get(SETTLED_FILE))
+  if (machine.has(file) || Object.hasOwn(settled, item.id)) return
   planText(draft, file, renderJson(item))
 }

@@ -1,5 +1,4 @@
-import type { ExistingListing } from '../content/existing-listing.ts'
-import { hasComment, renderListing } from '../content/listing-text.ts'
+import { type ExistingListing, hasComment, renderListing } from '../content/listing-text.ts'
 import {
   evidenceFileOf,
   listingIdOf,

@@ -1,5 +1,5 @@
-import type { ExistingListing } from '../content/existing-listing.ts'
 import type { HandsOff } from '../content/hands-off.ts'
+import type { ExistingListing } from '../content/listing-text.ts'
 import type { LockEntry, SeedMemory } from '../content/seed-lock.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { OwnedField, Seed } from '../facts/seed-facts.ts'

@@ -75,10 +75,8 @@ export function checkFile(place: ReviewPlace, { path, text }: ReviewFile): strin
 
 /** @throws OperatorError naming a file that can't be read */
 export async function readEdited(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: unknown) => {
-    throw new OperatorError(
-      `--file ${path}: ${error instanceof Error ? error.message : 'cannot be read'}`,
-    )
+  return readFile(path, 'utf8').catch(({ message }: Error) => {
+    throw new OperatorError(`--file ${path}: ${message}`)
   })
 }
 

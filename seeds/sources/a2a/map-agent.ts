@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Auth } from '../../../src/domain/listing/auth.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { isJsonObject, present } from '../../../src/domain/wire/parse-json.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import { finishSeed, type MappedSeed, parseRow, refuse, toSeed } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
@@ -13,9 +13,7 @@ export const CARD_SOURCE = 'agent_cards'
 const MAX_SKILLS = 100
 
 const SkillSchema = v.object({
-  id: member.optionalText,
-  name: member.optionalText,
-  description: member.optionalText,
+  ...member.texts('id', 'name', 'description'),
   tags: member.optionalList,
   examples: member.optionalList,
 })
@@ -28,16 +26,11 @@ type AgentSkill = v.InferOutput<typeof SkillSchema>
 const CardSchema = v.pipe(
   v.object({
     name: v.pipe(member.text, v.maxLength(2000)),
-    description: member.optionalText,
-    url: member.optionalText,
-    a2aEndpoint: member.optionalText,
-    version: member.optionalText,
-    protocolVersion: member.optionalText,
-    preferredTransport: member.optionalText,
-    wellKnownURI: member.optionalText,
+    ...member.texts('description', 'url', 'a2aEndpoint', 'version', 'protocolVersion'),
+    ...member.texts('preferredTransport', 'wellKnownURI'),
     supportedInterfaces: member.optionalList,
-    skills: member.optional(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
-    securitySchemes: member.optional(v.record(v.string(), v.unknown())),
+    skills: v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
+    securitySchemes: v.nullish(v.record(v.string(), v.unknown())),
   }),
   v.transform(({ name, description, version, ...card }) => {
     const preferred = (card.supportedInterfaces ?? []).find(isJsonObject)
@@ -123,15 +116,9 @@ export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mappe
 /** What an agent's card says of its skills, as evidence. */
 export function toInterface({ skills: told, ...card }: AgentCard, now: string) {
   const skills = toSkills(told)
-  const version = toSeedLine(card.version, 100)
-  const protocol = toSeedLine(card.protocol, 100)
-  const binding = toSeedLine(card.binding, 100)
-  const server = {
-    ...(version !== null && { version }),
-    ...(protocol !== null && { protocol }),
-    url: card.url,
-    ...(binding !== null && { binding }),
-  }
+  const line = (text: string | null | undefined) => toSeedLine(text, 100) ?? undefined
+  const [version, protocol, binding] = [card.version, card.protocol, card.binding].map(line)
+  const server = present({ version, protocol, url: card.url, binding })
   return {
     at: now,
     from: 'agent_card',

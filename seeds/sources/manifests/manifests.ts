@@ -75,14 +75,13 @@ function neighboursOf(document: unknown): string[] {
 }
 
 const list = member.optionalList
-const record = member.optional(v.record(v.string(), v.unknown()))
+const record = v.nullish(v.record(v.string(), v.unknown()))
 
 const PackageSchema = v.object({
   name: v.pipe(v.string(), v.regex(/^(?:@[\w.-]+\/)?[\w.-]{1,214}$/)),
-  description: member.optionalText,
-  homepage: member.optionalText,
+  ...member.texts('description', 'homepage'),
   /** An address, or a short form of one on GitHub. */
-  repository: member.optional(
+  repository: v.nullish(
     v.union([
       v.pipe(
         v.string(),
@@ -91,19 +90,18 @@ const PackageSchema = v.object({
           directory: null,
         })),
       ),
-      v.object({ url: member.optionalText, directory: member.optionalText }),
+      v.object(member.texts('url', 'directory')),
     ]),
   ),
-  bin: member.optional(v.union([v.string(), v.record(v.string(), v.unknown())])),
+  bin: v.nullish(v.union([v.string(), v.record(v.string(), v.unknown())])),
 })
 
 const BundleSchema = v.object({
   name: member.text,
-  display_name: member.optionalText,
-  description: member.optionalText,
-  server: v.object({ mcp_config: member.optional(v.object({ env: record })) }),
+  ...member.texts('display_name', 'description'),
+  server: v.object({ mcp_config: v.nullish(v.object({ env: record })) }),
   user_config: record,
-  compatibility: member.optional(v.object({ platforms: list })),
+  compatibility: v.nullish(v.object({ platforms: list })),
   tools: list,
   _meta: record,
 })

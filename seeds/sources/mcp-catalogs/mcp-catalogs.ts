@@ -9,10 +9,7 @@ import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { mapServer } from '../mcp-registry/map-server.ts'
 import type { RegistryRow } from '../mcp-registry/registry-row.ts'
 
-interface Catalog {
-  id: string
-  title: string
-  liveUrl: string
+interface Catalog extends Pick<SeedSource, 'id' | 'title' | 'liveUrl'> {
   /** Id in `tables/sources.yaml`. */
   source: string
   /** Where a server's own entry is shown. */
@@ -55,7 +52,7 @@ function createCatalogSource(catalog: Catalog): SeedSource {
 }
 
 const MAX_ENTRIES = 500
-const list = member.optional(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
+const list = v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
 
 /**
  * A server as Docker's catalogue tells it (`server.yaml` with its `tools.json`, or a row of the
@@ -63,21 +60,12 @@ const list = member.optional(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIE
  */
 const RowSchema = v.object({
   name: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,100}$/, 'expected a name')),
-  title: member.optionalText,
-  description: member.optionalText,
-  image: member.optionalText,
-  /** ToolHive's remote servers. */
-  url: member.optionalText,
-  transport: member.optionalText,
-  repository_url: member.optionalText,
-  about: member.optional(
-    v.object({ title: member.optionalText, description: member.optionalText }),
-  ),
-  source: member.optional(v.object({ project: member.optionalText })),
-  remote: member.optional(
-    v.object({ url: member.optionalText, transport_type: member.optionalText }),
-  ),
-  config: member.optional(v.object({ secrets: list, env: list })),
+  /** `url` is that of ToolHive's remote servers. */
+  ...member.texts('title', 'description', 'image', 'url', 'transport', 'repository_url'),
+  about: v.nullish(v.object(member.texts('title', 'description'))),
+  source: v.nullish(v.object(member.texts('project'))),
+  remote: v.nullish(v.object(member.texts('url', 'transport_type'))),
+  config: v.nullish(v.object({ secrets: list, env: list })),
   secrets: list,
   env: list,
   env_vars: list,
@@ -183,12 +171,8 @@ export function toTool(value: unknown): object[] {
     ]),
   )
   const required = known.filter((word) => word.optional === false).map((word) => String(word.name))
-  const inputSchema = {
-    type: 'object',
-    properties,
-    ...(required.length > 0 && { required }),
-  }
-  return [{ name, inputSchema }]
+  const needs = required.length > 0 && { required }
+  return [{ name, inputSchema: { type: 'object', properties, ...needs } }]
 }
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])

@@ -25,7 +25,7 @@ const RemoteSchema = v.object({
 const PackageSchema = v.object({
   registryType: oneOf(PACKAGE_REGISTRIES),
   identifier: v.string(),
-  version: v.optional(v.nullable(v.string())),
+  version: v.nullish(v.string()),
   transport: v.optional(v.object({ type: oneOf(PACKAGE_TRANSPORTS) })),
   environmentVariables: v.optional(v.unknown()),
   packageArguments: v.optional(v.unknown()),

@@ -4,7 +4,7 @@ import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/l
 import { MAX_ID_LENGTH } from '../../../src/domain/listing/listing-id.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
 import { finishSeed, type MappedSeed, refuse, toSeed } from '../../facts/map-rows.ts'
-import type { Fault } from '../../facts/refusal.ts'
+import { type Fault, faultOf } from '../../facts/refusal.ts'
 import type { SeedFacts } from '../../facts/seed-facts.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'
@@ -72,17 +72,13 @@ interface Callable {
 function mapCallable(server: RegistryServer, rules: HostRules): Callable | Fault {
   const { entries, faults } = mapInvoke(server, rules)
   if (entries.length === 0)
-    return {
-      reason: faults[0]?.reason ?? 'no_invoke',
-      detail: faults.map(({ detail }) => detail).join('; ') || 'expected a remote or a package',
-    }
+    return faultOf(
+      faults[0]?.reason ?? 'no_invoke',
+      faults.map(({ detail }) => detail).join('; ') || 'expected a remote or a package',
+    )
   const url = findPage(server, entries, rules)
-  return url === null
-    ? {
-        reason: 'no_url',
-        detail: 'expected a websiteUrl, a repository or a package with a public page',
-      }
-    : { url, entries, faults }
+  const lacking = 'expected a websiteUrl, a repository or a package with a public page'
+  return url === null ? faultOf('no_url', lacking) : { url, entries, faults }
 }
 
 /** A name and a version are the registry's where the row is its own; elsewhere they may be made up. */
@@ -144,9 +140,7 @@ function packagePage(entry: Extract<InvokeEntry, { kind: 'mcp_package' }>): stri
 function imagePage(image: string): string {
   const [first = '', ...path] = image.split('/')
   if (path.length > 0 && first.includes('.')) return `https://${image}`
-  return path.length === 0
-    ? `https://hub.docker.com/_/${image}`
-    : `https://hub.docker.com/r/${image}`
+  return `https://hub.docker.com/${path.length === 0 ? '_' : 'r'}/${image}`
 }
 
 /**

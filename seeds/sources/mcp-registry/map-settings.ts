@@ -16,18 +16,10 @@ const MAX_VALUE = 200
 
 const ENV_NAME = /^[A-Za-z_]\w{0,99}$/
 
-const text = v.optional(v.nullable(v.string()))
-const flag = v.optional(v.nullable(v.boolean()))
 const InputSchema = v.object({
-  name: text,
-  description: text,
-  isRequired: flag,
-  isSecret: flag,
-  value: text,
-  default: text,
-  placeholder: text,
-  valueHint: text,
-  type: text,
+  ...v.entriesFromList(['name', 'description', 'type', 'valueHint'], v.nullish(v.string())),
+  ...v.entriesFromList(['value', 'default', 'placeholder'], v.nullish(v.string())),
+  ...v.entriesFromList(['isRequired', 'isSecret'], v.nullish(v.boolean())),
 })
 type Input = v.InferOutput<typeof InputSchema>
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { SourceRow } from '../../../src/domain/derived/source-table.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { describeIssue, type MappedSeed, parseRow, refuse } from '../../facts/map-rows.ts'
-import type { Refusal } from '../../facts/refusal.ts'
+import { type Fault, faultOf } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 
 /**
@@ -16,7 +16,7 @@ const OFFICIAL_META = 'io.modelcontextprotocol.registry/official'
 
 const REGISTRY_NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/
 
-const entries = member.optional(
+const entries = v.nullish(
   v.pipe(
     v.array(v.unknown(), 'expected a list'),
     v.maxLength(MAX_ENTRIES, `expected at most ${MAX_ENTRIES} entries`),
@@ -30,18 +30,15 @@ const ServerSchema = v.object({
     v.maxLength(200, 'expected 3 to 200 characters'),
     v.regex(REGISTRY_NAME, 'expected namespace/server, such as io.github.user/weather'),
   ),
-  title: member.optionalText,
-  description: member.optionalText,
-  version: member.optionalText,
-  websiteUrl: member.optionalText,
-  repository: member.optional(v.object({ url: member.optionalText })),
+  ...member.texts('title', 'description', 'version', 'websiteUrl'),
+  repository: v.nullish(v.object(member.texts('url'))),
   remotes: entries,
   packages: entries,
 })
 
 const OfficialSchema = v.object({
   status: v.optional(member.text, 'active'),
-  statusMessage: member.optionalText,
+  ...member.texts('statusMessage'),
   publishedAt: v.optional(member.text),
   isLatest: v.optional(v.boolean()),
 })
@@ -115,7 +112,7 @@ export interface SourceRef {
 export function findSource(
   { server, status, statusMessage, foundAt, told }: RegistryRow,
   sources: readonly SourceRow[],
-): SourceRef | Omit<Refusal, 'name'> {
+): SourceRef | Fault {
   if (status !== 'active' && status !== '') {
     const why = statusMessage === '' ? '' : `: ${statusMessage}`
     const reason = status === 'deleted' ? 'deleted' : 'deprecated'
@@ -132,10 +129,7 @@ export function findSource(
     if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
   }
   const places = told?.ref ?? foundAt.join(', ')
-  return {
-    reason: 'source_terms',
-    detail: `expected a source whose terms allow it, found at ${places}`,
-  }
+  return faultOf('source_terms', `expected a source whose terms allow it, found at ${places}`)
 }
 
 function isUsed({ decision }: SourceRow): boolean {

@@ -18,8 +18,14 @@ import {
   toPathParams,
   toPrice,
 } from '../../facts/operations.ts'
-import { decimalsOf, MAX_CALL_USD, type Offer, priceAtomic } from '../../facts/price.ts'
-import type { Fault, Refusal } from '../../facts/refusal.ts'
+import {
+  decimalsOf,
+  MAX_CALL_USD,
+  type Offer,
+  priceAtomic,
+  unknownAsset,
+} from '../../facts/price.ts'
+import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
@@ -45,14 +51,13 @@ export const mpp: SeedSource = {
   choose: (values, rules) => chooseRows(ServiceSchema, 'id', mapService)(values, rules),
 }
 
-const amount = member.optional(v.union([v.string(), v.number()]))
-const text = member.optionalText
-const priced = { amount, unitType: text, dynamic: member.optionalFlag, amountHint: text }
+const amount = v.nullish(v.union([v.string(), v.number()]))
+const texts = member.texts('unitType', 'amountHint', 'method')
+const priced = { ...texts, amount, dynamic: member.optionalFlag }
 const PaymentSchema = v.object({
   ...priced,
-  method: member.optionalText,
-  currency: member.optionalText,
-  decimals: member.optionalNumber,
+  ...member.texts('currency'),
+  ...member.numbers('decimals'),
 })
 
 /**
@@ -61,24 +66,19 @@ const PaymentSchema = v.object({
  */
 const EndpointSchema = v.object({
   ...priced,
-  route: member.optionalText,
-  method: member.optionalText,
-  path: member.optionalText,
-  desc: member.optionalText,
-  description: member.optionalText,
-  payment: member.optional(PaymentSchema),
+  ...member.texts('route', 'path', 'desc', 'description'),
+  payment: v.nullish(PaymentSchema),
 })
 
 const ServiceSchema = v.object({
   id: v.pipe(member.text, v.regex(/^[\w.-]{1,80}$/, 'expected an identifier such as apex-db')),
   name: member.text,
   serviceUrl: member.text,
-  description: member.optionalText,
+  ...member.texts('description', 'status'),
   categories: member.optionalList,
   tags: member.optionalList,
-  status: member.optionalText,
-  docs: member.optional(v.record(v.string(), v.unknown())),
-  payments: member.optional(v.array(PaymentSchema)),
+  docs: v.nullish(v.record(v.string(), v.unknown())),
+  payments: v.nullish(v.array(PaymentSchema)),
   endpoints: v.pipe(v.array(v.unknown(), 'expected a list of endpoints'), v.maxLength(2000)),
 })
 type Service = v.InferOutput<typeof ServiceSchema>
@@ -86,7 +86,7 @@ type Service = v.InferOutput<typeof ServiceSchema>
 function mapService(service: Service, rules: MapRules): MappedSeed {
   const { id, status } = service
   if (status === 'deprecated' || status === 'inactive')
-    return refuse(id, { reason: 'deprecated', detail: `expected status active, got ${status}` })
+    return refuse(id, faultOf('deprecated', `expected status active, got ${status}`))
   const url = service.serviceUrl.replace(/\/+$/, '')
   const fault = findCallableUrlFault(url, rules)
   if (fault !== null) return refuse(id, fault)
@@ -97,10 +97,7 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
     (value, at) => mapEndpoint(value, at, service, { url, rules, dropped }) ?? [],
   )
   if (operations.length === 0)
-    return refuse(id, {
-      reason: 'no_invoke',
-      detail: 'expected at least one endpoint that can be called',
-    })
+    return refuse(id, faultOf('no_invoke', 'expected at least one endpoint that can be called'))
   const { http, pricing, left } = collapseOperations(operations)
   const tags = toSeedTags([...(service.tags ?? []), ...(service.categories ?? [])])
   const facts = {
@@ -186,15 +183,10 @@ function priceEndpoint(endpoint: Endpoint): Pick<Operation, 'price' | 'offers'> 
     const hint = readHint(endpoint.hint)
     return hint === null ? null : toPrice([{ ...place, ...hint.bounds }], hint.per)
   }
-  if (!isDollar(endpoint))
-    return {
-      reason: 'unknown_asset',
-      detail: `expected a dollar coin whose decimals are known, got ${JSON.stringify(endpoint.currency.slice(0, 80))}`,
-    }
+  if (!isDollar(endpoint)) return unknownAsset(endpoint.currency)
   const usd = priceAtomic(endpoint.amount, endpoint.decimals)
   if (typeof usd !== 'number') return usd
-  const isCall =
-    endpoint.unit === 'request' || endpoint.unit === 'url' || endpoint.unit === 'record'
+  const isCall = ['request', 'url', 'record'].includes(endpoint.unit)
   return toPrice([{ ...place, min_usd: usd, max_usd: usd }], isCall ? 'call' : 'other')
 }
 

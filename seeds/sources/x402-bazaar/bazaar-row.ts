@@ -14,14 +14,13 @@ export const BazaarRowSchema = v.pipe(
   v.object({
     resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
     type: v.optional(v.string(), 'http'),
-    description: member.optionalText,
-    serviceName: member.optionalText,
+    ...member.texts('description', 'serviceName'),
     tags: member.optionalList,
     accepts: v.pipe(
       v.array(v.unknown(), 'expected a list of ways to pay'),
       v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
     ),
-    extensions: member.optional(v.record(v.string(), v.unknown())),
+    extensions: v.nullish(v.record(v.string(), v.unknown())),
   }),
   v.transform(({ type, description, tags, accepts, extensions, ...row }) => {
     const first = accepts.find(isJsonObject) ?? {}

@@ -20,7 +20,7 @@ import {
   toPrice,
 } from '../../facts/operations.ts'
 import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
-import type { Fault, Refusal } from '../../facts/refusal.ts'
+import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'
 import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
@@ -85,15 +85,13 @@ function mapEndpoint(
   const address = toOperationAddress(resource, rules)
   if ('reason' in address) return refuse(resource, address)
   if (accepts.length > 0 && accepts.every(({ network }) => isTestNetwork(network)))
-    return refuse(resource, {
-      reason: 'test_network',
-      detail: 'expected a main network among its ways to pay',
-    })
+    return refuse(
+      resource,
+      faultOf('test_network', 'expected a main network among its ways to pay'),
+    )
+  const placeholder = 'expected a wallet, got a placeholder of documentation'
   if (accepts.some(({ payTo }) => isPlaceholderWallet(payTo)))
-    return refuse(resource, {
-      reason: 'known_fake',
-      detail: 'expected a wallet, got a placeholder of documentation',
-    })
+    return refuse(resource, faultOf('known_fake', placeholder))
   const priced = accepts.map(priceAccept)
   const offers = priced.filter((price): price is Offer => 'rail' in price)
   // A deferred scheme beside an exact one says the same price again.

@@ -12,7 +12,7 @@ import {
   toSeed,
 } from '../../facts/map-rows.ts'
 import { isTestNetwork, MAX_CALL_USD, type Offer, pricingOf } from '../../facts/price.ts'
-import type { Refusal } from '../../facts/refusal.ts'
+import { faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { SeedEvidence } from '../../facts/seed-facts.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
@@ -25,41 +25,26 @@ const SOURCE = 'x402-list'
 
 /** What the provider measured of a service; null means "not measured", which is not zero. */
 const TractionSchema = v.object({
-  status: member.optionalText,
-  volume_usd_30d: member.optionalNumber,
-  tx_count_30d: member.optionalNumber,
-  unique_buyers_30d: member.optionalNumber,
-  last_settlement_at: member.optionalText,
-  top_buyer_share_30d: member.optionalNumber,
+  ...member.texts('status', 'last_settlement_at'),
+  ...member.numbers('volume_usd_30d', 'tx_count_30d', 'unique_buyers_30d', 'top_buyer_share_30d'),
   shared_payout: member.optionalFlag,
 })
 
 const AssessmentSchema = v.object({
-  compliance_grade: member.optionalText,
-  reliability_uptime_30d: member.optionalNumber,
-  response_p95_ms: member.optionalNumber,
-  price_usd: member.optionalNumber,
-  price_max_usd: member.optionalNumber,
-  risk_level: member.optionalText,
-  traction: member.optional(TractionSchema),
+  ...member.texts('compliance_grade', 'risk_level'),
+  ...member.numbers('reliability_uptime_30d', 'response_p95_ms', 'price_usd', 'price_max_usd'),
+  traction: v.nullish(TractionSchema),
 })
 
 const ServiceSchema = v.object({
   slug: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,120}$/, 'expected a slug')),
-  name: member.optionalText,
-  description: member.optionalText,
   base_url: v.string('expected the address of a service'),
-  category: member.optionalText,
-  status: member.optionalText,
+  ...member.texts('name', 'description', 'category', 'status', 'last_checked_at', 'created_at'),
+  ...member.numbers('endpoint_count', 'min_price_usd', 'uptime_24h'),
   verified: member.optionalFlag,
-  endpoint_count: member.optionalNumber,
-  min_price_usd: member.optionalNumber,
-  networks_caip2: member.optional(v.array(v.string())),
-  networks: member.optional(v.array(v.string())),
-  uptime_24h: member.optionalNumber,
-  last_checked_at: member.optionalText,
-  created_at: member.optionalText,
-  assessment: member.optional(AssessmentSchema),
+  networks_caip2: v.nullish(v.array(v.string())),
+  networks: v.nullish(v.array(v.string())),
+  assessment: v.nullish(AssessmentSchema),
 })
 type Service = v.InferOutput<typeof ServiceSchema>
 
@@ -86,7 +71,7 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
   if (fault !== null) return refuse(name, fault)
   const networks = networksOf(service)
   if (networks.length > 0 && networks.every(isTestNetwork))
-    return refuse(name, { reason: 'test_network', detail: 'expected a main network' })
+    return refuse(name, faultOf('test_network', 'expected a main network'))
   const host = URL.parse(url)?.host ?? ''
   const texts = toSeedTexts([service.name, host], [service.description, `Paid API at ${host}.`])
   if ('reason' in texts) return refuse(name, texts)
@@ -125,20 +110,18 @@ function toOffers(service: Service, networks: string[]): { offers: Offer[]; drop
     return { offers: [], dropped: [{ reason: 'price_too_high', name, detail }] }
   }
   const main = networks.filter((network) => !isTestNetwork(network))
+  const offer = { rail: 'x402', min_usd: min, max_usd: max } as const
   const places = main.length === 0 ? [null] : main
-  return {
-    offers: places.map((network) => ({ rail: 'x402', network, min_usd: min, max_usd: max })),
-    dropped: [],
-  }
+  return { offers: places.map((network) => ({ ...offer, network })), dropped: [] }
 }
 
 /** Evidence members, each only where the provider has it and it is of a shape that can be true. */
-export function toEvidence(row: Service, now: string): SeedEvidence {
+function toEvidence(row: Service, now: string): SeedEvidence {
   const measured = toMeasured(row, now)
   const signals = toSignals(row)
   return {
-    ...(measured === null ? {} : { measured }),
-    ...(Object.keys(signals).length === 0 ? {} : { signals }),
+    ...(measured !== null && { measured }),
+    ...(Object.keys(signals).length > 0 && { signals }),
   }
 }
 
@@ -163,28 +146,21 @@ function toMeasured({ assessment, last_checked_at }: Service, now: string) {
   return v.is(MeasuredSchema, measured) ? measured : null
 }
 
-function toSignals(row: Service): Record<string, unknown> {
-  const { assessment } = row
+function toSignals({ assessment, ...row }: Service): Record<string, unknown> {
+  const p95 = assessment?.response_p95_ms
   const said: Record<string, unknown> = {
     status: row.status,
     verified: row.verified,
     uptime_24h: row.uptime_24h,
     uptime_30d: assessment?.reliability_uptime_30d,
-    p95_ms: roundOrNull(assessment?.response_p95_ms),
+    p95_ms: p95 && Math.round(p95),
     compliance_grade: assessment?.compliance_grade,
     risk_level: assessment?.risk_level,
     endpoint_count: row.endpoint_count,
   }
-  return Object.fromEntries(
-    Object.entries(said).filter(
-      ([name, value]) =>
-        value !== null && v.is(SignalsSchema, { [name]: value }) && value !== undefined,
-    ),
-  )
-}
-
-function roundOrNull(value: number | null | undefined): number | null {
-  return typeof value === 'number' ? Math.round(value) : null
+  const isSaid = ([name, value]: [string, unknown]) =>
+    value !== null && value !== undefined && v.is(SignalsSchema, { [name]: value })
+  return Object.fromEntries(Object.entries(said).filter(isSaid))
 }
 
 function toInstant(value: string | null | undefined): string | null {
