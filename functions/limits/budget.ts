@@ -82,8 +82,9 @@ export function createBudget(
       if (reached === null) return null
       const oldest = findOldest(held, reached, size)
       if (oldest === null) return reached
+      const { giveWay } = oldest
       tally.drop(oldest)
-      oldest.giveWay?.()
+      giveWay?.()
     }
   }
   return {
@@ -134,7 +135,10 @@ function createTally() {
       count(held, by)
     },
     drop(held: Held) {
-      if (all.delete(held)) count(held, -held.size)
+      if (!all.delete(held)) return
+      count(held, -held.size)
+      // A set outlives what it held until the collector's next great round, and this holds a call.
+      held.giveWay = undefined
     },
     /** The network that holds most, where that is more than `size`. */
     largestAbove(size: number): string | null {
