@@ -52,7 +52,12 @@ export function createAnswerWriter(
       // As text a short body is one string with its head, where a buffer is a write of its own.
       const isShort = !isHeadSent && chunk.length <= SHORT_BODY
       isHeadSent = true
-      if (isShort) return toldWhenDrained(res.write(chunk.toString('latin1'), 'latin1'))
+      if (isShort) {
+        const isTaken = res.write(chunk.toString('latin1'), 'latin1')
+        // Node would hold it to the end of the tick and send a list of two: this text, and nothing.
+        res.socket?.uncork()
+        return toldWhenDrained(isTaken)
+      }
       const isTaken = isGivenBack(res, chunk)
         ? res.write(chunk, (error) => {
             if (error == null) giveBack(chunk)

@@ -85,8 +85,12 @@ function paysByAuthorization(raw: RawHeaders): boolean {
 /** @param name in lower case. */
 export function valuesOf(raw: RawHeaders, name: string): string[] {
   const values: string[] = []
-  for (let index = 0; index + 1 < raw.length; index += 2)
-    if (raw[index]?.toLowerCase() === name) values.push(raw[index + 1] ?? '')
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const given = raw[index]
+    // A request is looked through a dozen times, and hardly any two names are equally long.
+    if (given?.length === name.length && given.toLowerCase() === name)
+      values.push(raw[index + 1] ?? '')
+  }
   return values
 }
 
