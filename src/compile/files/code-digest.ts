@@ -25,12 +25,12 @@ function digestFiles(): string {
 
 export type ReadFile = (path: string) => Buffer
 
-/** Keeps what it read, for who reads the same again. */
+/** Keeps what it read, for the next who reads the same: a build reads its content twice. */
 export function createReader(): ReadFile {
   const known = new Map<string, Buffer>()
   return function read(path) {
     const bytes = known.get(path) ?? readFileSync(path)
-    known.set(path, bytes)
+    if (!known.delete(path)) known.set(path, bytes)
     return bytes
   }
 }

@@ -1,36 +1,10 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { findContentType, isCompressible } from '../../domain/wire/static-file.ts'
 import { type ListedFile, toListedFile } from './carry-over.ts'
-import { FILES_WORKER, inThread } from './in-thread.ts'
-import { digestOf, listFiles } from './release-writer.ts'
-
-const MAX_WORKERS = 4
-
-/** Below this a worker takes longer to start than to finish. */
-const FILES_PER_WORKER = 500
-
-/** Compresses files beside themselves (`.br`, `.gz`); `files` are paths below `root`. */
-export async function compressFiles(root: string, files: string[]): Promise<ListedFile[]> {
-  const count = Math.min(
-    MAX_WORKERS,
-    availableParallelism(),
-    Math.floor(files.length / FILES_PER_WORKER),
-  )
-  if (count < 2) return files.map((file) => compressFile(root, file))
-  // Dealt out one by one: pages lie together and are larger than the rest.
-  const shares = Array.from({ length: count }, (_, i) => files.filter((_, j) => j % count === i))
-  const ended = `${root}: a thread ended before its files`
-  const described = await Promise.all(
-    shares.map((files) =>
-      inThread<ListedFile[]>(FILES_WORKER, { work: 'compress', root, files }, ended),
-    ),
-  )
-  return described.flat()
-}
+import { createReleaseWriter, digestOf, listFiles } from './release-writer.ts'
 
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */
 export function describeFiles(root: string): ListedFile[] {
@@ -50,57 +24,76 @@ export const GZIP_LEVEL = 6
 const LONG_FILE_BYTES = 64 * 1024
 const LONG_FILE_LEVEL = 9
 
-/** Few pages are larger than 2^18 bytes, and the default window makes each small file dearer. */
-const BROTLI_WINDOW_BITS = 18
+/**
+ * A window that holds the whole file, and no more: brotli finds in 2^16 bytes by other means, which are
+ * quicker for small files and find as much. Few files are larger than 2^18.
+ */
+const WINDOW_BITS = 16
+const LONG_WINDOW_BITS = 18
 
 /** Everything that decides what the compressed bytes are: copies of another making are not reused. */
 export const COMPRESSION = [
   BROTLI_QUALITY,
-  BROTLI_WINDOW_BITS,
+  WINDOW_BITS,
+  LONG_WINDOW_BITS,
   process.versions.brotli,
   GZIP_LEVEL,
   LONG_FILE_LEVEL,
   process.versions.zlib,
 ].join(' ')
 
+/** A file to be written, with compressed copies beside it. */
+export interface FreshFile {
+  /** Path below the folder. */
+  file: string
+  bytes: Uint8Array
+  /** Of the bytes, see `digestOf`. */
+  digest: string
+  /** Its `.gz` is there already. */
+  hasCopy: boolean
+}
+
 /**
- * Compresses one file beside itself (`.br`, `.gz`), and says what a server must know of it, and what
- * the copies hash to.
+ * Writes files below a folder, compressed beside themselves (`.br`, `.gz`): none may be there. Gives what
+ * a server must know of each, and what the copies hash to.
  *
  * Synchronous on purpose: a page takes half a millisecond, and handing it to zlib's thread pool and
  * back took four times that.
  */
-export function compressFile(root: string, file: string): ListedFile {
-  const path = join(root, file)
-  const bytes = readFileSync(path)
-  const entry = toEntry(file, bytes)
-  // Its writer made its copy too.
-  const own = statSync(`${path}.gz`, { throwIfNoEntry: false })
-  if (own !== undefined) {
-    const copies = { file, br: '', gz: digestOf(readFileSync(`${path}.gz`)) }
-    return toListedFile({ ...entry, gz: own.size }, copies)
+export function createCompressedWriter(root: string): (made: FreshFile) => ListedFile {
+  // Never into a link: the release before has the same bytes.
+  const { write } = createReleaseWriter(root, 'wx')
+  return ({ file, bytes, digest, hasCopy }) => {
+    const entry = toEntry(file, bytes, digest)
+    write(file, bytes)
+    if (hasCopy) {
+      const own = readFileSync(join(root, `${file}.gz`))
+      return toListedFile({ ...entry, gz: own.length }, { file, br: '', gz: digestOf(own) })
+    }
+    if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type))
+      return toListedFile(entry, null)
+    const { br, gz } = compress(bytes)
+    write(`${file}.br`, br)
+    write(`${file}.gz`, gz)
+    return toListedFile(
+      { ...entry, br: br.length, gz: gz.length },
+      { file, br: digestOf(br), gz: digestOf(gz) },
+    )
   }
-  if (bytes.length < MIN_COMPRESSED_BYTES || !isCompressible(entry.type))
-    return toListedFile(entry, null)
+}
+
+function compress(bytes: Uint8Array) {
+  const isLong = bytes.length >= LONG_FILE_BYTES
   const br = brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-      [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW_BITS,
+      [constants.BROTLI_PARAM_LGWIN]: isLong ? LONG_WINDOW_BITS : WINDOW_BITS,
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     },
   })
-  const gz = gzipSync(bytes, {
-    level: bytes.length >= LONG_FILE_BYTES ? LONG_FILE_LEVEL : GZIP_LEVEL,
-  })
-  writeFileSync(`${path}.br`, br)
-  writeFileSync(`${path}.gz`, gz)
-  return toListedFile(
-    { ...entry, br: br.length, gz: gz.length },
-    { file, br: digestOf(br), gz: digestOf(gz) },
-  )
+  return { br, gz: gzipSync(bytes, { level: isLong ? LONG_FILE_LEVEL : GZIP_LEVEL }) }
 }
 
-function toEntry(file: string, bytes: Buffer): StaticFile {
-  const type = findContentType(file)
-  return { file, type, digest: digestOf(bytes), size: bytes.length, br: 0, gz: 0 }
+function toEntry(file: string, bytes: Uint8Array, digest = digestOf(bytes)): StaticFile {
+  return { file, type: findContentType(file), digest, size: bytes.length, br: 0, gz: 0 }
 }

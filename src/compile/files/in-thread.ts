@@ -2,6 +2,13 @@ import { Worker } from 'node:worker_threads'
 
 export const FILES_WORKER = new URL('./files-worker.ts', import.meta.url)
 
+interface ThreadOptions {
+  /** Memory that it takes over: a copy would be as large again. */
+  transferList?: ArrayBuffer[]
+  /** Is given the thread, where it is told more than it starts with. */
+  begun?: (thread: Worker) => unknown
+}
+
 /**
  * Runs a program in a thread of its own and gives what it posts.
  *
@@ -12,11 +19,13 @@ export function inThread<Result>(
   program: URL,
   workerData: unknown,
   ended: string,
+  { transferList = [], begun = () => undefined }: ThreadOptions = {},
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(program, { workerData })
+    const worker = new Worker(program, { workerData, transferList })
     worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', () => reject(new Error(ended)))
+    begun(worker)
   })
 }

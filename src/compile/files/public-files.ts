@@ -1,8 +1,18 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type ListedFile, readEntry } from './carry-over.ts'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ListedFile } from './carry-over.ts'
+import type { FreshFile } from './compress-files.ts'
 import { KEY, type Memory } from './memory.ts'
-import { digestOf, listFiles, type ReleaseWriter, removeWithCopies } from './release-writer.ts'
+import {
+  createReleaseWriter,
+  digestOf,
+  listFiles,
+  type ReleaseWriter,
+  removeWithCopies,
+} from './release-writer.ts'
+
+/** A compressed copy that its writer makes itself. */
+const COPY = '.gz'
 
 type Contents = Readonly<Record<string, string | Uint8Array>>
 
@@ -18,19 +28,22 @@ export interface PublicFiles extends ReleaseWriter {
   finish(): void
   /** Carried over and kept, in the order given. */
   kept(): ListedFile[]
-  /** Written anew, without compressed copies yet. */
-  fresh(): string[]
 }
 
+/**
+ * @param writeFresh writes what was not carried over. Of `x` and `x.gz` the second is written first, here:
+ *   it is a copy, which nobody names.
+ */
 export function createPublicFiles(
   root: string,
   carried: readonly ListedFile[],
   memory: Memory,
+  writeFresh: (made: FreshFile) => void,
 ): PublicFiles {
   const earlier = new Map(carried.map((each) => [each.file, each]))
   const kept = new Set<string>()
-  const fresh = new Set<string>()
-  const made = new Set<string>()
+  const copies = new Set<string>()
+  const copyWriter = createReleaseWriter(root, 'wx')
   const isThere = ([file, digest]: DigestRow) =>
     earlier.get(file)?.row.includes(`"digest":"${digest}"`) === true
   function keep(key: string): boolean {
@@ -42,36 +55,33 @@ export function createPublicFiles(
     return true
   }
   function writeMade(key: string, contents: Contents): void {
-    const rows = Object.entries(contents).map(([file, content]): DigestRow => {
-      write(file, content)
-      return [file, digestOf(content)]
-    })
+    const rows = Object.entries(contents).map(
+      ([file, content]): DigestRow => [file, write(file, content)],
+    )
     memory.keep(digestOf(key, KEY), Buffer.from(JSON.stringify(rows)))
   }
-  function write(file: string, content: string | Uint8Array): void {
-    const known = earlier.get(file)
-    const entry = known && readEntry(known)
+  function write(file: string, content: string | Uint8Array): string {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content
-    if (entry?.size === bytes.length && entry.digest === digestOf(bytes, entry.digest.length))
-      return void kept.add(file)
-    const path = join(root, file)
-    const folder = dirname(path)
-    if (entry !== undefined) {
-      removeWithCopies(root, file)
-      made.delete(folder)
-    }
-    earlier.delete(file)
-    if (!made.has(folder)) mkdirSync(folder, { recursive: true })
-    made.add(folder)
-    // A file with another's copy beside it is named by nobody, so what was linked there goes first.
-    if (isCopy(file)) rmSync(path, { force: true })
-    else fresh.add(file)
-    // Never into a link: the release before has the same bytes.
-    writeFileSync(path, bytes, { flag: 'wx' })
+    const digest = digestOf(bytes)
+    if (isThere([file, digest])) kept.add(file)
+    else if (file.endsWith(COPY)) {
+      copies.add(file)
+      rmSync(join(root, file), { force: true })
+      copyWriter.write(file, bytes)
+    } else writeAnew({ file, bytes, digest, hasCopy: copies.has(`${file}${COPY}`) })
+    return digest
+  }
+  function writeAnew(made: FreshFile): void {
+    const { file, hasCopy } = made
+    // The folder stays: a thread may write beside it.
+    if (earlier.delete(file))
+      for (const ending of ['', '.br', ...(hasCopy ? [] : [COPY])])
+        rmSync(join(root, `${file}${ending}`), { force: true })
+    writeFresh(made)
   }
   return {
-    write,
-    writeJson: (file, value) => write(file, `${JSON.stringify(value)}\n`),
+    write: (file, content) => void write(file, content),
+    writeJson: (file, value) => void write(file, `${JSON.stringify(value)}\n`),
     keep,
     writeMade,
     writeFolder(from) {
@@ -81,12 +91,7 @@ export function createPublicFiles(
       for (const file of earlier.keys()) if (!kept.has(file)) removeWithCopies(root, file)
     },
     kept: () => carried.filter(({ file }) => kept.has(file)),
-    fresh: () => [...fresh].sort(),
   }
 }
 
 type DigestRow = [file: string, digest: string]
-
-function isCopy(file: string): boolean {
-  return /\.(?:br|gz)$/.test(file)
-}

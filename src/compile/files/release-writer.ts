@@ -24,7 +24,8 @@ export interface ReleaseWriter {
   writeJson(file: string, value: unknown): void
 }
 
-export function createReleaseWriter(root: string): ReleaseWriter {
+/** @param flag `wx` where a file that is there must not be written to */
+export function createReleaseWriter(root: string, flag: 'w' | 'wx' = 'w'): ReleaseWriter {
   const made = new Set<string>()
   const write = (file: string, content: string | Uint8Array) => {
     const path = join(root, file)
@@ -33,7 +34,8 @@ export function createReleaseWriter(root: string): ReleaseWriter {
       mkdirSync(folder, { recursive: true })
       made.add(folder)
     }
-    if (typeof content === 'string') writeFileSync(path, content)
+    if (typeof content === 'string' || content.byteLength < PIECE_BYTES)
+      writeFileSync(path, content, { flag })
     else writeBytes(path, content)
   }
   return {

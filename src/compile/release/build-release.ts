@@ -148,7 +148,10 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const dump = createDump(catalogue.listings, parts.view)
   const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
-  const files = createPublicFiles(join(work, 'public'), [], forgetful())
+  const { write } = createReleaseWriter(join(work, 'public'))
+  const files = createPublicFiles(join(work, 'public'), [], forgetful(), ({ file, bytes }) =>
+    write(file, bytes),
+  )
   writeStatic(files, site, listings, parts.view)
   writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))

@@ -71,8 +71,8 @@ function gzipInParts(parts: readonly Uint8Array[], plain: Uint8Array, memory: Me
   return Buffer.concat([GZIP_HEADER, ...deflated, LAST_BLOCK, ending])
 }
 
-/** Beside each other: the second is also what a client gets that takes gzip and asks for the first. */
+/** Beside each other: the first is also what a client gets that takes gzip and asks for the second. */
 export function writeDump(writer: ReleaseWriter, { plain, gz }: Dump): void {
-  writer.write(ROUTES.listings_dump.path.slice(1), plain)
   writer.write(ROUTES.listings_dump_gz.path.slice(1), gz)
+  writer.write(ROUTES.listings_dump.path.slice(1), plain)
 }

@@ -7,7 +7,7 @@ import { createDrawer } from '../../site/cards/create-drawer.ts'
 import { toDrawingKey } from '../../site/cards/drawing-key.ts'
 import { toPageCards } from '../../site/cards/link-card.ts'
 import type { ListedFile } from '../files/carry-over.ts'
-import { compressFiles } from '../files/compress-files.ts'
+import { createFileThreads } from '../files/file-threads.ts'
 import type { Memory } from '../files/memory.ts'
 import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
@@ -59,7 +59,8 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   )
   listed.catch(() => undefined)
   const carried = await timed('carry over', () => input.carried)
-  const files = createPublicFiles(root, carried, memory)
+  await using threads = createFileThreads(root)
+  const files = createPublicFiles(root, carried, memory, threads.write)
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () =>
@@ -78,10 +79,10 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   await timed('pages', () => writePages(files, pages))
   for (const [file, png] of cards) files.write(file, png)
   await indexes.write()
+  const fresh = await timed('compress', threads.finish)
   files.finish()
-  const compressed = await timed('compress', () => compressFiles(root, files.fresh()))
   return {
-    files: [...files.kept(), ...compressed].sort((a, b) => (a.file < b.file ? -1 : 1)),
+    files: [...files.kept(), ...fresh].sort((a, b) => (a.file < b.file ? -1 : 1)),
     pageCode,
   }
 }
