@@ -3,7 +3,7 @@ import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import type { Clock } from '../ports/clock.ts'
-import { CHECK_STATES } from '../store/migrations/0001-tables.ts'
+import { CHECK_STATES } from '../store/migrations/payment-tables.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Metrics } from './metrics.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import type { SeenBy } from '../store/migrations/0001-tables.ts'
+import type { SeenBy } from '../store/migrations/payment-tables.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
 

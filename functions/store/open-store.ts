@@ -5,26 +5,31 @@ import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { addColumns, up as baseline, createTables } from './migrations/0001-baseline.ts'
-import { ACCESS, addJobs, CONTRACT_PROOFS, MOVES } from './migrations/0002-to-0006.ts'
-import { up as months } from './migrations/0005-months.ts'
-import { up as watches } from './migrations/0007-watches.ts'
-import { up as schemes } from './migrations/0008-schemes.ts'
+import { createTables } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, tryWriting } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 
+/** Now parts of the baseline: a ledger that has them all goes on as it is. */
+const FOLDED = [
+  ...['0002-access', '0003-contract-proofs', '0004-jobs', '0005-months', '0006-moves'],
+  ...['0007-watches', '0008-schemes'],
+]
+
 /** A migration once released is never edited: a change is a new number. */
-const MIGRATIONS: Record<string, Migration> = {
-  '0001-baseline': { up: baseline },
-  '0002-access': { up: (db) => createTables(db, ACCESS) },
-  '0003-contract-proofs': { up: (db) => addColumns(db, CONTRACT_PROOFS) },
-  '0004-jobs': { up: addJobs },
-  '0005-months': { up: months },
-  '0006-moves': { up: (db) => addColumns(db, MOVES) },
-  '0007-watches': { up: watches },
-  '0008-schemes': { up: schemes },
+function listMigrations(): Record<string, Migration> {
+  let isNew = false
+  const baseline = async (db: Kysely<unknown>) => {
+    isNew = true
+    await createTables(db)
+  }
+  const refuseOld = async () => {
+    if (!isNew)
+      throw new OperatorError('This ledger is of a development version that was never released.')
+  }
+  const folded = FOLDED.map((name) => [name, { up: refuseOld }])
+  return { '0001-baseline': { up: baseline }, ...Object.fromEntries(folded) }
 }
 
 /**
@@ -64,10 +69,11 @@ async function migrateStore(store: Store): Promise<readonly string[]> {
 }
 
 export function createMigrator(store: Store): Migrator {
+  const migrations = listMigrations()
   return new Migrator({
     // The migrator works on whatever tables there are; the typed tables are its result.
     db: store.db as Kysely<unknown>,
-    provider: { getMigrations: async () => MIGRATIONS },
+    provider: { getMigrations: async () => migrations },
   })
 }
 

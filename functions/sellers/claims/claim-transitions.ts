@@ -4,7 +4,6 @@ import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { DeliveryQueue } from '../../deliveries/delivery-queue.ts'
 import type { ClaimMailTask } from '../../deliveries/delivery-task.ts'
 import type { Ledger } from '../../parts/parts.ts'
-import { OWNER_EVENTS } from '../../store/migrations/0007-watches.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
@@ -12,6 +11,8 @@ import type { Proof } from '../proofs/proof.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const LAPSE_AFTER_MS = 7 * 86_400_000
+/** What the owner of a claim is told of. */
+const OWNER_EVENTS = 'probe,price,payee,disputed'
 /** A race for the same listing is run again this often before it is an error. */
 const MAX_TRIES = 5
 

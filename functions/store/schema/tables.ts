@@ -1,19 +1,9 @@
-import type { BASELINE } from '../migrations/0001-tables.ts'
-import type { ACCESS, ASKED, CONTRACT_PROOFS, JOBS, MOVES } from '../migrations/0002-to-0006.ts'
-import type { WatchTables } from '../migrations/0007-watches.ts'
-import type { SCHEMES_SEEN } from '../migrations/0008-schemes.ts'
 import type { RowsOf } from '../migrations/columns.ts'
+import type { PAYMENT_TABLES } from '../migrations/payment-tables.ts'
+import type { TABLES } from '../migrations/tables.ts'
 
-/** The tables as the queries see them: what the migrations created, each with its own columns. */
-export type Tables = Omit<
-  RowsOf<typeof BASELINE & typeof ACCESS & typeof JOBS>,
-  'lease' | 'mail_job'
-> &
-  RowsOf<typeof CONTRACT_PROOFS> &
-  RowsOf<typeof ASKED> &
-  RowsOf<typeof MOVES> &
-  RowsOf<typeof SCHEMES_SEEN> &
-  WatchTables
+/** The tables as the queries see them, each with its own columns. */
+export type Tables = RowsOf<typeof TABLES & typeof PAYMENT_TABLES>
 
 export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']

@@ -1,0 +1,57 @@
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
+import { addMonths, BY_MONTH } from './months.ts'
+import { PAYMENT_TABLES } from './payment-tables.ts'
+import { TABLES } from './tables.ts'
+
+/** All tables. PostgreSQL keeps by month what grows every day. */
+export async function createTables(db: Kysely<unknown>): Promise<void> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
+  const byMonth = new Map(isPostgres ? Object.entries(BY_MONTH) : [])
+  const wide = isPostgres ? 'bigint' : 'integer'
+  for (const [name, { columns, constraint }] of Object.entries({ ...TABLES, ...PAYMENT_TABLES })) {
+    const rows = Object.entries(columns).map(
+      ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
+    )
+    if (constraint !== undefined) rows.push(`constraint ${constraint}`)
+    const create = isPostgres && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
+    const month = byMonth.get(name)
+    const parts = month === undefined ? '' : ` partition by range (${month.column})`
+    // STRICT makes SQLite keep the types it is told.
+    const end = isPostgres ? parts : ' strict'
+    await sql.raw(`${create} ${name} (${rows.join(', ')})${end}`).execute(db)
+    if (month !== undefined)
+      await sql.raw(`create table ${name}_other partition of ${name} default`).execute(db)
+  }
+  if (isPostgres) await addMonths(db, Date.now())
+  for (const [index, columns] of Object.entries(INDEXES))
+    await sql.raw(`create index ${index} on ${columns}`).execute(db)
+  await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
+}
+
+/** Counters of limits are written with every request and may be lost in a crash: no log for them. */
+const UNLOGGED = new Set(['attempt'])
+
+/** The rule "one verified claim per listing" holds even when two checks race. */
+const ONE_VERIFIED_CLAIM =
+  "create unique index claim_verified on claim (listing_id) where state = 'verified'"
+
+const INDEXES = {
+  click_listing: 'click (listing_id, hour)',
+  click_hour: 'click (hour)',
+  session_seller: 'session (seller_id)',
+  claim_seller: 'claim (seller_id)',
+  delivery_due: 'delivery (not_before)',
+  delivery_lane: 'delivery (lane, lease_until)',
+  settlement_check_due: 'settlement_check (state, not_before)',
+  settlement_check_payment: 'settlement_check (payment)',
+  settlement_time: 'settlement (settled_at)',
+  settlement_block: 'settlement (network, block_number)',
+  wallet_transfer_block: 'wallet_transfer (network, block_number)',
+  channel_event_channel: 'channel_event (network, channel, block_number)',
+  proposal_state: 'proposal (state, origin)',
+  proposal_url: 'proposal (url)',
+  dispute_state: 'dispute (state, listing_id)',
+  job_due: 'job (queue, due)',
+  watch_target: 'watch (kind, target)',
+  watch_owner: 'watch (owner)',
+}

@@ -1,0 +1,111 @@
+import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/channel-rule.ts'
+import type { CountedScheme } from '../../../src/domain/settlement/schemes/schemes.ts'
+import { integer, key, maybe, moment, table, text, textOf, withRule } from './columns.ts'
+
+export const CHECK_STATES = ['waiting', 'counted', 'done', 'refused', 'given_up'] as const
+export type SeenBy = 'relay' | 'meter' | 'both'
+
+/** Where a transfer stands on its chain. */
+const transfer = { network: text, transaction_id: text, log_index: integer }
+/** How something was paid; null where nobody looked. */
+const scheme = maybe(textOf<CountedScheme>())
+
+export const PAYMENT_TABLES = {
+  /** A settlement a seller reported, to be looked up on its chain. Holds no payment header. */
+  settlement_check: table({
+    id: key,
+    listing_id: text,
+    /** JSON of the claim, and of the payout addresses published when it was made. */
+    claim: text,
+    payouts: text,
+    state: textOf<(typeof CHECK_STATES)[number]>(),
+    reason: maybe(text),
+    created_at: moment,
+    not_before: moment,
+    lease_until: moment,
+    attempts: integer,
+    /** What the claim is about, whatever it says of it. */
+    payment: withRule(text, "default ''"),
+    /** Start and end of the relayed call. */
+    called_at: withRule(moment, 'default 0'),
+    answered_at: withRule(moment, 'default 0'),
+  }),
+  /** Each transfer counts once, ever, for one listing, even if several report it. */
+  settlement: table(
+    {
+      ...transfer,
+      listing_id: text,
+      payer: text,
+      payee: text,
+      amount: text,
+      micro_usd: moment,
+      settled_at: moment,
+      block_number: maybe(moment),
+      seen_by: withRule(textOf<SeenBy>(), "default 'relay'"),
+      scheme,
+    },
+    'settlement_once primary key (network, transaction_id, log_index)',
+  ),
+  /** What payout wallets sent, and what payers had before they paid: only the wash rules read it. */
+  wallet_transfer: table(
+    {
+      ...transfer,
+      sender: text,
+      receiver: text,
+      amount: text,
+      sent_at: moment,
+      block_number: maybe(moment),
+      /** Whether code stands at `sender`; null where nobody asked. */
+      from_contract: maybe(integer),
+    },
+    'wallet_transfer_once primary key (network, transaction_id, log_index)',
+  ),
+  /** What happened to payment channels with metered payouts; a row without a channel marks that those of a scheme are read. */
+  channel_event: table(
+    {
+      ...transfer,
+      block_number: moment,
+      /** Of what pays the seller, its block's time; of anything else, about it. */
+      at: moment,
+      channel: text,
+      kind: textOf<ChannelEventKind>(),
+      amount: text,
+      payer: maybe(text),
+      payee: maybe(text),
+      scheme,
+    },
+    'channel_event_key primary key (network, transaction_id, log_index)',
+  ),
+  /** How far one payout (an address, EVM in lower case) has been read: EVM by blocks, Solana by signatures. */
+  meter_cursor: table(
+    {
+      network: text,
+      payout: text,
+      first_block: moment,
+      next_block: moment,
+      /** Time of the last block read. */
+      read_until: moment,
+      /** Newest signature read (Solana). */
+      mark: maybe(text),
+    },
+    'meter_cursor_key primary key (network, payout)',
+  ),
+  /** Hashes of blocks that were read, to notice when they are on the chain no more. */
+  meter_block: table(
+    { network: text, number: moment, hash: text },
+    'meter_block_key primary key (network, number)',
+  ),
+  meter_payer: table(
+    {
+      network: text,
+      payer: text,
+      first_block: moment,
+      first_paid_at: moment,
+      /** Whether the wallets that funded it were looked for. */
+      is_traced: integer,
+      /** Where it was seen to pay somebody else by the same means. */
+      paid_others_block: maybe(moment),
+    },
+    'meter_payer_key primary key (network, payer)',
+  ),
+}

@@ -1,0 +1,173 @@
+import type { PROPOSAL_STATES } from '../../../src/domain/proposals/proposal-views.ts'
+import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+import { integer, key, maybe, moment, table, text, textOf, unique, withRule } from './columns.ts'
+
+export const USAGE_KINDS = ['impression', 'call'] as const
+
+const ofSeller = withRule(text, 'references seller (id) on delete cascade')
+/** A proof ends with its claim: the next owner of the listing proves its payouts again. */
+const ofClaim = withRule(text, 'references claim (id) on delete cascade')
+/** `''` where a click or search named none. */
+const source = textOf<ClickSource | ''>()
+
+/**
+ * Moments are milliseconds since the epoch, days and hours are whole numbers since the epoch (UTC),
+ * flags are 0 or 1: the same values in both databases.
+ */
+export const TABLES = {
+  click: table({
+    hour: integer,
+    listing_id: text,
+    sid: maybe(text),
+    pos: maybe(integer),
+    src: maybe(textOf<ClickSource>()),
+    bot: integer,
+  }),
+  /** Clicks of days long past, folded to counts. */
+  click_day: table(
+    { day: integer, listing_id: text, src: source, clicks: integer },
+    'click_day_key primary key (listing_id, day, src)',
+  ),
+  usage_day: table(
+    {
+      day: integer,
+      kind: textOf<(typeof USAGE_KINDS)[number]>(),
+      listing_id: text,
+      src: source,
+      uses: integer,
+    },
+    'usage_day_key primary key (listing_id, kind, day, src)',
+  ),
+  seller: table({ id: key, email: unique, created_at: moment }),
+  /** `id_hash` is the SHA-256 of the cookie's value: a copy of this table signs nobody in. */
+  session: table({ id_hash: key, seller_id: ofSeller, created_at: moment, expires_at: moment }),
+  /** One row an address, so that a newer link replaces the older one. */
+  login_token: table({ email: key, token_hash: unique, created_at: moment, expires_at: moment }),
+  /** Counted tries a window, shared by all instances. `key` holds no address, only a hash. */
+  attempt: table({ key, window_start: moment, tries: integer }),
+  /**
+   * Mails and webhooks still to be sent. `payload` is JSON and never holds a secret: links are made when
+   * sending. `lane` is the mailbox, or the host of a webhook: one server at a time delivers there.
+   */
+  delivery: table({
+    id: key,
+    kind: text,
+    address: text,
+    payload: text,
+    created_at: moment,
+    expires_at: moment,
+    not_before: moment,
+    lease_until: moment,
+    attempts: integer,
+    channel: withRule(text, "default 'mail'"),
+    lane: withRule(text, "default ''"),
+  }),
+  claim: table({
+    id: key,
+    listing_id: text,
+    seller_id: ofSeller,
+    /** The host the proof covers, exactly. */
+    host: text,
+    method: textOf<ClaimMethod>(),
+    token: unique,
+    state: textOf<ClaimState>(),
+    created_at: moment,
+    expires_at: moment,
+    verified_at: maybe(moment),
+    last_checked_at: maybe(moment),
+    failing_since: maybe(moment),
+    /** JSON of what the last check saw, for its seller alone; foreign text in it is cut and inert. */
+    last_check: maybe(text),
+  }),
+  /** `moved_to` is where the owner says the listing is listed now. */
+  opt_out: table({ listing_id: key, host: text, created_at: moment, moved_to: maybe(text) }),
+  /** A text a seller was asked to sign; `payout` is CAIP-10, EVM in lower case. */
+  payout_challenge: table(
+    { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
+    'payout_challenge_key primary key (claim_id, payout)',
+  ),
+  /** Of a wallet that is a contract: when it last said yes, and to what. A key's signature never changes. */
+  payout_proof: table(
+    {
+      claim_id: ofClaim,
+      payout: text,
+      proven_at: moment,
+      checked_at: maybe(moment),
+      challenge: maybe(text),
+      signature: maybe(text),
+    },
+    'payout_proof_key primary key (claim_id, payout)',
+  ),
+  /** What a server's own probes saw of a listing: evidence as its file would hold it, JSON. */
+  probe_evidence: table({
+    listing_id: key,
+    evidence: text,
+    probed_at: moment,
+    /** When a server last began to ask the listing. */
+    asked_at: maybe(moment),
+  }),
+  /** What a stranger proposed. `found` and `file` are JSON; `email` is null once it is decided. */
+  proposal: table({
+    id: key,
+    url: text,
+    origin: text,
+    note: text,
+    email: maybe(text),
+    found: text,
+    /** The file as a person edited it; null while it is the one made of `found`. */
+    file: maybe(text),
+    state: textOf<(typeof PROPOSAL_STATES)[number]>(),
+    reason: maybe(text),
+    listing_id: maybe(text),
+    created_at: moment,
+    settled_at: maybe(moment),
+  }),
+  /** What somebody says is wrong about a listing, and what people made of it. */
+  dispute: table({
+    id: key,
+    listing_id: text,
+    reason: text,
+    /** JSON list. */
+    evidence_urls: text,
+    state: textOf<'waiting' | 'accepted' | 'refused'>(),
+    /** What the person who decided says of it. */
+    note: maybe(text),
+    created_at: moment,
+    settled_at: maybe(moment),
+  }),
+  /** Who may read a closed directory; `token_hash` is a SHA-256, so a copy of this table opens nothing. */
+  access_token: table({
+    name: key,
+    token_hash: unique,
+    created_at: moment,
+    expires_at: maybe(moment),
+  }),
+  /** What machines have to do, see `functions/store/jobs.ts`. */
+  job: table(
+    { queue: text, key: text, due: moment, holder: text, held_until: moment },
+    'job_key primary key (queue, key)',
+  ),
+  /** Who is told what. Of a claim, its seller is told of the listing for as long as the claim is verified. */
+  watch: table({
+    id: key,
+    /** In every link of the watch: its holder may see and end the watch. */
+    token: unique,
+    kind: textOf<'listing' | 'query' | 'payee'>(),
+    target: text,
+    /** Names with commas between them. */
+    events: text,
+    email: maybe(text),
+    webhook: maybe(text),
+    /** What deliveries to the webhook are signed with. */
+    secret: maybe(text),
+    /** Mailbox or webhook: one has a number of watches at most. */
+    owner: text,
+    state: textOf<'waiting' | 'live' | 'paused'>(),
+    /** Why it is paused. */
+    reason: maybe(text),
+    claim_id: maybe(ofClaim),
+    created_at: moment,
+  }),
+  /** Releases that watchers were told of, and where they end in the log of the server that did it. */
+  watch_turn: table({ release: key, log: text, seq: moment, told_at: moment }),
+}
