@@ -62,12 +62,15 @@ async function readChanges(
   const last = lastShown(head, serving)
   const start = findStart(head, since, last)
   if (start === null) return null
-  const changes = await log.rows(head, start.after, last, limit).catch((error: unknown) => {
+  const changes: Change[] = []
+  try {
+    for await (const rows of log.parts(head, start.after, Math.min(last, start.after + limit)))
+      changes.push(...rows)
+  } catch (error) {
     // A build removed the part a moment ago: the log has become shorter than what was asked for.
     if (codeOf(error) === 'ENOENT') return null
     throw error
-  })
-  if (changes === null) return null
+  }
   const seq = changes.at(-1)?.seq ?? start.after
   return { changes, next: toCursorText({ log: head.log, seq }), has_more: seq < last }
 }
@@ -153,21 +156,52 @@ export function createChangeLog(outDir: string) {
       if (known?.stamp !== stamp) known = { stamp, head: await readHead(path) }
       return known.head
     },
-    /** Rows after `seq` up to `last`, at most `limit` of them. */
-    async rows(head: LogHead, after: number, last: number, limit: number): Promise<Change[]> {
-      const rows: Change[] = []
+    /** Rows after `after` up to `last`, a part of the log at a time. */
+    async *parts(head: LogHead, after: number, last: number): AsyncGenerator<Change[]> {
       for (const part of head.parts) {
         if (part.last <= after || part.first > last) continue
         const lines = (await readFile(join(dir, part.file), 'utf8')).split('\n')
-        // Rows of a part are consecutive: the ones before are not even read as JSON.
-        const from = Math.max(0, after + 1 - part.first)
-        const room = Math.min(limit - rows.length, last - part.first + 1 - from)
-        for (const line of lines.slice(from, from + room).filter((text) => text !== ''))
-          rows.push(v.parse(ChangeSchema, JSON.parse(line)))
-        if (rows.length >= limit) break
+        // Rows of a part are consecutive: the others are not even read as JSON.
+        const wanted = lines.slice(Math.max(0, after + 1 - part.first), last + 1 - part.first)
+        yield wanted
+          .filter((text) => text !== '')
+          .map((text) => v.parse(ChangeSchema, JSON.parse(text)))
       }
-      return rows
     },
+  }
+}
+
+/**
+ * Reads a log on from where it was left: a publication costs its own rows, once.
+ *
+ * @param keep is handed each row; `forget` is told where another log begins, or none is kept any more
+ * @param lastOf the row to stop at
+ */
+export function followLog(
+  log: ChangeLog,
+  { keep, forget }: { keep(row: Change): void; forget(): void },
+  lastOf: (head: LogHead) => number = ({ seq }) => seq,
+): () => Promise<void> {
+  let read = { log: '', seq: 0 }
+  let reading = Promise.resolve()
+  const readOn = async () => {
+    const head = await log.head()
+    if (head?.log !== read.log) {
+      forget()
+      read = { log: head?.log ?? '', seq: 0 }
+    }
+    if (head === null) return
+    for await (const rows of log.parts(head, read.seq, lastOf(head)))
+      for (const row of rows) {
+        keep(row)
+        read.seq = row.seq
+      }
+  }
+  return () => {
+    // One reader at a time: two would count the same rows twice.
+    // A build drops old parts once it has written a new head: what it took away is not missed there.
+    reading = reading.then(readOn, readOn).catch(readOn)
+    return reading
   }
 }
 

@@ -67,8 +67,11 @@ export function createLedger(
   const sellerMails = createMailWriter(store, clock, site)
   const watchMails = createWatchMails(store, site)
   const mail = async ({ address, task }: Delivery) => {
-    const text = await ('watch_id' in task ? watchMails(task) : sellerMails(address, task))
-    if (text !== null) await mailer.send({ ...text, to: address })
+    const letter = await ('watch_id' in task ? watchMails(task) : sellerMails(address, task))
+    if (letter === null) return
+    const { body, ...head } = letter
+    const text = `Hello,\n\n${body}\n\n${siteName()}, ${config.BASE_URL}\n`
+    await mailer.send({ ...head, text, to: address, sender: siteName() })
   }
   const webhooks = createWebhookSender({ store, clock, resolver, config })
   const send = { mail, webhook: webhooks.send }
@@ -81,9 +84,7 @@ export function createLedger(
     deliveries,
     settlements,
     close: async () => {
-      await Promise.all([
-        ...[clicks.close(), usage.close(), deliveries.close(), settlements.close()],
-      ])
+      await Promise.all([clicks, usage, deliveries, settlements].map((part) => part.close()))
       await webhooks.close()
       mailer.close()
       await store.close()

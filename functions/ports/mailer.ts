@@ -11,6 +11,9 @@ export interface Mail {
   unsubscribe?: string
 }
 
+/** What one mail says, without greeting and signature. */
+export type Letter = Pick<Mail, 'subject' | 'link' | 'unsubscribe'> & { body: string }
+
 /** Hands mails over: to an SMTP server, or into a folder on a machine that has none. */
 export interface Mailer {
   /** Resolves once the mail is accepted. @throws DeliveryRefused when trying again is pointless */

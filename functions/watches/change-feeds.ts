@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import type { H3Event } from 'h3'
-import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
+import type { Change } from '../../src/domain/changes/change-log.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { describeChange, eventsOf } from '../../src/domain/watches/watch.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/site/feeds/atom-feed.ts'
-import { type ChangeLog, createChangeLog, lastShown } from '../changes/changes.ts'
+import { createChangeLog, followLog, lastShown } from '../changes/changes.ts'
 import { refuseParameters } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
@@ -15,20 +15,21 @@ import { findWatched } from './find-watched.ts'
 /** Changes kept of one listing, and entries of a feed. */
 const KEPT = 20
 const FEED_LENGTH = 50
-const ROWS_AT_ONCE = 1000
 
 /** `/listing/<id>.atom` and `.json`, `/search.atom?…` and `.json`: what changed, newest first. */
 export function createFeeds(parts: Omit<Parts, 'ledger'>): Handler {
-  const { problem, limits, config, release } = parts
-  const index = createChangeIndex(createChangeLog(resolve(config.OUT_DIR)))
+  const { problem, limits, config } = parts
+  const changesOf = createChangeIndex(parts)
   return async function feed({ req, url }: H3Event) {
     const taken = await limits.take('search', clientOf(req, config))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const subject = findSubject(parts, url)
     if (subject instanceof Response) return subject
-    const changes = await index.of(subject.ids, release().name)
-    const made = toFeed(parts, changes, { page: subject.page, self: url.pathname + url.search })
+    const made = toFeed(parts, await changesOf(subject.ids), {
+      page: subject.page,
+      self: url.pathname + url.search,
+    })
     const isAtom = url.pathname.endsWith('.atom')
     return new Response(isAtom ? renderAtomFeed(made) : `${JSON.stringify(toJsonFeed(made))}\n`, {
       headers: {
@@ -84,34 +85,23 @@ function toFeed(
   }
 }
 
-/** Changes that somebody relies on, by listing. Each part of the log is read once. */
-function createChangeIndex(log: ChangeLog) {
+/** Changes that somebody relies on, by listing, as far as readers can open their pages. */
+function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'>) {
   const byId = new Map<string, Change[]>()
-  let read = { log: '', seq: 0 }
-  let reading: Promise<void> = Promise.resolve()
-  const readOn = async (head: LogHead, last: number) => {
-    if (read.log !== head.log) {
-      byId.clear()
-      read = { log: head.log, seq: 0 }
-    }
-    read.seq = Math.max(read.seq, (head.parts[0]?.first ?? 1) - 1)
-    while (read.seq < last) {
-      const rows = await log.rows(head, read.seq, last, ROWS_AT_ONCE)
-      for (const row of rows)
+  const readOn = followLog(
+    createChangeLog(resolve(config.OUT_DIR)),
+    {
+      keep(row) {
         if (eventsOf(row).size > 0)
           byId.set(row.id, [...(byId.get(row.id) ?? []), row].slice(-KEPT))
-      read.seq = rows.at(-1)?.seq ?? last
-    }
-  }
-  return {
-    /** Newest first. @param serving the release whose pages a reader would open */
-    async of(ids: readonly string[], serving: string): Promise<Change[]> {
-      const head = await log.head()
-      if (head === null) return []
-      reading = reading.catch(() => {}).then(() => readOn(head, lastShown(head, serving)))
-      await reading
-      const found = ids.flatMap((id) => byId.get(id) ?? [])
-      return found.sort((a, b) => b.seq - a.seq).slice(0, FEED_LENGTH)
+      },
+      forget: () => byId.clear(),
     },
+    (head) => lastShown(head, release().name),
+  )
+  return async function changesOf(ids: readonly string[]): Promise<Change[]> {
+    await readOn()
+    const found = ids.flatMap((id) => byId.get(id) ?? [])
+    return found.sort((a, b) => b.seq - a.seq).slice(0, FEED_LENGTH)
   }
 }

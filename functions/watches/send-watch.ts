@@ -5,7 +5,7 @@ import { isOwnHost } from '../call/own-address.ts'
 import type { Addressed, Delivery, WatchTask } from '../deliveries/delivery-task.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
-import { DeliveryRefused, type Mail } from '../ports/mailer.ts'
+import { DeliveryRefused, type Letter } from '../ports/mailer.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import { createAsker } from '../probe/ask.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -114,23 +114,16 @@ export function createWatchMails(
   { db }: Store,
   { baseUrl, name }: { baseUrl: string; name: () => string },
 ) {
-  return async (task: WatchTask): Promise<Omit<Mail, 'to'> | null> => {
+  return async (task: WatchTask): Promise<Letter | null> => {
     const watch = await findWatch(db, 'id', task.watch_id)
     if (watch === undefined || !isDue(watch, task)) return null
     const link = `${baseUrl}/watch?token=${watch.token}`
-    const { subject, body } = describe(task, link, baseUrl, name())
     const unsubscribe = `${baseUrl}/api/v1/watches/${watch.token}`
-    const text = `Hello,\n\n${body}\n\n${name()}, ${baseUrl}\n`
-    return { sender: name(), subject, text, unsubscribe }
+    return { ...describe(task, link, baseUrl, name()), unsubscribe }
   }
 }
 
-function describe(
-  task: WatchTask,
-  link: string,
-  baseUrl: string,
-  name: string,
-): { subject: string; body: string } {
+function describe(task: WatchTask, link: string, baseUrl: string, name: string): Letter {
   const manage = `See or end your watches: ${link}`
   switch (task.kind) {
     case 'watch_news': {

@@ -13,7 +13,6 @@ import type { Tables, WatchTable } from '../store/schema/tables.ts'
 import { findWatched, openEarlier } from './find-watched.ts'
 
 const LOOK_EVERY_MS = 2_000
-const ROWS_AT_ONCE = 1000
 const IDS_AT_ONCE = 500
 /** Changes that one delivery names. */
 const MAX_NAMED = 10
@@ -129,15 +128,11 @@ type Notable = Map<string, { change: Change; events: ReadonlySet<string> }>
 /** By listing; what several releases changed is told as one change. */
 async function readNotable(log: ChangeLog, head: LogHead, start: number): Promise<Notable> {
   const notable: Notable = new Map()
-  for (let after = start; after < head.seq; ) {
-    const rows = await log.rows(head, after, head.seq, ROWS_AT_ONCE)
-    if (rows.length === 0) break
+  for await (const rows of log.parts(head, start, head.seq))
     for (const change of rows) {
       const events = eventsOf(change)
       if (events.size > 0) notable.set(change.id, join(notable.get(change.id), change, events))
     }
-    after = rows.at(-1)?.seq ?? head.seq
-  }
   return notable
 }
 

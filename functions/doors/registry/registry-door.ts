@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
-import { type ChangeLog, createChangeLog } from '../../changes/changes.ts'
+import { createChangeLog, followLog } from '../../changes/changes.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { DoorLimits } from '../entry/door-limits.ts'
 import {
@@ -13,11 +13,6 @@ import {
   readQuery,
   toPageToken,
 } from '../entry/read-page.ts'
-
-/** Rows read at once, so that a long log lets other requests pass. */
-const STEP = 1000
-
-const NONE: ChangeDates = new Map()
 
 const DEFAULT_PAGE = 30
 const MOST_PAGE = 100
@@ -34,7 +29,7 @@ type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<
  * clients can look here. Each server has one version: the one that was looked at.
  */
 export function createRegistryDoors(parts: RegistryParts) {
-  const readDates = createChangeDates(createChangeLog(resolve(parts.config.OUT_DIR)))
+  const readDates = createChangeDates(resolve(parts.config.OUT_DIR))
   const list: Answer = (servers, url) => listServers(servers, url, readDates)
   return {
     registry_servers: createDoor(parts, list),
@@ -158,35 +153,15 @@ function readNames(pathname: string): string[] {
 /** When the last change of each listing was published, by id. */
 type ChangeDates = ReadonlyMap<string, string>
 
-/**
- * Reads the log on from where it was left: a publication costs its own rows, once.
- *
- * @returns empty where no log is kept; a listing whose rows were dropped from the log is missing
- */
-function createChangeDates(log: ChangeLog): () => Promise<ChangeDates> {
-  let known = { log: '', seq: 0, dates: new Map<string, string>() }
-  let reading: Promise<unknown> = Promise.resolve()
-  async function readOn(): Promise<ChangeDates> {
-    const head = await log.head()
-    if (head === null) return NONE
-    if (head.log !== known.log) known = { log: head.log, seq: 0, dates: new Map() }
-    const { dates } = known
-    const dropped = (head.parts[0]?.first ?? head.seq + 1) - 1
-    known.seq = Math.max(known.seq, dropped)
-    while (known.seq < head.seq) {
-      const rows = await log.rows(head, known.seq, head.seq, STEP)
-      for (const { id, at } of rows) dates.set(id, at)
-      const last = rows.at(-1)
-      if (last === undefined) break
-      known.seq = last.seq
-    }
+/** @returns empty where no log is kept; a listing whose rows were dropped from the log is missing */
+function createChangeDates(outDir: string): () => Promise<ChangeDates> {
+  const dates = new Map<string, string>()
+  const readOn = followLog(createChangeLog(outDir), {
+    keep: ({ id, at }) => dates.set(id, at),
+    forget: () => dates.clear(),
+  })
+  return async () => {
+    await readOn()
     return dates
-  }
-  return () => {
-    // One reader at a time: two would count the same rows twice.
-    // A build drops old parts once it has written a new head: what it took away is not missed there.
-    const next = reading.then(readOn, readOn).catch(readOn)
-    reading = next
-    return next
   }
 }

@@ -1,6 +1,6 @@
 import type { ClaimMailTask, DeliveryTask, WatchTask } from '../../deliveries/delivery-task.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Mail } from '../../ports/mailer.ts'
+import type { Letter } from '../../ports/mailer.ts'
 import type { Store } from '../../store/schema/store.ts'
 import { issueLoginToken, LOGIN_TOKEN_MINUTES } from './login-token.ts'
 
@@ -12,48 +12,35 @@ export function createMailWriter(
   store: Store,
   clock: Clock,
   { baseUrl, name }: { baseUrl: string; name: () => string },
-): (email: string, task: Exclude<DeliveryTask, WatchTask>) => Promise<MailText> {
-  return async (email, task) => {
-    const site = { baseUrl, name: name() }
-    if (task.kind !== 'sign_in') return writeClaimMail(site, task)
+) {
+  return async (email: string, task: Exclude<DeliveryTask, WatchTask>): Promise<Letter> => {
+    if (task.kind !== 'sign_in') return writeClaimMail(baseUrl, task)
     const token = await issueLoginToken(store.db, email, clock.now())
-    return writeSignInMail(site, `${baseUrl}/sellers/sign-in?token=${token}`, LOGIN_TOKEN_MINUTES)
+    return writeSignInMail(name(), `${baseUrl}/sellers/sign-in?token=${token}`)
   }
 }
 
-type MailText = Omit<Mail, 'to'>
-type Site = { baseUrl: string; name: string }
-
-/** @param link works once, for `minutes` */
-function writeSignInMail({ baseUrl, name }: Site, link: string, minutes: number): MailText {
+function writeSignInMail(name: string, link: string): Letter {
   return {
-    sender: name,
     subject: `Your ${name} sign-in link`,
     link,
-    text: `Hello,
-
-Someone asked to sign in to ${name} with this address, probably you.
+    body: `Someone asked to sign in to ${name} with this address, probably you.
 Open this link and press the button there:
 
 ${link}
 
-The link works once and for ${minutes} minutes. A newer link replaces it.
-If this was not you, ignore this mail. Nobody can sign in without the link.
-
-${name}, ${baseUrl}
-`,
+The link works once and for ${LOGIN_TOKEN_MINUTES} minutes. A newer link replaces it.
+If this was not you, ignore this mail. Nobody can sign in without the link.`,
   }
 }
 
-function writeClaimMail({ baseUrl, name }: Site, task: ClaimMailTask): MailText {
-  const dashboard = `${baseUrl}/sellers/dashboard`
-  const page = `${baseUrl}/listing/${task.listing_id}`
-  const closing = `Your claims: ${dashboard}\nThe listing: ${page}\n\n${name}, ${baseUrl}\n`
+function writeClaimMail(baseUrl: string, task: ClaimMailTask): Letter {
   const { subject, body } = describe(task)
-  return { sender: name, subject, text: `Hello,\n\n${body}\n\n${closing}` }
+  const links = `Your claims: ${baseUrl}/sellers/dashboard\nThe listing: ${baseUrl}/listing/${task.listing_id}`
+  return { subject, body: `${body}\n\n${links}` }
 }
 
-function describe(task: ClaimMailTask): { subject: string; body: string } {
+function describe(task: ClaimMailTask): Letter {
   const { listing_id, host } = task
   const upkeep =
     task.method === 'oidc'
