@@ -7,12 +7,7 @@ import type { Store } from '../store/schema/store.ts'
  * redirect that was received is in the store. A store that fails or hangs never costs the visitor
  * the redirect: after `PATIENCE_MS` it leaves anyway, and clicks known to be gone are counted.
  */
-export interface ClickWriter {
-  /** Resolves when the click is durable, or when waiting longer would not help. Never rejects. */
-  write(click: Click): Promise<void>
-  tally(): ClickTally
-  close(): Promise<void>
-}
+export type ClickWriter = ReturnType<typeof createClickWriter>
 
 export interface ClickTally {
   written: number
@@ -39,7 +34,7 @@ export function createClickWriter(
   store: Pick<Store, 'appendClicks'>,
   log: Log,
   patienceMs: number = PATIENCE_MS,
-): ClickWriter {
+) {
   const groups: Group[] = []
   const tally: ClickTally = { written: 0, lost: 0, waiting: 0 }
   let lastGroupSize = 0
@@ -49,7 +44,8 @@ export function createClickWriter(
   const reportLoss = createLossReport(log, tally)
 
   return {
-    write(click) {
+    /** Resolves when the click is durable, or when waiting longer would not help. Never rejects. */
+    write(click: Click): Promise<void> {
       if (tally.waiting >= MAX_WAITING) {
         tally.lost += 1
         reportLoss('too many clicks wait for the store')
@@ -61,7 +57,7 @@ export function createClickWriter(
       if (!isRunning) running = run()
       return isStuck ? Promise.resolve() : group.settled
     },
-    tally: () => ({ ...tally }),
+    tally: (): ClickTally => ({ ...tally }),
     close: async () => {
       while (groups.length > 0 || isRunning) await running
     },

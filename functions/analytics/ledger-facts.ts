@@ -1,4 +1,4 @@
-import type { AcceptedDispute, Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
+import type { Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { toDay } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -64,10 +64,7 @@ async function readDemand(store: Store, sinceDay: number): Promise<Map<string, D
   return demand
 }
 
-async function readAcceptedDisputes(
-  { db }: Store,
-  now: number,
-): Promise<Map<string, AcceptedDispute[]>> {
+async function readAcceptedDisputes({ db }: Store, now: number) {
   const rows = await db
     .selectFrom('dispute')
     .select(['listing_id', 'note', 'settled_at'])

@@ -10,22 +10,14 @@ import type { UsageDayTable } from '../store/schema/tables.ts'
  * calls. Counted in memory, written every few seconds; a crash may lose the last seconds of counts,
  * never a click. Only day, listing and source are kept: nothing about who asked.
  */
-export interface Usage {
-  /** These listings were shown so many times. Synchronous and cheap; searches don't wait for it. */
-  searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
-  /** Parts that count by themselves are asked to report before counts are written. */
-  beforeFlush(report: () => void): void
-  called(listingId: string): void
-  flush(): Promise<void>
-  close(): Promise<void>
-}
+export type Usage = ReturnType<typeof createUsage>
 
 const FLUSH_EVERY_MS = 5_000
 /** Distinct (day, kind, listing, source) counts held at most; beyond it new ones are dropped. */
 const MAX_COUNTS = 100_000
 const ROWS_A_STATEMENT = 1_000
 
-export function createUsage(store: Store, clock: Clock, log: Log): Usage {
+export function createUsage(store: Store, clock: Clock, log: Log) {
   let counts = createCounts()
   const reports: (() => void)[] = []
   let writing: Promise<void> = Promise.resolve()
@@ -33,12 +25,16 @@ export function createUsage(store: Store, clock: Clock, log: Log): Usage {
   timer.unref()
 
   return {
-    searched(listingIds, src, times) {
+    /** These listings were shown so many times. Synchronous and cheap; searches don't wait for it. */
+    searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void {
       counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds, times)
     },
-    called: (listingId) =>
+    called: (listingId: string) =>
       counts.add({ day: toDay(clock.now()), kind: 'call', src: '' }, [listingId]),
-    beforeFlush: (report) => reports.push(report),
+    /** Parts that count by themselves are asked to report before counts are written. */
+    beforeFlush(report: () => void): void {
+      reports.push(report)
+    },
     flush,
     close: () => {
       clearInterval(timer)

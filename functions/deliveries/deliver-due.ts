@@ -103,12 +103,7 @@ async function leaseJobs({ db }: Store, channel: Channel, now: number): Promise<
 }
 
 /** What fails once is not tried with the rest of the lane: a dead host costs one deadline. */
-async function deliverLane(
-  parts: DeliverParts,
-  channel: Channel,
-  jobs: Jobs,
-  finish: Finish,
-): Promise<void> {
+async function deliverLane(parts: DeliverParts, channel: Channel, jobs: Jobs, finish: Finish) {
   const waiting = [...jobs]
   let isFailing = false
   const work = async () => {

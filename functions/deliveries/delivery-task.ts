@@ -64,11 +64,7 @@ function lifetimeOf({ kind }: DeliveryTask): number {
 }
 
 /** Queues within the caller's transaction. */
-export async function insertJobs(
-  trx: Kysely<Tables>,
-  jobs: readonly Addressed[],
-  now: number,
-): Promise<void> {
+export async function insertJobs(trx: Kysely<Tables>, jobs: readonly Addressed[], now: number) {
   for (let at = 0; at < jobs.length; at += INSERTED_AT_ONCE) {
     const rows = jobs.slice(at, at + INSERTED_AT_ONCE).map(({ address, task }): DeliveryTable => {
       const { kind, ...payload } = task

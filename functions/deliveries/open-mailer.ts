@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer'
+import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
 import { DeliveryRefused, type Mail, type Mailer } from '../ports/mailer.ts'
 
@@ -86,10 +86,7 @@ function isRefusal(error: unknown): boolean {
  * Addresses go in as objects and the envelope is given, so that no address parser can find a second
  * recipient in one; files and URLs stay closed to the message.
  */
-function toMessage(
-  from: string,
-  { to, sender, subject, text, unsubscribe }: Mail,
-): SendMailOptions {
+function toMessage(from: string, { to, sender, subject, text, unsubscribe }: Mail) {
   return {
     from: { name: sender, address: from },
     to: { name: '', address: to },

@@ -1,12 +1,6 @@
-import {
-  type DisputeBody,
-  DisputeBodySchema,
-  type DisputePage,
-} from '../../src/domain/disputes/dispute.ts'
-import type { Refused } from '../../src/domain/wire/form-page.ts'
+import { DisputeBodySchema, type DisputePage } from '../../src/domain/disputes/dispute.ts'
 import { createFormPage, createFormRoute, type Form, takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
-import type { Caller } from '../probe/stranger-runs.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { addDispute } from './dispute-store.ts'
 
@@ -39,24 +33,18 @@ function createDisputeForm(
       reason: (fields.get('reason') ?? '').replaceAll('\r\n', '\n'),
       evidence_urls: (fields.get('evidence') ?? '').split(/\s+/).filter((line) => line !== ''),
     }),
-    take: (body, caller) => takeDispute(parts, body, caller),
+    async take(body, caller) {
+      const refused = await takeTurn(parts, 'dispute', 'disputes', caller)
+      if (refused !== null) return refused
+      const { ledger, clock, release } = parts
+      if (!release().listings.has(body.listing_id))
+        return { kind: 'refused', code: 'listing-not-found', reason: 'No listing has this id.' }
+      const added = await addDispute(ledger.store, body, clock.now())
+      if ('id' in added) return { kind: 'taken', id: added.id }
+      const headers = { 'Retry-After': '86400' }
+      return { kind: 'refused', code: 'rate-limited', reason: FULL[added.full], headers }
+    },
   }
-}
-
-async function takeDispute(
-  parts: FormParts,
-  body: DisputeBody,
-  caller: Caller,
-): Promise<Taken | Refused> {
-  const refused = await takeTurn(parts, 'dispute', 'disputes', caller)
-  if (refused !== null) return refused
-  const { ledger, clock, release } = parts
-  if (!release().listings.has(body.listing_id))
-    return { kind: 'refused', code: 'listing-not-found', reason: 'No listing has this id.' }
-  const added = await addDispute(ledger.store, body, clock.now())
-  if ('id' in added) return { kind: 'taken', id: added.id }
-  const headers = { 'Retry-After': '86400' }
-  return { kind: 'refused', code: 'rate-limited', reason: FULL[added.full], headers }
 }
 
 /** `POST /api/v1/trust/disputes {listing_id, reason, evidence_urls?}`: 202 with its id. */

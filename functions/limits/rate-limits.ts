@@ -9,12 +9,7 @@ import { createMemoryCounter } from './counter.ts'
  * `RateLimit` and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers. The clients of one
  * IPv6 /48 share a second budget (`NETWORK_CLIENTS`).
  */
-export interface RateLimits {
-  /** Counts one request of `key` against the limit. Switched-off limits always allow. */
-  take(name: LimitName, key: string): Promise<LimitTaken>
-  /** Whether `key` has nothing left in its window; counts nothing. False where the limit is off. */
-  isUsedUp(name: LimitName, key: string): Promise<boolean>
-}
+export type RateLimits = ReturnType<typeof createRateLimits>
 
 export interface LimitTaken {
   allowed: boolean
@@ -48,7 +43,7 @@ const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
 export function createRateLimits(
   config: Pick<Config, 'RATE_LIMITS'>,
   createCounter: CreateCounter = createMemoryCounter,
-): RateLimits {
+) {
   const counters = new Map<LimitName, Counter>()
   const counterOf = (name: LimitName, limit: { requests: number; seconds: number }) => {
     const counter = counters.get(name) ?? createCounter({ name, ...limit })
@@ -56,11 +51,13 @@ export function createRateLimits(
     return counter
   }
   return {
-    async isUsedUp(name, key) {
+    /** Whether `key` has nothing left in its window; counts nothing. False where the limit is off. */
+    async isUsedUp(name: LimitName, key: string): Promise<boolean> {
       const limit = limitOf(config, name)
       return limit !== null && (await counterOf(name, limit).peek(key)) >= limit.requests
     },
-    async take(name, key) {
+    /** Counts one request of `key` against the limit. Switched-off limits always allow. */
+    async take(name: LimitName, key: string): Promise<LimitTaken> {
       const limit = limitOf(config, name)
       if (limit === null) return { allowed: true, headers: {} }
       const counter = counterOf(name, limit)

@@ -7,13 +7,7 @@ import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { takeTurn } from '../forms/form.ts'
-import {
-  findNameErrors,
-  type InputError,
-  publicJson,
-  refuseParameters,
-  toQueryError,
-} from '../http/problem.ts'
+import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
 import { findPlanAt, lintListed, lintUrl } from './lint-url.ts'
@@ -96,9 +90,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
   return lint
 }
 
-function readAsked(
-  query: URLSearchParams,
-): Omit<CheckRequest, 'caller'> | { errors: InputError[] } {
+function readAsked(query: URLSearchParams) {
   const errors = findNameErrors(query, NAMES)
   const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
   if (query.has('as') && as === undefined)

@@ -29,11 +29,7 @@ export async function writeChannels(
 }
 
 /** Forgets what happened after a block, and counts again what the channels it touches paid. */
-export async function takeBackChannels(
-  trx: Transaction<Tables>,
-  work: ChainWork,
-  block: number,
-): Promise<void> {
+export async function takeBackChannels(trx: Transaction<Tables>, work: ChainWork, block: number) {
   const gone = await trx
     .deleteFrom('channel_event')
     .where('network', '=', work.network)
@@ -43,11 +39,7 @@ export async function takeBackChannels(
   await countAgain(trx, work, [...new Set(gone.map(({ channel }) => channel))])
 }
 
-async function countAgain(
-  trx: Transaction<Tables>,
-  work: ChainWork,
-  channels: readonly string[],
-): Promise<Settlement[]> {
+async function countAgain(trx: Transaction<Tables>, work: ChainWork, channels: readonly string[]) {
   const settlements: Settlement[] = []
   for (const some of inPieces(channels)) {
     const events = await trx
@@ -75,10 +67,7 @@ async function countAgain(
 /** Claims deleted by one statement: databases bound how deep a condition may be. */
 const CLAIMS_A_STATEMENT = 100
 
-async function forget(
-  trx: Transaction<Tables>,
-  claims: readonly ChannelEventTable[],
-): Promise<void> {
+async function forget(trx: Transaction<Tables>, claims: readonly ChannelEventTable[]) {
   for (const some of inPieces(claims, CLAIMS_A_STATEMENT))
     await trx
       .deleteFrom('settlement')
@@ -96,10 +85,7 @@ async function forget(
  * @param events of one channel, in chain order
  * @returns null where it is not known whose the channel is
  */
-function toSettlements(
-  { payouts, asset }: ChainWork,
-  events: readonly ChannelEventTable[],
-): Settlement[] | null {
+function toSettlements({ payouts, asset }: ChainWork, events: readonly ChannelEventTable[]) {
   const { payer = null, payee = null } = events.find((event) => event.payer !== null) ?? {}
   const listing = payouts.find(({ payout }) => payout === payee)
   if (payer === null || payee === null || listing === undefined) return null

@@ -17,28 +17,14 @@ const CLOSE_ENOUGH = 0.1
  * How much one node tells at once. Nodes limit blocks, topics and logs by numbers of their own and say
  * so in words of their own: so a refusal means "less", until there is no less to ask for.
  */
-export interface LogRanges {
-  /** Runs `read` over the blocks, in ranges the node answers; refused ones are read again, narrower. */
-  each(from: number, to: number, read: (from: number, to: number) => Promise<void>): Promise<void>
-  /**
-   * Logs of the coin, or of another contract, for many wallets.
-   *
-   * @param toTopics where the wallets stand among the topics
-   */
-  logsOf(
-    wallets: readonly string[],
-    range: Range,
-    toTopics: (wallets: readonly string[]) => Topics,
-    address?: string,
-  ): Promise<TimedLog[]>
-}
+export type LogRanges = ReturnType<typeof createLogRanges>
 
 export interface Range {
   from: number
   to: number
 }
 
-export function createLogRanges(chain: EvmChain): LogRanges {
+export function createLogRanges(chain: EvmChain) {
   const span = createSpan()
   const list = createList()
   /** @returns false when nothing less can be asked for */
@@ -49,7 +35,8 @@ export function createLogRanges(chain: EvmChain): LogRanges {
     return true
   }
   return {
-    async each(from, to, read) {
+    /** Runs `read` over the blocks, in ranges the node answers; refused ones are read again, narrower. */
+    async each(from: number, to: number, read: (from: number, to: number) => Promise<void>) {
       for (let at = from; at <= to; ) {
         const end = Math.min(to, at + span.blocks - 1)
         const blocks = end - at + 1
@@ -64,7 +51,17 @@ export function createLogRanges(chain: EvmChain): LogRanges {
         at = end + 1
       }
     },
-    async logsOf(wallets, { from, to }, toTopics, address) {
+    /**
+     * Logs of the coin, or of another contract, for many wallets.
+     *
+     * @param toTopics where the wallets stand among the topics
+     */
+    async logsOf(
+      wallets: readonly string[],
+      { from, to }: Range,
+      toTopics: (wallets: readonly string[]) => Topics,
+      address?: string,
+    ) {
       const logs: TimedLog[] = []
       for (let at = 0; at < wallets.length; ) {
         const some = wallets.slice(at, at + list.most).map(toTopic)

@@ -24,10 +24,7 @@ export interface SeedPayout {
 }
 
 /** By chain; where several listings have one payout, the first by id that proved it stands for them. */
-export async function readMeteredPayouts(
-  { db }: Store,
-  seeds: readonly SeedPayout[],
-): Promise<Map<string, MeteredPayout[]>> {
+export async function readMeteredPayouts({ db }: Store, seeds: readonly SeedPayout[]) {
   const proofs = await db
     .selectFrom('payout_proof')
     .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
@@ -72,10 +69,7 @@ export async function readCursors(
   return rows.filter(({ payout }) => metered.has(payout))
 }
 
-export async function insertCursors(
-  trx: Transaction<Tables>,
-  rows: readonly MeterCursorTable[],
-): Promise<void> {
+export async function insertCursors(trx: Transaction<Tables>, rows: readonly MeterCursorTable[]) {
   for (const some of inPieces(rows))
     await trx
       .insertInto('meter_cursor')
@@ -85,10 +79,7 @@ export async function insertCursors(
 }
 
 /** Payments of one range; a payment that was counted before stays as it is. */
-export async function insertPayments(
-  trx: Transaction<Tables>,
-  settlements: readonly Settlement[],
-): Promise<void> {
+export async function insertPayments(trx: Transaction<Tables>, settlements: readonly Settlement[]) {
   const rows = settlements.map((one) => toSettlementRow(one, 'meter'))
   for (const some of inPieces(rows))
     await trx
@@ -150,11 +141,7 @@ export async function notePaidOthers(
 }
 
 /** The hash a block had when it was read; null where it is not remembered. */
-export async function findBlockHash(
-  { db }: Store,
-  network: string,
-  number: number,
-): Promise<string | null> {
+export async function findBlockHash({ db }: Store, network: string, number: number) {
   const row = await db
     .selectFrom('meter_block')
     .select('hash')

@@ -84,10 +84,7 @@ async function readTokenPayments(
 }
 
 /** By scheme, the transfers that its contracts made out of channels. */
-async function findSettled(
-  chain: EvmChain,
-  transfers: readonly TimedLog[],
-): Promise<Map<ChannelRule, TimedLog[]>> {
+async function findSettled(chain: EvmChain, transfers: readonly TimedLog[]) {
   const settled = new Map<ChannelRule, TimedLog[]>()
   if (transfers.length === 0) return settled
   const blocks = transfers.map(({ blockNumber }) => blockNumber)
@@ -145,11 +142,7 @@ async function readMemos(
  * Uses whose money did not go into a channel or an escrow: it may be meant for this very seller, and
  * may come back.
  */
-async function withoutDeposits(
-  ranges: LogRanges,
-  uses: readonly TimedLog[],
-  range: Range,
-): Promise<TimedLog[]> {
+async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], range: Range) {
   const wallets = [...new Set(uses.map(({ topics }) => toAddress(topics[1])))]
   const places = DEPOSIT_PLACES.map(toTopic)
   const deposits = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, places])

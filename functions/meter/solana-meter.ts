@@ -103,10 +103,7 @@ async function listSignatures(
   return listed.reverse()
 }
 
-async function readTransactions(
-  { rpc }: ChainWork,
-  signatures: readonly Signature[],
-): Promise<ParsedTransaction[]> {
+async function readTransactions({ rpc }: ChainWork, signatures: readonly Signature[]) {
   const found: ParsedTransaction[] = []
   for (const { signature } of signatures.filter(({ err }) => err === null)) {
     const one = await readParsed(rpc, signature)

@@ -20,17 +20,11 @@ const A_TURN_MS = 50 * 60_000
 const HOSTS_AT_ONCE = 50
 const AT_ONCE = 8
 
-/** Work a running server does by itself, once an hour; each part is safe on several instances. */
-export interface Chores {
-  stop(): void
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>
-}
-
 const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
 
-export function startChores(parts: Parts): Chores {
+/** Work a running server does by itself, once an hour; each part is safe on several instances. */
+export function startChores(parts: Parts) {
   let running: Promise<void> = Promise.resolve()
   const stopping = new AbortController()
   const run = () => {
@@ -46,6 +40,7 @@ export function startChores(parts: Parts): Chores {
       clearInterval(timer)
       stopping.abort()
     },
+    /** Resolves when nothing is under way. */
     idle: () => running,
   }
 }
@@ -162,10 +157,7 @@ async function probeHosts(
 }
 
 /** Hosts with a listing that nobody has asked yet. */
-async function findNewHosts(
-  { db }: Store,
-  byHost: ReadonlyMap<string, readonly ProbePlan[]>,
-): Promise<Set<string>> {
+async function findNewHosts({ db }: Store, byHost: ReadonlyMap<string, readonly ProbePlan[]>) {
   const rows = await db.selectFrom('probe_evidence').select('listing_id').execute()
   const asked = new Set(rows.map(({ listing_id }) => listing_id))
   const isNew = (plans: readonly ProbePlan[]) => plans.some(({ id }) => !asked.has(id))

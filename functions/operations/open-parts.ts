@@ -14,10 +14,7 @@ import { createLedger } from './open-ledger.ts'
  * The parts for a command that works beside a running server: same store, no lock, no socket. Both
  * databases take a second writer; SQLite makes it wait its turn.
  */
-export async function openParts(
-  config: Config,
-  log: Log,
-): Promise<{ parts: Parts } & AsyncDisposable> {
+export async function openParts(config: Config, log: Log) {
   const releases = await createReleaseHolder({
     outDir: resolve(config.OUT_DIR),
     baseUrl: config.BASE_URL,

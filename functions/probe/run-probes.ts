@@ -75,10 +75,7 @@ export async function runProbes(options: ProbeRunOptions) {
 }
 
 /** The guard looks names up and judges addresses itself, at each connection; this only counts. */
-async function addressKeyOf(
-  plan: ProbePlan,
-  resolver: ProbeRunOptions['resolver'],
-): Promise<string | null> {
+async function addressKeyOf(plan: ProbePlan, resolver: ProbeRunOptions['resolver']) {
   const host = urlOf(plan)?.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host === undefined) return null
   try {

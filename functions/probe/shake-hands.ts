@@ -69,11 +69,7 @@ function leaveAlone(protocol: Finding['protocol'], saw: string): Finding {
 }
 
 /** The card's places in turn: only a 404 leads on to the next. */
-async function probeCard(
-  urls: readonly string[],
-  asker: OneAsker,
-  now: () => number,
-): Promise<Finding> {
+async function probeCard(urls: readonly string[], asker: OneAsker, now: () => number) {
   const [url = '', ...others] = urls
   const headers = { 'a2a-version': '1.0' }
   const reply = await asker.ask({ method: 'GET', url, headers })

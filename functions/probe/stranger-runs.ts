@@ -52,12 +52,7 @@ export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 
 }
 
 /** @returns what gives both places back, or what is in the way. */
-function enter(
-  clients: Budget,
-  hosts: Budget,
-  client: string,
-  host: string,
-): (() => void) | Reached | 'host' {
+function enter(clients: Budget, hosts: Budget, client: string, host: string) {
   const place = clients.take(client)
   if (typeof place === 'string') return place
   const visit = hosts.take(host)

@@ -75,11 +75,7 @@ export function createFindOperations({
 }
 
 /** What a narrower search finds that is at least half as relevant as the best without it. */
-function closeRows(
-  index: SearchIndex,
-  query: SearchQuery,
-  { rows: [best] }: RankedRows,
-): RankedRow[] {
+function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: RankedRows) {
   const { rows } = searchIndex(index, query).organic
   return rows.filter(({ relevance }) => best !== undefined && relevance >= best.relevance / 2)
 }
@@ -105,12 +101,7 @@ function problemsOf(rawQuery: string): ParameterProblem[] {
  *
  * @param end how many rows are shown
  */
-function putNamedFirst(
-  index: SearchIndex,
-  q: string,
-  rows: readonly FoundRow[],
-  end: number,
-): FoundRow[] {
+function putNamedFirst(index: SearchIndex, q: string, rows: readonly FoundRow[], end: number) {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
   const asked = new Set(meant.map(stemWord))
   const countSaid = (row: number) => {

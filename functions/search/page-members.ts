@@ -41,11 +41,7 @@ function domainOf(url: string): string | null {
 }
 
 /** By listing, the best of its operations for the words, of those that are among the first. */
-function matchingOperations(
-  index: SearchIndex,
-  q: string,
-  listings: ReadonlySet<string>,
-): Map<string, string> {
+function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, string>()
   for (const { row } of searchIndex(index, { q, limit: LOOKED_AT, offset: 0 }).organic.rows) {
     const [listing = ''] = readId(index, 'organic', row).split('~')

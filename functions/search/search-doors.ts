@@ -31,10 +31,7 @@ export type SearchDoor = (
  * the one on Node's own request and response answers what nearly every request is, a search that
  * succeeds, without the copies and objects in between. Both give the same headers and bytes.
  */
-export function createSearchDoors(
-  parts: DoorParts,
-  search: Search,
-): { route: Handler; door: SearchDoor } {
+export function createSearchDoors(parts: DoorParts, search: Search) {
   const counted: Counted = new WeakMap()
   return {
     route: createSearchRoute(parts, search, counted),

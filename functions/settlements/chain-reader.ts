@@ -3,7 +3,6 @@ import type { SettlementVerdict } from '../../src/domain/settlement/settlement.t
 import type { SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import {
   hasSignatureOf,
-  type ParsedTransaction,
   ParsedTransactionSchema,
   readSolanaPayment,
 } from '../../src/domain/settlement/solana-payments.ts'
@@ -31,10 +30,7 @@ export async function assertCluster(rpc: JsonRpc, network: string): Promise<void
 }
 
 /** A final transaction, its instructions told apart. @returns null where the node has none */
-export async function readParsed(
-  rpc: JsonRpc,
-  signature: string,
-): Promise<ParsedTransaction | null> {
+export async function readParsed(rpc: JsonRpc, signature: string) {
   const options = {
     encoding: 'jsonParsed',
     commitment: 'finalized',

@@ -56,11 +56,7 @@ export async function insertCheck(
 }
 
 /** The outer condition is judged again under the row's lock: two instances never share a check. */
-export async function leaseChecks(
-  { db }: Store,
-  now: number,
-  limit: number,
-): Promise<SettlementCheckTable[]> {
+export async function leaseChecks({ db }: Store, now: number, limit: number) {
   return db
     .updateTable('settlement_check')
     .set({ lease_until: now + LEASE_MS })

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import {
   amountOf,
   CallSchema,
-  type EvmCall,
   type EvmLog,
   HashSchema,
   LogSchema,
@@ -23,16 +22,7 @@ export interface Block {
 export type Topics = readonly (string | null | readonly string[])[]
 
 /** A chain as its node tells it. What contradicts the question or itself is thrown as `RpcError`. */
-export interface EvmChain {
-  head(): Promise<number>
-  /** @returns null where the node knows no such block */
-  block(number: number): Promise<Block | null>
-  /** Logs of the token, or of another contract, in chain order; of an event alone, however many topics it has. */
-  logs(topics: Topics, from: number, to: number, address?: string): Promise<TimedLog[]>
-  hasCode(address: string): Promise<boolean>
-  /** The transaction of a log or a receipt. */
-  call(place: Pick<EvmLog, 'transactionHash' | 'blockHash'>): Promise<EvmCall>
-}
+export type EvmChain = Awaited<ReturnType<typeof openEvmChain>>
 
 /** Some nodes write the block's time beside its logs; the others are asked for it. */
 export interface TimedLog extends EvmLog {
@@ -56,13 +46,14 @@ const LogsSchema = v.array(
 export async function openEvmChain(
   rpc: JsonRpc,
   { network, token }: { network: string; token: string },
-): Promise<EvmChain> {
+) {
   const chain = await rpc.call('eth_chainId', [], QuantitySchema)
   if (`eip155:${chain}` !== network)
     throw new RpcError(`RPC_URLS: the node under ${network} says it is eip155:${chain}`)
   return {
     head: () => rpc.call('eth_blockNumber', [], QuantitySchema),
-    async block(number) {
+    /** @returns null where the node knows no such block */
+    async block(number: number): Promise<Block | null> {
       const found = await rpc.call(
         'eth_getBlockByNumber',
         [toQuantity(number), false],
@@ -72,7 +63,8 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: asked for ${number}, got ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    async logs(topics, from, to, address = token) {
+    /** Logs of the token, or of another contract, in chain order; of an event alone, however many topics it has. */
+    async logs(topics: Topics, from: number, to: number, address = token) {
       const filter = {
         address,
         topics,
@@ -88,9 +80,10 @@ export async function openEvmChain(
         { address, topics, from, to },
       )
     },
-    hasCode: async (address) =>
+    hasCode: async (address: string) =>
       isContract(await rpc.call('eth_getCode', [address, 'latest'], v.string())),
-    async call({ transactionHash, blockHash }) {
+    /** The transaction of a log or a receipt. */
+    async call({ transactionHash, blockHash }: Pick<EvmLog, 'transactionHash' | 'blockHash'>) {
       const call = await rpc.call('eth_getTransactionByHash', [transactionHash], CallSchema)
       if (call.hash !== transactionHash || call.blockHash !== blockHash)
         throw new RpcError('eth_getTransactionByHash: not the transaction that was asked for')
@@ -119,11 +112,7 @@ export async function needBlock(chain: EvmChain, number: number): Promise<Block>
 }
 
 /** By block; a log's own time is taken where the node writes one. */
-export async function readTimes(
-  chain: EvmChain,
-  logs: readonly TimedLog[],
-  edge: Block,
-): Promise<Map<number, number>> {
+export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge: Block) {
   const times = new Map([[edge.number, edge.at]])
   for (const log of logs) {
     if (times.has(log.blockNumber)) continue

@@ -86,12 +86,7 @@ function toRefusal(method: string, code: number): RpcError {
   })
 }
 
-async function ask(
-  url: string,
-  dispatcher: Agent,
-  method: string,
-  params: unknown[],
-): Promise<unknown> {
+async function ask(url: string, dispatcher: Agent, method: string, params: unknown[]) {
   try {
     const answer = await request(url, {
       dispatcher,

@@ -2,21 +2,6 @@ import { readMppTerms } from '../../src/domain/probe/read/mpp-terms.ts'
 import { readX402Terms } from '../../src/domain/probe/read/x402-terms.ts'
 import { type RawHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 
-/**
- * Whom sellers' 402s named to callers of this relay. Some sellers have a new address for each payment:
- * what was paid to one counts where this very server passed on the 402 that named it, before it was
- * paid. Headers are kept as they came and read only when a payment asks.
- *
- * Known limits: another instance has not seen it, a restart forgets it, and terms in a body alone
- * (x402 version 1) are not read. Such payments are not counted, and nothing is guessed.
- */
-export interface SeenPayees {
-  /** Notes an answer's terms, where it has any. */
-  note(listingId: string, response: RawHeaders, at: number): void
-  /** Payouts (CAIP-10) on one chain that were named between an hour before a moment and then. */
-  namedBefore(listingId: string, network: string, at: number): string[]
-}
-
 /** The longest an offer may wait for its payment, with room. */
 const KEPT_MS = 3_600_000
 /** Other terms of one listing that are kept; a seller whose terms stay the same has one. */
@@ -25,11 +10,20 @@ const MOST_LISTINGS = 2_000
 /** A challenge is a few hundred bytes, terms of many offers some thousands. */
 const MOST_LENGTH = 16_384
 
-export function createSeenPayees(): SeenPayees {
+/**
+ * Whom sellers' 402s named to callers of this relay. Some sellers have a new address for each payment:
+ * what was paid to one counts where this very server passed on the 402 that named it, before it was
+ * paid. Headers are kept as they came and read only when a payment asks.
+ *
+ * Known limits: another instance has not seen it, a restart forgets it, and terms in a body alone
+ * (x402 version 1) are not read. Such payments are not counted, and nothing is guessed.
+ */
+export function createSeenPayees() {
   /** By listing and by what was said, the first time it was, in the order it was said last. */
   const seen = new Map<string, Map<string, { first: number; last: number }>>()
   return {
-    note(listingId, response, at) {
+    /** Notes an answer's terms, where it has any. */
+    note(listingId: string, response: RawHeaders, at: number): void {
       const said = termsOf(response)
       if (said === null) return
       const own = seen.get(listingId) ?? new Map()
@@ -42,7 +36,8 @@ export function createSeenPayees(): SeenPayees {
       seen.set(listingId, own)
       keepNewest(seen, MOST_LISTINGS)
     },
-    namedBefore(listingId, network, at) {
+    /** Payouts (CAIP-10) on one chain that were named between an hour before a moment and then. */
+    namedBefore(listingId: string, network: string, at: number): string[] {
       const said = [...(seen.get(listingId) ?? [])]
       const inTime = said.filter(([, { first, last }]) => first <= at && last > at - KEPT_MS)
       const named = inTime.flatMap(([terms]) => payeesOf(terms, network))

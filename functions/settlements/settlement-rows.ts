@@ -79,10 +79,7 @@ export async function readTransfers({ db }: Store, from: number): Promise<Transf
 }
 
 /** Payouts (CAIP-10) that the meter has read up to a moment of late, and whether each is proved now. */
-export async function findFreshPayouts(
-  { db }: Store,
-  since: number,
-): Promise<Map<string, { isProven: boolean }>> {
+export async function findFreshPayouts({ db }: Store, since: number) {
   const rows = await db
     .selectFrom('meter_cursor')
     .select(['network', 'payout'])
@@ -125,10 +122,7 @@ export function toSettlementRow<By extends SeenBy>(
 }
 
 /** A transfer that is known already learns what was not known of it. */
-export async function insertTransfers(
-  db: Kysely<Tables>,
-  transfers: readonly Transfer[],
-): Promise<void> {
+export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Transfer[]) {
   const rows = transfers.map(({ transaction, from, to, at, block, from_contract, ...rest }) => ({
     ...rest,
     transaction_id: transaction,

@@ -16,17 +16,7 @@ import { verifyCheck } from './verify-check.ts'
  * its word and proves nothing; only what a chain shows is counted. The queue is in the
  * store: a crash or a node that is down for hours loses none.
  */
-export interface Settlements {
-  /**
-   * Notes a relayed answer. Returns at once; the answer is not held up by the queue.
-   *
-   * @param startedAt when the call came in; it ends now
-   */
-  note(listing: LiveListing, request: RawHeaders, response: RawHeaders, startedAt: number): void
-  /** Looks up what is due. Resolves when nothing more is due now. */
-  verify(): Promise<void>
-  close(): Promise<void>
-}
+export type Settlements = ReturnType<typeof createSettlements>
 
 export interface SettlementsParts {
   store: Store
@@ -39,7 +29,7 @@ export interface SettlementsParts {
 const LOOK_EVERY_MS = 3_000
 const AT_ONCE = 4
 
-export function createSettlements(parts: SettlementsParts): Settlements {
+export function createSettlements(parts: SettlementsParts) {
   const { store, clock, log, config } = parts
   const nodes = createNodes(config.RPC_URLS, parts.createRpc ?? createJsonRpc)
   const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
@@ -60,7 +50,12 @@ export function createSettlements(parts: SettlementsParts): Settlements {
   }, LOOK_EVERY_MS)
   timer.unref()
   return {
-    note(listing, request, response, startedAt) {
+    /**
+     * Notes a relayed answer. Returns at once; the answer is not held up by the queue.
+     *
+     * @param startedAt when the call came in; it ends now
+     */
+    note(listing: LiveListing, request: RawHeaders, response: RawHeaders, startedAt: number): void {
       const claim = readSettlementClaim(request, response)
       if (claim === null) seen.note(listing.id, response, clock.now())
       const named = claim === null ? [] : seen.namedBefore(listing.id, claim.network, startedAt)
@@ -82,6 +77,7 @@ export function createSettlements(parts: SettlementsParts): Settlements {
         .finally(() => writing.delete(write))
       writing.add(write)
     },
+    /** Looks up what is due. Resolves when nothing more is due now. */
     verify,
     close: async () => {
       clearInterval(timer)

@@ -100,12 +100,7 @@ async function noteReturns(
   }
 }
 
-async function putBack(
-  store: Store,
-  check: SettlementCheckTable,
-  reason: string,
-  now: number,
-): Promise<void> {
+async function putBack(store: Store, check: SettlementCheckTable, reason: string, now: number) {
   if (check.state === 'counted') return updateCheck(store, check.id, { state: 'done', reason })
   if (now - check.created_at > GIVE_UP_MS)
     return updateCheck(store, check.id, { state: 'given_up', reason })

@@ -44,10 +44,7 @@ export function createFeeds(parts: Omit<Parts, 'ledger'>): Handler {
 }
 
 /** Whose changes a feed holds, and the page it belongs to. */
-function findSubject(
-  parts: Pick<Parts, 'problem' | 'release'>,
-  { pathname, search }: URL,
-): { ids: readonly string[]; page: string } | Response {
+function findSubject(parts: Pick<Parts, 'problem' | 'release'>, { pathname, search }: URL) {
   const { problem, release } = parts
   const [, id] = /^\/listing\/(.*)\.(?:atom|json)$/.exec(pathname) ?? []
   if (id !== undefined)

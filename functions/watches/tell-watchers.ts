@@ -82,10 +82,7 @@ async function tellWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Pr
  * The row of the log after which nobody was told; null where another server told of this release.
  * Servers keep logs of their own, which meet in the names of releases.
  */
-async function findStart(
-  db: Kysely<Tables>,
-  { release, before, log, seq }: LogHead,
-): Promise<number | null> {
+async function findStart(db: Kysely<Tables>, { release, before, log, seq }: LogHead) {
   const turns = await db
     .selectFrom('watch_turn')
     .selectAll()
@@ -102,11 +99,7 @@ async function findStart(
 }
 
 /** @returns false where another server took the turn meanwhile */
-async function takeTurn(
-  trx: Kysely<Tables>,
-  { release, log, seq }: LogHead,
-  now: number,
-): Promise<boolean> {
+async function takeTurn(trx: Kysely<Tables>, { release, log, seq }: LogHead, now: number) {
   const row = { release, log, seq, told_at: now }
   const taken = await trx
     .insertInto('watch_turn')
@@ -148,11 +141,7 @@ function join(
 
 type News = Map<WatchTable, Change[]>
 
-async function matchWatches(
-  parts: TellParts,
-  notable: Notable,
-  earlier: SearchIndex | null,
-): Promise<News> {
+async function matchWatches(parts: TellParts, notable: Notable, earlier: SearchIndex | null) {
   const news: News = new Map()
   const tell = (watches: readonly WatchTable[], ids: Iterable<string>) => {
     const found = [...ids].flatMap((id) => notable.get(id) ?? [])

@@ -69,11 +69,7 @@ export async function endWatch(db: Kysely<Tables>, id: string): Promise<void> {
   await db.deleteFrom('watch').where('id', '=', id).execute()
 }
 
-export async function findWatch(
-  db: Kysely<Tables>,
-  by: 'id' | 'token',
-  value: string,
-): Promise<WatchTable | undefined> {
+export async function findWatch(db: Kysely<Tables>, by: 'id' | 'token', value: string) {
   return db.selectFrom('watch').selectAll().where(by, '=', value).executeTakeFirst()
 }
 

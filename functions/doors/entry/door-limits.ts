@@ -30,12 +30,7 @@ export type DoorRequest = Request & {
  *
  * @returns the fields an answer carries, whether it is a refusal or not
  */
-export async function takeForDoor(
-  parts: DoorLimits,
-  name: LimitName,
-  req: DoorRequest,
-  times = 1,
-): Promise<{ allowed: boolean; taken: Record<string, string> }> {
+export async function takeForDoor(parts: DoorLimits, name: LimitName, req: DoorRequest, times = 1) {
   const client = clientOf(req, parts.config)
   let last = await parts.limits.take(name, client)
   for (let count = 1; count < times && last.allowed; count += 1)

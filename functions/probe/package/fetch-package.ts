@@ -125,10 +125,7 @@ function toFault(output: string): string {
 }
 
 /** As npx chooses: the program that is named like the package, else any if all names lead to one. */
-async function toNodeProgram(
-  { identifier, env, args }: PackagePlan,
-  folder: string,
-): Promise<FetchedPackage | string> {
+async function toNodeProgram({ identifier, env, args }: PackagePlan, folder: string) {
   const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
   const own = identifier.split('/').at(-1) ?? ''
   const named = isJsonObject(bin)

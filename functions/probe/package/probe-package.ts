@@ -67,11 +67,7 @@ export function createPackageProber(
   }
 }
 
-async function probeImage(
-  engine: Engine,
-  plan: PackagePlan,
-  limits: PackageLimits,
-): Promise<Finding> {
+async function probeImage(engine: Engine, plan: PackagePlan, limits: PackageLimits) {
   const image = imageOf(plan.identifier)
   const wasHere = (await askEngine(engine, ['image', 'inspect', image], HOUSEKEEPING_MS)).code === 0
   try {
@@ -219,11 +215,7 @@ async function remove(engine: Engine, name: string, client: ChildProcess): Promi
 }
 
 /** @returns true where it ended by itself, or had already */
-async function end(
-  client: ChildProcess,
-  graceMs: number,
-  kill: () => void = () => {},
-): Promise<boolean> {
+async function end(client: ChildProcess, graceMs: number, kill: () => void = () => {}) {
   if (client.pid === undefined || client.exitCode !== null || client.signalCode !== null)
     return true
   const ended = once(client, 'exit').then(() => true)

@@ -64,11 +64,7 @@ function ownListings({ release }: Parts, claims: readonly ClaimTable[]): string[
 type ListingAnalytics = v.InferOutput<typeof ListingAnalyticsSchema>
 
 /** Counted clicks by day and source, relayed calls and appearances in search, from `sinceDay` on. */
-async function readListingAnalytics(
-  store: Store,
-  listingIds: readonly string[],
-  sinceDay: number,
-): Promise<ListingAnalytics[]> {
+async function readListingAnalytics(store: Store, listingIds: readonly string[], sinceDay: number) {
   const clicks = await readClickCounts(store, listingIds, sinceDay)
   const usage = await readUsageCounts(store, listingIds, sinceDay)
   return listingIds.map((id) => toListingAnalytics(id, clicks, usage))

@@ -22,12 +22,7 @@ type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
  * re-verification both come through here. A workflow's token that proves nothing is not written down:
  * anybody can send one.
  */
-export async function checkClaim(
-  parts: Parts,
-  prove: Prove,
-  claim: ClaimTable,
-  shown: Shown,
-): Promise<{ claim: ClaimTable; proof: Proof; checkedAt: number }> {
+export async function checkClaim(parts: Parts, prove: Prove, claim: ClaimTable, shown: Shown) {
   const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, shown))
   const now = parts.clock.now()
   if (!proof.verified && 'idToken' in shown) return { claim, proof, checkedAt: now }

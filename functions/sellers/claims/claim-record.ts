@@ -80,11 +80,7 @@ export function findClaim(db: Kysely<Tables>, id: string, sellerId: string) {
 }
 
 /** Pending claims past their time; a clock set back later does not bring them back. */
-export async function expireClaims(
-  db: Kysely<Tables>,
-  sellerId: string,
-  now: number,
-): Promise<void> {
+export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: number) {
   await db
     .updateTable('claim')
     .set({ state: 'expired' })

@@ -164,12 +164,7 @@ export function createOptOut(parts: Parts): SellerRoute {
 }
 
 /** A move ends at a listing that the same seller proved, and that nobody took out. */
-async function findMoveFault(
-  parts: Parts,
-  sellerId: string,
-  from: string,
-  to: string,
-): Promise<string | null> {
+async function findMoveFault(parts: Parts, sellerId: string, from: string, to: string) {
   if (from === to) return 'expected another listing than listing_id'
   if ((await findOwned(parts, sellerId, to)) === undefined)
     return 'expected a listing that you own; claim it first'
@@ -203,11 +198,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
 type OfListing = v.GenericSchema<unknown, { listing_id: string }>
 
 /** The verified claim of a seller that covers a listing where it is now. */
-async function findOwned(
-  { ledger, release }: Parts,
-  sellerId: string,
-  listingId: string,
-): Promise<ClaimTable | undefined> {
+async function findOwned({ ledger, release }: Parts, sellerId: string, listingId: string) {
   const claim = await ledger.store.db
     .selectFrom('claim')
     .selectAll()

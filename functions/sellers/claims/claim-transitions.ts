@@ -169,10 +169,7 @@ class ClaimMovedOn extends Error {
   override name = 'ClaimMovedOn'
 }
 
-async function runWithRetry(
-  { db }: Store,
-  work: (trx: Kysely<Tables>) => Promise<void>,
-): Promise<void> {
+async function runWithRetry({ db }: Store, work: (trx: Kysely<Tables>) => Promise<void>) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await db.transaction().execute(work)

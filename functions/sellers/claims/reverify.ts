@@ -1,5 +1,4 @@
 import type { Parts } from '../../parts/parts.ts'
-import type { ClaimTable } from '../../store/schema/tables.ts'
 import { createProver } from '../proofs/prover.ts'
 import { checkClaim } from './claim-check.ts'
 
@@ -39,10 +38,7 @@ export async function reverifyClaims(parts: Parts, recheckAfterMs = RECHECK_AFTE
   }
 }
 
-async function takeDueClaims(
-  { ledger, clock }: Parts,
-  dueBefore: number,
-): Promise<(ClaimTable & { email: string })[]> {
+async function takeDueClaims({ ledger, clock }: Parts, dueBefore: number) {
   const { db } = ledger.store
   const taken = await db
     .updateTable('claim')

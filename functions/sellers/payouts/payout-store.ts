@@ -94,11 +94,7 @@ export async function recordPayoutProof(
 }
 
 /** Ends a proof alone; a challenge that waits for its signature ends with it. */
-export async function withdrawPayoutProof(
-  db: Kysely<Tables>,
-  claimId: string,
-  payout: string,
-): Promise<void> {
+export async function withdrawPayoutProof(db: Kysely<Tables>, claimId: string, payout: string) {
   await db.transaction().execute(async (trx) => {
     for (const table of ['payout_challenge', 'payout_proof'] as const)
       await trx

@@ -79,11 +79,7 @@ function emailInstructions(domain: string): Instructions {
 }
 
 /** @param url where the workflow sends its token */
-function workflowInstructions(
-  { repositories }: ClaimHost,
-  audience: string,
-  url: string,
-): Instructions {
+function workflowInstructions({ repositories }: ClaimHost, audience: string, url: string) {
   const [, ...others] = repositories
   const where = `${repositories[0]}${others.map((other) => ` or ${other}`).join('')}`
   return withSteps({ method: 'oidc', url, value: audience }, [

@@ -35,12 +35,7 @@ export function proveByWellKnown({
   }
 }
 
-async function look(
-  url: string,
-  token: string,
-  { ask }: Asker,
-  sharedHosts: SharedHosts,
-): Promise<ProofSight> {
+async function look(url: string, token: string, { ask }: Asker, sharedHosts: SharedHosts) {
   const signal = AbortSignal.timeout(DEADLINE_MS)
   let target = url
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
@@ -112,10 +107,7 @@ function late(url: string): ProofSight {
   return missed('timeout', 'no full answer in time', next)
 }
 
-function explain(
-  { failure, detail }: Extract<ProbeReply, { answered: false }>,
-  url: string,
-): ProofSight {
+function explain({ failure, detail }: Extract<ProbeReply, { answered: false }>, url: string) {
   if (failure === 'address_refused')
     return missed(
       'address_refused',

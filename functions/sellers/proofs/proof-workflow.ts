@@ -124,10 +124,7 @@ const KeysSchema = v.object({
   keys: v.pipe(v.array(v.looseObject({ kty: v.string() })), v.maxLength(50)),
 })
 
-async function readKeys(
-  config: WorkflowParts['config'],
-  resolver: WorkflowParts['resolver'],
-): Promise<ReturnType<typeof createLocalJWKSet>> {
+async function readKeys(config: WorkflowParts['config'], resolver: WorkflowParts['resolver']) {
   const { OIDC_ISSUER: issuer } = config
   const userAgent = 'Directory-Claim/1'
   await using asker = createAsker({ config, resolver, userAgent, limits: LIMITS })

@@ -9,11 +9,7 @@ const MINUTE_MS = 60_000
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /** A fresh token for the address; whatever token it had before stops working. */
-export async function issueLoginToken(
-  db: Kysely<Tables>,
-  email: string,
-  now: number,
-): Promise<string> {
+export async function issueLoginToken(db: Kysely<Tables>, email: string, now: number) {
   const token = createSecret()
   const row = {
     token_hash: hashSecret(token),

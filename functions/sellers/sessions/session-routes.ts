@@ -5,7 +5,7 @@ import { jsonAnswer } from '../../http/problem.ts'
 import { clientOf } from '../../limits/client-key.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
-import type { SellerTable, Tables } from '../../store/schema/tables.ts'
+import type { Tables } from '../../store/schema/tables.ts'
 import { mailboxOf, parseEmailAddress } from './email-address.ts'
 import { redeemLoginToken } from './login-token.ts'
 import { createSellerRoute, type SellerRoute, setCookies, takeBody } from './seller-route.ts'
@@ -86,11 +86,7 @@ export function createLogin(parts: Parts): SellerRoute {
  *
  * @param asker the client and the mailbox
  */
-async function refuseCrowded(
-  { limits, problem }: Parts,
-  mailbox: string,
-  asker: string,
-): Promise<Response | null> {
+async function refuseCrowded({ limits, problem }: Parts, mailbox: string, asker: string) {
   const mails = await limits.take('login_mails', mailbox)
   if (!mails.allowed) {
     const hadOne = await limits.isUsedUp('login_sent', asker)
@@ -113,11 +109,7 @@ const BAD_ADDRESS = {
 } as const
 
 /** The seller behind an address that has just been proved; made at the first sign-in. */
-async function findOrCreateSeller(
-  trx: Kysely<Tables>,
-  email: string,
-  now: number,
-): Promise<SellerTable> {
+async function findOrCreateSeller(trx: Kysely<Tables>, email: string, now: number) {
   await trx
     .insertInto('seller')
     .values({ id: randomUUID(), email, created_at: now })
