@@ -130,7 +130,10 @@ function keepFromCaches(res: ServerResponse): void {
   const closed = (...head: unknown[]) => {
     const fields = head.at(-1)
     if (Array.isArray(fields))
-      head[head.length - 1] = [...withoutCaching(fields), 'Cache-Control', CLOSED]
+      head[head.length - 1] = [
+        ...fields.filter((_, at) => !CACHE_FIELDS.test(String(fields[at - (at % 2)]))),
+        ...['Cache-Control', CLOSED],
+      ]
     else if (typeof fields === 'object' && fields !== null)
       head[head.length - 1] = Object.fromEntries([
         ...Object.entries(fields).filter(([name]) => !CACHE_FIELDS.test(name)),
@@ -141,8 +144,4 @@ function keepFromCaches(res: ServerResponse): void {
     return Reflect.apply(writeHead, res, head)
   }
   Reflect.set(res, 'writeHead', closed)
-}
-
-function withoutCaching(fields: readonly unknown[]): unknown[] {
-  return fields.filter((_, at) => !CACHE_FIELDS.test(String(fields[at - (at % 2)])))
 }

@@ -62,7 +62,7 @@ async function dropOldCounts({ db, dialect }: Store, now: number): Promise<void>
   await db.deleteFrom('usage_day').where('day', '<', limit).execute()
 }
 
-/** Rows that go once their moment is so long ago (milliseconds). */
+/** Rows that go once their moment is so long ago (milliseconds), some of them in one state alone. */
 const DROPPED = [
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
@@ -73,23 +73,18 @@ const DROPPED = [
   ['proposal', 'settled_at', RETENTION.proposal_days * DAY_MS],
   ['proposal', 'created_at', RETENTION.waiting_proposal_days * DAY_MS],
   ['dispute', 'settled_at', RETENTION.dispute_days * DAY_MS],
+  ['dispute', 'created_at', RETENTION.waiting_dispute_days * DAY_MS, ['waiting']],
+  ['watch', 'created_at', RETENTION.waiting_watch_hours * HOUR_MS, ['waiting']],
   // Of listings that are probed no more.
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
-] as const satisfies readonly (readonly [keyof Tables, string, number])[]
+] as const satisfies readonly (readonly [keyof Tables, string, number, string[]?])[]
 
 async function dropExpired({ db }: Store, now: number): Promise<void> {
-  for (const [table, moment, ms] of DROPPED)
-    await sql`delete from ${sql.table(table)} where ${sql.ref(moment)} < ${now - ms}`.execute(db)
-  await db
-    .deleteFrom('dispute')
-    .where('created_at', '<', now - RETENTION.waiting_dispute_days * DAY_MS)
-    .where('state', '=', 'waiting')
-    .execute()
-  await db
-    .deleteFrom('watch')
-    .where('created_at', '<', now - RETENTION.waiting_watch_hours * HOUR_MS)
-    .where('state', '=', 'waiting')
-    .execute()
+  for (const [table, moment, ms, states] of DROPPED) {
+    const isOfState = states === undefined ? sql`true` : sql`state in (${sql.join(states)})`
+    const isOld = sql`${sql.ref(moment)} < ${now - ms}`
+    await sql`delete from ${sql.table(table)} where ${isOld} and ${isOfState}`.execute(db)
+  }
   // A channel is known by its first event: all of them go together. The mark of a chain stays.
   await db
     .deleteFrom('channel_event')

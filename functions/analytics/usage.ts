@@ -44,7 +44,11 @@ export function createUsage(store: Store, clock: Clock, log: Log) {
 
   function flush(): Promise<void> {
     writing = writing.then(async () => {
-      collect(reports, log)
+      try {
+        for (const report of reports) report()
+      } catch (error) {
+        log.error('usage.not_counted', { reason: String(error) })
+      }
       const rows = counts.rows()
       if (rows.length === 0) return
       counts = createCounts()
@@ -59,21 +63,15 @@ export function createUsage(store: Store, clock: Clock, log: Log) {
   }
 }
 
-function collect(reports: readonly (() => void)[], log: Log): void {
-  try {
-    for (const report of reports) report()
-  } catch (error) {
-    log.error('usage.not_counted', { reason: String(error) })
-  }
-}
-
-type Group = Omit<UsageDayTable, 'listing_id' | 'uses'>
-
 /** Uses of each listing, apart for each day, kind and source. */
 function createCounts() {
   const rows = new Map<string, UsageDayTable>()
   return {
-    add(group: Group, listingIds: readonly string[], times = 1): void {
+    add(
+      group: Omit<UsageDayTable, 'listing_id' | 'uses'>,
+      listingIds: readonly string[],
+      times = 1,
+    ): void {
       const suffix = ` ${group.kind} ${group.day} ${group.src}`
       for (const listing_id of listingIds) {
         const row = rows.get(listing_id + suffix)

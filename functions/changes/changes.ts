@@ -32,10 +32,10 @@ const INSTANT =
 /** A cursor's answer changes the moment a release is published. */
 const CACHING = 'no-cache'
 
-type ChangesParts = Pick<Parts, 'problem' | 'limits' | 'config' | 'release'>
-
 /** `GET /api/v1/changes`: what was added, changed or removed, release by release. */
-export function createChanges(parts: ChangesParts): Handler {
+export function createChanges(
+  parts: Pick<Parts, 'problem' | 'limits' | 'config' | 'release'>,
+): Handler {
   const { config, release } = parts
   const log = createChangeLog(resolve(config.OUT_DIR))
   const dump = `${config.BASE_URL}${ROUTES.listings_dump.path}`
@@ -153,7 +153,10 @@ export function createChangeLog(outDir: string) {
       const info = await stat(path).catch(() => null)
       if (info === null) return null
       const stamp = `${info.ino} ${info.mtimeMs} ${info.size}`
-      if (known?.stamp !== stamp) known = { stamp, head: await readHead(path) }
+      if (known?.stamp !== stamp) {
+        const parsed = v.safeParse(LogHeadSchema, parseJson(await readFile(path, 'utf8')))
+        known = { stamp, head: parsed.success ? parsed.output : null }
+      }
       return known.head
     },
     /** Rows after `after` up to `last`, a part of the log at a time. */
@@ -203,9 +206,4 @@ export function followLog(
     reading = reading.then(readOn, readOn).catch(readOn)
     return reading
   }
-}
-
-async function readHead(path: string): Promise<LogHead | null> {
-  const parsed = v.safeParse(LogHeadSchema, parseJson(await readFile(path, 'utf8')))
-  return parsed.success ? parsed.output : null
 }

@@ -1,5 +1,6 @@
 import { type H3Event, HTTPResponse } from 'h3'
-import { CLICK_SOURCES, type ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
 import { clientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Click, toHour } from '../store/schema/click.ts'
@@ -19,20 +20,9 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response | H
         detail: 'No listing has this id; search shows the ids.',
       })
     }
-    const { headers } = req
     const { allowed: isCounted } = await parts.limits.take('go', clientOf(req, config))
-    const click = toClick(
-      {
-        listingId: listing.id,
-        method: req.method,
-        query: queryOf(req.url),
-        userAgent: headers.get('user-agent'),
-        purpose: headers.get('sec-purpose') ?? headers.get('purpose'),
-      },
-      parts.clock.now(),
-    )
     // A client over its limit is still redirected. Its clicks are not counted.
-    if (isCounted) await parts.ledger.clicks.write(click)
+    if (isCounted) await parts.ledger.clicks.write(toClick(req, listing.id, parts.clock.now()))
     // Cheaper than a Response: this route is the hottest of all.
     return new HTTPResponse(null, {
       status: 302,
@@ -47,46 +37,29 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response | H
   }
 }
 
-function queryOf(url: string): string {
-  const at = url.indexOf('?')
-  return at === -1 ? '' : url.slice(at + 1)
-}
-
-/** What a click tells about itself. Header values are looked at here and kept nowhere. */
-export interface ClickRequest {
-  listingId: string
-  method: string
-  query: string
-  userAgent: string | null
-  /** `Sec-Purpose`, or `Purpose` of older browsers. */
-  purpose: string | null
-}
-
 /** Positions past this are nobody's click on a result list. */
 const MAX_POSITION = 10_000
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const POSITION = /^[1-9]\d{0,4}$/
-const SOURCES: ReadonlySet<string> = new Set(CLICK_SOURCES)
 
 /** Crawlers and link previews that say what they are. Plain HTTP clients are agents: they count. */
 const BOT =
   /bot\b|bot[/;)]|crawl|spider|slurp|facebookexternalhit|mediapartners|bingpreview|yandeximages|headlesschrome|lighthouse|pingdom|uptimerobot|archiver|whatsapp|skypeuripreview|google-(?:read-aloud|inspectiontool|safety)|feedfetcher|bytespider/i
 
 /**
- * A bad `sid`, `pos` or `src` becomes null: it never costs the redirect, and nothing of the
- * request's own text reaches the store.
+ * What a click tells about itself; header values are looked at here and kept nowhere. A bad `sid`, `pos`
+ * or `src` becomes null: it never costs the redirect, and no text of the request reaches the store.
  */
-function toClick(request: ClickRequest, now: number): Click {
-  const fields = readFields(request.query)
-  const { sid, pos, src } = fields
+function toClick(req: Request, listing_id: string, now: number): Click {
+  const { sid = '', pos = '', src } = readFields(splitTarget(req.url).query)
   return {
     hour: toHour(now),
-    listing_id: request.listingId,
-    sid: sid !== undefined && UUID.test(sid) ? sid : null,
-    pos: pos !== undefined && POSITION.test(pos) ? clampPosition(Number(pos)) : null,
-    src: isSource(src) ? src : null,
-    bot: isBot(request),
+    listing_id,
+    sid: UUID.test(sid) ? sid : null,
+    pos: POSITION.test(pos) && Number(pos) <= MAX_POSITION ? Number(pos) : null,
+    src: CLICK_SOURCES.find((source) => source === src) ?? null,
+    bot: isBot(req),
   }
 }
 
@@ -108,16 +81,9 @@ function readFields(query: string): Fields {
   return fields
 }
 
-function clampPosition(position: number): number | null {
-  return position <= MAX_POSITION ? position : null
-}
-
-function isSource(text: string | undefined): text is ClickSource {
-  return text !== undefined && SOURCES.has(text)
-}
-
-function isBot({ method, userAgent, purpose }: ClickRequest): boolean {
-  if (method === 'HEAD') return true
-  if (purpose !== null && /prefetch|prerender|preview/i.test(purpose)) return true
-  return userAgent !== null && BOT.test(userAgent)
+function isBot({ method, headers }: Request): boolean {
+  // `Purpose` is what older browsers send.
+  const purpose = headers.get('sec-purpose') ?? headers.get('purpose') ?? ''
+  if (method === 'HEAD' || /prefetch|prerender|preview/i.test(purpose)) return true
+  return BOT.test(headers.get('user-agent') ?? '')
 }

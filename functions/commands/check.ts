@@ -51,7 +51,11 @@ await runMain(async () => {
   const moved = await findOptedOutMoves(config)
   report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
   if (quality === true && read.content !== null) reportQuality(read.content)
-  if (catalogue !== undefined && read.content !== null) reportUntold(catalogue, read.content)
+  if (catalogue === undefined || read.content === null) return
+  const reasons = readFileSync(NOT_LISTED, 'utf8')
+  const { rows, untold } = findUntold(catalogue, read.content.listings, reasons)
+  console.log(`${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason`)
+  for (const host of untold) console.log(`  ${host}`)
 })
 
 /**
@@ -117,12 +121,6 @@ function reportQuality({ listings, evidence }: Content): void {
   for (const line of lines) console.log(line.trimEnd())
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
-}
-
-function reportUntold(catalogue: string, { listings }: Content): void {
-  const { rows, untold } = findUntold(catalogue, listings, readFileSync(NOT_LISTED, 'utf8'))
-  console.log(`${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason`)
-  for (const host of untold) console.log(`  ${host}`)
 }
 
 function isError({ severity }: Fault): boolean {

@@ -1,5 +1,5 @@
 import { DisputeBodySchema, type DisputePage } from '../../src/domain/disputes/dispute.ts'
-import { createFormPage, createFormRoute, type Form, takeTurn } from '../forms/form.ts'
+import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { addDispute } from './dispute-store.ts'
@@ -38,11 +38,10 @@ function createDisputeForm(
       if (refused !== null) return refused
       const { ledger, clock, release } = parts
       if (!release().listings.has(body.listing_id))
-        return { kind: 'refused', code: 'listing-not-found', reason: 'No listing has this id.' }
+        return refuse('listing-not-found', 'No listing has this id.')
       const added = await addDispute(ledger.store, body, clock.now())
       if ('id' in added) return { kind: 'taken', id: added.id }
-      const headers = { 'Retry-After': '86400' }
-      return { kind: 'refused', code: 'rate-limited', reason: FULL[added.full], headers }
+      return refuse('rate-limited', FULL[added.full], { headers: { 'Retry-After': '86400' } })
     },
   }
 }

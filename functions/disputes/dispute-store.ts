@@ -17,7 +17,8 @@ export async function addDispute(
   { listing_id, reason, evidence_urls }: DisputeBody,
   now: number,
 ): Promise<AddedDispute> {
-  const id = toId([listing_id, reason, ...evidence_urls])
+  const said = JSON.stringify([listing_id, reason, ...evidence_urls])
+  const id = `d${createHash('sha256').update(said).digest('hex').slice(0, 18)}`
   return db.transaction().execute(async (trx) => {
     const disputes = trx.selectFrom('dispute')
     if ((await countRows(disputes.where('id', '=', id))) > 0) return { id }
@@ -66,9 +67,4 @@ export async function settleDispute(
     .returning('id')
     .execute()
   return settled.length > 0
-}
-
-function toId(parts: readonly string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  return `d${hash.slice(0, 18)}`
 }

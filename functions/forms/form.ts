@@ -64,9 +64,17 @@ export function createFormPage<S extends ObjectSchema, Sent, A extends { kind: s
       if (!isStoreUnavailable(error)) throw error
       parts.log.error('store.unavailable', { reason: String(error) })
       const reason = `${form.subject} cannot be stored right now. Try again in a few minutes.`
-      return { answer: { kind: 'refused', code: 'store-unavailable', reason }, sent: blank() }
+      return { answer: refuse('store-unavailable', reason), sent: blank() }
     }
   }
+}
+
+export function refuse(
+  code: Refused['code'],
+  reason: string,
+  more: Pick<Refused, 'field' | 'headers'> = {},
+): Refused {
+  return { kind: 'refused', code, reason, ...more }
 }
 
 /** Counts one form of a client. @returns null where it may go on */
@@ -79,20 +87,15 @@ export async function takeTurn(
   const { allowed, headers } = await limits.take(name, client)
   if (allowed) return null
   const reason = `Too many ${subject} from here. Try again in ${headers['Retry-After']} s.`
-  return { kind: 'refused', code: 'rate-limited', reason, headers }
+  return refuse('rate-limited', reason, { headers })
 }
 
-async function readFields(
-  req: IncomingMessage,
-  baseUrl: string,
-): Promise<URLSearchParams | Refused> {
-  if (isCrossSite(toSiteHeaders(req), baseUrl)) {
-    const reason = 'Another site sent this form. Fill it in here.'
-    return { kind: 'refused', code: 'cross-site', reason }
-  }
+async function readFields(req: IncomingMessage, baseUrl: string) {
+  if (isCrossSite(toSiteHeaders(req), baseUrl))
+    return refuse('cross-site', 'Another site sent this form. Fill it in here.')
   const text = await readForm(req)
   return text === null
-    ? { kind: 'refused', code: 'payload-too-large', reason: 'The form is too long.' }
+    ? refuse('payload-too-large', 'The form is too long.')
     : new URLSearchParams(text)
 }
 
@@ -113,12 +116,7 @@ async function takeFields<S extends ObjectSchema, A extends { kind: string }>(
 
 function toRefused(issue: v.BaseIssue<unknown>): Refused {
   const field = v.getDotPath(issue)?.split('.')[0]
-  return {
-    kind: 'refused',
-    code: 'invalid-parameter',
-    reason: `${issue.message}.`,
-    ...(field !== undefined && { field }),
-  }
+  return refuse('invalid-parameter', `${issue.message}.`, field === undefined ? {} : { field })
 }
 
 function isRefused(answer: { kind: string } | Refused): answer is Refused {

@@ -56,24 +56,17 @@ export function createMemoryCounter(
     },
     async count(key) {
       const at = now()
-      dropEnded(windows, at)
+      for (const [ended, { endsAt }] of windows) {
+        if (endsAt > at) break
+        windows.delete(ended)
+      }
       const isCrowded = windows.size >= MAX_KEYS && !windows.has(key)
-      const counted = isCrowded ? sharedBucketOf(key) : key
+      const bucket = Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS
+      const counted = isCrowded ? `shared ${bucket}` : key
       const open = windows.get(counted) ?? { used: 0, endsAt: at + lengthMs }
       open.used += 1
       windows.set(counted, open)
       return { used: open.used, msBeforeReset: open.endsAt - at }
     },
   }
-}
-
-function dropEnded(windows: Map<string, Window>, at: number): void {
-  for (const [key, { endsAt }] of windows) {
-    if (endsAt > at) return
-    windows.delete(key)
-  }
-}
-
-function sharedBucketOf(key: string): string {
-  return `shared ${Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS}`
 }

@@ -6,7 +6,7 @@ import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
-import { takeTurn } from '../forms/form.ts'
+import { refuse, takeTurn } from '../forms/form.ts'
 import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
@@ -37,9 +37,9 @@ export function createCheck({ config, limits, clock, runs, plans }: CheckParts):
   return async ({ url, as, caller }) => {
     if (url === '') return { kind: 'empty' }
     const fault = findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS })
-    if (fault !== null) return refuse(`${fault}.`)
+    if (fault !== null) return refuse('invalid-parameter', `${fault}.`)
     if (isOwnHost(new URL(url), own))
-      return refuse('expected a service elsewhere: this is our own host.')
+      return refuse('invalid-parameter', 'expected a service elsewhere: this is our own host.')
     const answer = await runs.run<CheckAnswer>(url, caller, async (asker) => {
       const refused = await takeTurn({ limits }, 'check', 'checks', caller)
       if (refused !== null) return refused
@@ -51,10 +51,6 @@ export function createCheck({ config, limits, clock, runs, plans }: CheckParts):
     })
     return answer.kind === 'busy' ? { ...answer, kind: 'refused', code: 'rate-limited' } : answer
   }
-}
-
-function refuse(reason: string): CheckAnswer {
-  return { kind: 'refused', code: 'invalid-parameter', reason }
 }
 
 export function createCheckPage(

@@ -44,7 +44,8 @@ export function createLogRanges(chain: EvmChain) {
         try {
           await read(at, end)
         } catch (error) {
-          if (error instanceof RpcError && error.isRefusal && askForLess(blocks)) continue
+          const isRefusal = error instanceof RpcError && error.kind === 'refused'
+          if (isRefusal && askForLess(blocks)) continue
           throw error
         }
         span.went(blocks)

@@ -153,29 +153,23 @@ async function measureChain(
 
 const NOTHING: ChainTally = { payments: 0, read: 0 }
 
-interface PacedRpc extends JsonRpc {
-  /** Requests made so far. */
-  readonly requests: number
-}
-
 type Wait = (milliseconds: number) => Promise<void>
 
 /** One node, asked one thing at a time and not too fast, and nothing more once `signal` says stop. */
-function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): PacedRpc {
-  let requests = 0
+function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { requests: number } {
   return {
-    get requests() {
-      return requests
-    },
+    /** Made so far. */
+    requests: 0,
     async call(method, params, schema) {
       for (let tries = 0; ; tries += 1) {
-        if (requests > 0) await orStop(wait(GAP_MS), signal)
-        requests += 1
+        if (this.requests > 0) await orStop(wait(GAP_MS), signal)
+        this.requests += 1
         try {
           return await orStop(rpc.call(method, params, schema), signal)
         } catch (error) {
           const pause = PAUSES_MS[tries]
-          if (!(error instanceof RpcError && error.isBusy) || pause === undefined) throw error
+          if (!(error instanceof RpcError && error.kind === 'busy') || pause === undefined)
+            throw error
           await orStop(wait(pause), signal)
         }
       }

@@ -37,7 +37,8 @@ export async function readMeteredPayouts({ db }: Store, seeds: readonly SeedPayo
     .map((seed) => ({ ...seed, payout: normalizePayout(seed.payout) }))
     .sort((a, b) => (a.listing_id < b.listing_id ? -1 : 1))
   const known = [...Map.groupBy([...proofs, ...published], ({ payout }) => payout)]
-  const payouts = known.sort(byPayout).map(([caip10, of]) => {
+  const inOrder = known.sort(([a], [b]) => (a < b ? -1 : 1))
+  const payouts = inOrder.map(([caip10, of]) => {
     const at = caip10.lastIndexOf(':')
     return {
       network: caip10.slice(0, at),
@@ -47,10 +48,6 @@ export async function readMeteredPayouts({ db }: Store, seeds: readonly SeedPayo
     }
   })
   return Map.groupBy(payouts, ({ network }) => network)
-}
-
-function byPayout([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1
 }
 
 /** How far payouts have been read; of those that are metered no more, nothing. */

@@ -109,7 +109,8 @@ async function readMemoPayments(
   const marks = new Map(
     work.payouts.map(({ payout, hosts }) => [
       payout,
-      new Set(hosts.map((host) => markOfRealm(toHostname(host)))),
+      // A host may come with a port; a realm never does.
+      new Set(hosts.map((host) => markOfRealm(host.replace(/:\d+$/, '')))),
     ]),
   )
   const coin = work.asset.address
@@ -194,9 +195,4 @@ function inOrder(payments: Payment[]): Payment[] {
     ({ log: one }, { log: other }) =>
       one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
   )
-}
-
-/** A host may come with a port; a realm never does. */
-function toHostname(host: string): string {
-  return host.replace(/:\d+$/, '')
 }

@@ -7,11 +7,6 @@ import { CHECK_STATES } from '../store/migrations/payment-tables.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Metrics } from './metrics.ts'
 
-interface Figure {
-  labels?: Record<string, string>
-  value: number
-}
-
 /** Upper bounds of the latency histogram (seconds): searches stand at the left, calls at the right. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
@@ -61,17 +56,13 @@ function createWatch(registry: Registry): Metrics['watch'] {
     res.once('close', () => {
       const route = toRouteLabel(path)
       const status = res.writableFinished ? String(res.statusCode) : 'aborted'
-      requests.inc({ route, method: toMethodLabel(method), status })
+      requests.inc({ route, method: METHODS.has(method) ? method : 'other', status })
       durations.observe({ route }, (performance.now() - startedAt) / 1000)
     })
   }
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
-function toMethodLabel(method: string): string {
-  return METHODS.has(method) ? method : 'other'
-}
 
 function addClicks(registry: Registry, { clicks }: MetricsSources): void {
   const gauge: Gauge = new Gauge({
@@ -109,7 +100,10 @@ function addQueues(registry: Registry, { store, clock }: MetricsSources): void {
 }
 
 /** A store that is down leaves its figures out; a stale one would look like a true one. */
-async function fill(gauge: Gauge, read: () => Promise<Figure[]>): Promise<void> {
+async function fill(
+  gauge: Gauge,
+  read: () => Promise<{ labels?: Record<string, string>; value: number }[]>,
+): Promise<void> {
   gauge.reset()
   gauge.remove({})
   for (const { labels = {}, value } of await read().catch(() => [])) gauge.set(labels, value)

@@ -21,6 +21,12 @@ export const ASK_LIMITS = {
 }
 export type AskLimits = typeof ASK_LIMITS
 
+/** Of a request whose answer is short, compressed or not. */
+export function toShortLimits(connectMs: number, answerMs: number, bytes: number): AskLimits {
+  const headerBytes = 16 * 1024
+  return { connectMs, answerMs, headerBytes, bodyBytes: bytes, decodedBytes: bytes }
+}
+
 export interface AskRequest {
   method: string
   url: string

@@ -3,7 +3,6 @@ import type {
   Handshake,
   OtherRequest,
   PackagePlan,
-  PlannedRequest,
 } from '../../src/domain/probe/keep/probe-plan.ts'
 import {
   type Finding,
@@ -141,21 +140,19 @@ async function askOne(
   asker: OneAsker,
   now: () => number,
 ): Promise<Finding> {
-  const reply = await asker.ask(toAsked(request, is_paid ? null : expected))
-  if (!reply.answered) return toFailureFinding(is_paid ? protocolOf(rails) : 'http', reply)
+  const { body, headers, ...asked } = request
+  const accept = is_paid || expected === null ? {} : { accept: expected }
+  const reply = await asker.ask({
+    ...asked,
+    headers: { ...accept, ...headers },
+    ...(body !== undefined && { body }),
+  })
+  const protocol = rails.includes('x402') ? 'x402' : 'mpp'
+  if (!reply.answered) return toFailureFinding(is_paid ? protocol : 'http', reply)
   const { answer } = reply
   // What is listed as free and asks for money is read too: its price has changed.
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
   return isPayment
     ? judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
     : judgeHttp(answer, operation, expected, now())
-}
-
-function toAsked({ method, url, headers, body }: PlannedRequest, expected: string | null) {
-  const accept = expected === null ? {} : { accept: expected }
-  return { method, url, headers: { ...accept, ...headers }, ...(body !== undefined && { body }) }
-}
-
-function protocolOf(rails: readonly Rail[]): Rail {
-  return rails.includes('x402') ? 'x402' : 'mpp'
 }

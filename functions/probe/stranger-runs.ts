@@ -43,7 +43,12 @@ export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 
     ) {
       const host = new URL(url).host.replace(/\.(?=:|$)/, '')
       const leave = enter(clients, hosts, caller.client, host)
-      if (typeof leave === 'string') return toBusy(leave)
+      if (typeof leave === 'string')
+        return {
+          kind: 'busy' as const,
+          reason: `${REASONS[leave]} Try again in ${RETRY_S} s.`,
+          headers: { 'Retry-After': String(RETRY_S) },
+        }
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
       await using asker = createAsker({ config, resolver, isOwnAddress, limits })
       return await work(bound(asker, caller.signal)).finally(leave)
@@ -70,14 +75,6 @@ const REASONS: Record<Reached | 'host', string> = {
   network: 'Several addresses are being asked for your network just now.',
   host: 'This host is being asked for somebody else just now.',
   process: 'Many addresses are being asked just now.',
-}
-
-function toBusy(inTheWay: Reached | 'host') {
-  return {
-    kind: 'busy' as const,
-    reason: `${REASONS[inTheWay]} Try again in ${RETRY_S} s.`,
-    headers: { 'Retry-After': String(RETRY_S) },
-  }
 }
 
 /** What a run may send and how long it may take; it ends at once when its caller leaves. */

@@ -6,7 +6,7 @@ import {
   proposalPath,
 } from '../../src/domain/proposals/proposal-views.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
-import { createFormPage, createFormRoute, type Form } from '../forms/form.ts'
+import { createFormPage, createFormRoute, type Form, refuse } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { findProposal, toProposalView } from './proposal-store.ts'
@@ -69,6 +69,6 @@ export function createProposePage(parts: PageParts, propose: Propose) {
     if (row !== undefined)
       return { answer: { kind: 'proposal', proposal: toProposalView(row) }, sent }
     const reason = 'No proposal has this id. A decided proposal is deleted after a while.'
-    return { answer: { kind: 'refused', code: 'not-found', reason }, sent }
+    return { answer: refuse('not-found', reason), sent }
   })
 }

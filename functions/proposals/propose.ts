@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/proposals/proposal-views.ts'
 import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { isOwnHost } from '../call/own-address.ts'
-import { takeTurn } from '../forms/form.ts'
+import { refuse, takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller, StrangerRuns } from '../probe/stranger-runs.ts'
 import type { Release } from '../release/release.ts'
@@ -30,6 +30,8 @@ import {
 } from './proposal-store.ts'
 
 export type Propose = (body: ProposalBody, caller: Caller) => Promise<ProposalAnswer | Refused>
+
+const OF_URL = { field: 'url' }
 
 type ProposeParts = Pick<Parts, 'config' | 'limits' | 'clock' | 'ledger' | 'release'>
 
@@ -70,12 +72,12 @@ async function addLooked(
 ): Promise<ProposalAnswer | Refused> {
   const words = toInertLine(note, MAX_NOTE_LENGTH)
   if (unreachable !== null)
-    return refuse('url', 'nothing-found', `The address could not be reached: ${unreachable}.`)
+    return refuse('nothing-found', `The address could not be reached: ${unreachable}.`, OF_URL)
   if (!hasFound(found) && words === '')
     return refuse(
-      'url',
       'nothing-found',
       `Nothing at this address or beside it says what it is (${found.saw}). Say in note what it does and what it costs, or publish openapi.json, llms.txt or an agent card.`,
+      OF_URL,
     )
   return add({ ledger, clock }, { url, note: words, email }, found)
 }
@@ -121,18 +123,24 @@ function refuseFull(added: AddedProposal): Refused {
     'full' in added && added.full === 'origin'
       ? 'Several proposals for this host wait already; one listing holds all operations of a service.'
       : `${MAX_WAITING} proposals wait for a person already; try again in a few days.`
-  return { kind: 'refused', code: 'proposals-full', reason, headers: { 'Retry-After': '86400' } }
+  return refuse('proposals-full', reason, { headers: { 'Retry-After': '86400' } })
 }
 
 function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): Refused | null {
   const fault = findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS })
-  if (fault !== null) return refuse('url', 'invalid-parameter', `${fault}.`)
+  if (fault !== null) return refuse('invalid-parameter', `${fault}.`, OF_URL)
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
-    return refuse('url', 'invalid-parameter', 'expected a service elsewhere: this is our own host.')
+    return refuse(
+      'invalid-parameter',
+      'expected a service elsewhere: this is our own host.',
+      OF_URL,
+    )
   // The answer does not repeat what was sent: proxies may log it.
   return email === undefined || parseEmailAddress(email) !== null
     ? null
-    : refuse('email', 'invalid-parameter', 'expected one plain address such as ann@shop.example.')
+    : refuse('invalid-parameter', 'expected one plain address such as ann@shop.example.', {
+        field: 'email',
+      })
 }
 
 /** A listing with this very address, or one whose owner asked for it to be left out. */
@@ -145,19 +153,11 @@ function findListed(
     if (toPlain(listing.url) === plain) return { kind: 'listed', listing_id: listing.id }
   for (const each of optedOut.values())
     if (toPlain(each.url) === plain)
-      return refuse('url', 'invalid-parameter', 'its owner asked not to be listed.')
+      return refuse('invalid-parameter', 'its owner asked not to be listed.', OF_URL)
   return null
 }
 
 /** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
 function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
-}
-
-function refuse(
-  field: 'url' | 'email',
-  code: 'invalid-parameter' | 'nothing-found',
-  reason: string,
-): Refused {
-  return { kind: 'refused', code, reason, field }
 }

@@ -16,18 +16,15 @@ export type CreateJsonRpc = (url: string) => JsonRpc
 /** Never holds the URL: it often carries the operator's key. */
 export class RpcError extends Error {
   override name = 'RpcError'
-  /** The node was asked and refused: a call that reverts, a range too wide. */
-  readonly isRefusal: boolean
-  /** The node asks for a pause: too many requests. */
-  readonly isBusy: boolean
-  /** It was the contract that refused: a call that reverts. */
-  readonly isRevert: boolean
+  /**
+   * `busy`: the node asks for a pause. `refused`: it was asked and will not, as a range is too wide;
+   * `reverted`: the contract will not.
+   */
+  readonly kind: 'busy' | 'refused' | 'reverted' | null
 
-  constructor(message: string, { isRefusal = false, isBusy = false, isRevert = false } = {}) {
+  constructor(message: string, kind: RpcError['kind'] = null) {
     super(message)
-    this.isRefusal = isRefusal
-    this.isBusy = isBusy
-    this.isRevert = isRevert
+    this.kind = kind
   }
 }
 
@@ -78,12 +75,8 @@ export function createNodes(
 }
 
 function toRefusal(method: string, code: number): RpcError {
-  const isBusy = BUSY_CODES.has(code)
-  return new RpcError(`${method}: the node refused (${code})`, {
-    isRefusal: !isBusy,
-    isBusy,
-    isRevert: code === REVERTED,
-  })
+  const kind = code === REVERTED ? 'reverted' : BUSY_CODES.has(code) ? 'busy' : 'refused'
+  return new RpcError(`${method}: the node refused (${code})`, kind)
 }
 
 async function ask(url: string, dispatcher: Agent, method: string, params: unknown[]) {
@@ -95,20 +88,17 @@ async function ask(url: string, dispatcher: Agent, method: string, params: unkno
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     })
     const { statusCode } = answer
-    if (statusCode === 429 || statusCode === 503) {
-      await answer.body.dump()
-      throw new RpcError(`${method}: the node is busy (HTTP ${statusCode})`, { isBusy: true })
-    }
-    if (statusCode === 413) {
-      await answer.body.dump()
-      throw new RpcError(`${method}: the node takes no request as long`, { isRefusal: true })
-    }
-    return await answer.body.json()
+    const isBusy = statusCode === 429 || statusCode === 503
+    if (!isBusy && statusCode !== 413) return await answer.body.json()
+    await answer.body.dump()
+    throw isBusy
+      ? new RpcError(`${method}: the node is busy (HTTP ${statusCode})`, 'busy')
+      : new RpcError(`${method}: the node takes no request as long`, 'refused')
   } catch (error) {
     if (error instanceof RpcError) throw error
     // More than we take, or than it takes: less may be asked for.
     if (error instanceof errors.ResponseExceededMaxSizeError)
-      throw new RpcError(`${method}: the node's answer is too large`, { isRefusal: true })
+      throw new RpcError(`${method}: the node's answer is too large`, 'refused')
     if (error instanceof SyntaxError) throw new RpcError(`${method}: the node's answer is no JSON`)
     throw new RpcError(`${method}: the node cannot be reached`)
   }

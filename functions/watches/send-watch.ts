@@ -3,34 +3,24 @@ import { describeChange, type WatchNews } from '../../src/domain/watches/watch.t
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import type { Addressed, Delivery, WatchTask } from '../deliveries/delivery-task.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Config } from '../ports/config.ts'
+import type { Parts } from '../parts/parts.ts'
 import { DeliveryRefused, type Letter } from '../ports/mailer.ts'
-import type { Resolver } from '../ports/resolver.ts'
-import { createAsker } from '../probe/ask.ts'
+import { createAsker, toShortLimits } from '../probe/ask.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
 import { findWatch, setState, signWebhook, startWatch, targetOf } from './watch-store.ts'
 
 /** A webhook is to take what it gets, not to work on it: milliseconds and bytes of its answer. */
-const LIMITS = {
-  connectMs: 5_000,
-  answerMs: 10_000,
-  headerBytes: 16_384,
-  bodyBytes: 4096,
-  decodedBytes: 4096,
-}
+const LIMITS = toShortLimits(5_000, 10_000, 4096)
 const GONE = 410
 
-interface SendParts {
-  store: Store
-  clock: Clock
-  resolver: Resolver
-  config: Pick<Config, 'BASE_URL' | 'PRIVATE_TARGETS'>
-}
-
 /** Hands webhooks over, by the guard that relay and probes use: no redirect is followed. */
-export function createWebhookSender({ store, clock, resolver, config }: SendParts) {
+export function createWebhookSender({
+  store,
+  clock,
+  resolver,
+  config,
+}: Pick<Parts, 'clock' | 'resolver' | 'config'> & { store: Store }) {
   const { BASE_URL: baseUrl } = config
   const userAgent = `Directory-Webhook/1 (+${baseUrl}/docs/watches)`
   const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })

@@ -10,6 +10,7 @@ import type { Addressed } from '../deliveries/delivery-task.ts'
 import type { Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
+import { createLoop } from '../store/work-loop.ts'
 import { findWatched, openEarlier } from './find-watched.ts'
 
 const LOOK_EVERY_MS = 2_000
@@ -23,8 +24,7 @@ type TellParts = Pick<Parts, 'release' | 'ledger' | 'clock' | 'log' | 'config'>
 export function startTelling(parts: Parts): { look(): Promise<void>; close(): Promise<void> } {
   const changes = createChangeLog(resolve(parts.config.OUT_DIR))
   let seen = ''
-  let looking: Promise<void> | undefined
-  const look = async () => {
+  const { run, idle } = createLoop(async () => {
     const head = await changes.head()
     const mark = `${head?.log} ${head?.seq} ${parts.release().name}`
     if (head === null || mark === seen) return
@@ -33,22 +33,16 @@ export function startTelling(parts: Parts): { look(): Promise<void>; close(): Pr
     const told = await tellWatchers(parts, changes, head)
     seen = mark
     if (told > 0) parts.log.info('watches.told', { release: head.release, watches: told })
-  }
-  const lookOnce = () => {
-    looking ??= look()
-      .catch((error) => parts.log.error('watches.failed', { reason: String(error) }))
-      .finally(() => {
-        looking = undefined
-      })
-    return looking
-  }
-  const timer = setInterval(() => void lookOnce(), LOOK_EVERY_MS)
+  })
+  const look = () =>
+    run().catch((error) => parts.log.error('watches.failed', { reason: String(error) }))
+  const timer = setInterval(look, LOOK_EVERY_MS)
   timer.unref()
   return {
-    look: lookOnce,
+    look,
     close: async () => {
       clearInterval(timer)
-      await looking
+      await idle()?.catch(() => {})
     },
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
-import { createFormPage, createFormRoute, type Form, takeTurn } from '../forms/form.ts'
+import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller } from '../probe/stranger-runs.ts'
 import { mailboxOf, parseEmailAddress } from '../sellers/sessions/email-address.ts'
@@ -73,9 +73,11 @@ async function takeWatch(
   const asked = email === undefined ? new URL(webhook ?? '').host : mailboxOf(email)
   const sent = await limits.take('watch_sent', asked)
   if (!sent.allowed)
-    return tooMany('It was asked to confirm too many watches lately.', sent.headers)
+    return refuse('rate-limited', 'It was asked to confirm too many watches lately.', {
+      headers: sent.headers,
+    })
   if (await ledger.deliveries.isOverfull())
-    return tooMany('Too many mails wait to be sent.', { 'Retry-After': '300' })
+    return refuse('rate-limited', 'Too many mails wait to be sent.', LATER)
   const watch = await ledger.store.db.transaction().execute(async (trx) => {
     const added = await addWatch(trx, body, clock.now())
     if (added?.email === null) await confirmWatch(trx, ledger.deliveries, added)
@@ -86,7 +88,7 @@ async function takeWatch(
     return added
   })
   if (watch === null)
-    return tooMany('This directory takes no more watches.', { 'Retry-After': '86400' })
+    return refuse('rate-limited', 'This directory takes no more watches.', NEXT_DAY)
   ledger.deliveries.deliverSoon()
   const { id, token, secret } = watch
   return {
@@ -99,18 +101,15 @@ async function takeWatch(
   }
 }
 
-function tooMany(reason: string, headers: Record<string, string>): Refused {
-  return { kind: 'refused', code: 'rate-limited', reason, headers }
-}
+const LATER = { headers: { 'Retry-After': '300' } }
+const NEXT_DAY = { headers: { 'Retry-After': '86400' } }
 
 /** What is wrong beyond the body's shape. An address is folded as it will be written to. */
 function findFault({ release, config }: FormParts, { target, deliver }: WatchBody): Refused | null {
   const { listings, search } = release()
-  const wrong = (field: string, reason: string): Refused => ({
-    ...{ kind: 'refused', code: 'invalid-parameter', field, reason },
-  })
+  const wrong = (field: string, reason: string) => refuse('invalid-parameter', reason, { field })
   if ('listing' in target && !listings.has(target.listing))
-    return { kind: 'refused', code: 'listing-not-found', reason: 'No listing has this id.' }
+    return refuse('listing-not-found', 'No listing has this id.')
   const parsed = 'query' in target ? parseSearchParameters(target.query, search.filters) : null
   if (parsed !== null && 'problems' in parsed) {
     const [first] = parsed.problems
@@ -151,8 +150,7 @@ function createActForm(
   const { db } = ledger.store
   const show = async (token: string, said = ''): Promise<Own | Refused> => {
     const watch = await findWatch(db, 'token', token)
-    if (watch === undefined)
-      return { kind: 'refused', code: 'token-invalid', reason: said || ENDED }
+    if (watch === undefined) return refuse('token-invalid', said || ENDED)
     return { kind: 'own', watches: (await listOwn(db, watch)).map(toWatchView), said }
   }
   const confirm = async (watch: WatchTable): Promise<Refused | null> => {
@@ -160,7 +158,9 @@ function createActForm(
     const { webhook } = watch
     const sent = webhook === null ? null : await limits.take('watch_sent', new URL(webhook).host)
     if (sent?.allowed === false)
-      return tooMany('This webhook was called too often lately.', sent.headers)
+      return refuse('rate-limited', 'This webhook was called too often lately.', {
+        headers: sent.headers,
+      })
     await db.transaction().execute((trx) => confirmWatch(trx, ledger.deliveries, watch))
     ledger.deliveries.deliverSoon()
     return null
@@ -174,7 +174,7 @@ function createActForm(
     take: async ({ token, id, act }) => {
       const known = await findWatch(db, 'token', token)
       const watch = known && (await listOwn(db, known)).find((own) => own.id === id)
-      if (watch === undefined) return { kind: 'refused', code: 'token-invalid', reason: ENDED }
+      if (watch === undefined) return refuse('token-invalid', ENDED)
       if (act === 'confirm') return (await confirm(watch)) ?? show(token, 'Thank you.')
       await endWatch(db, watch.id)
       return show(token, 'The watch has ended.')

@@ -162,7 +162,7 @@ function findLogs(
   filter: v.InferOutput<typeof FilterSchema>,
   head: number,
 ): unknown {
-  const refuse = () => new RpcError('eth_getLogs: the node refused (-32005)', { isRefusal: true })
+  const refuse = () => new RpcError('eth_getLogs: the node refused (-32005)', 'refused')
   const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
   const topics = filter.topics.map((topic) =>
     topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),

@@ -12,8 +12,8 @@ import { createMeter, openMeterStore, prove } from './meter-world.ts'
 /** What nodes refuse, get wrong or lie about. One store, emptied for each: none of this is its matter. */
 const SHOP = wallet(1)
 const buyer = (n: number) => wallet(10 + n)
-const refused = () => new RpcError('the node refused (-32005)', { isRefusal: true })
-const busy = () => new RpcError('the node is busy (HTTP 429)', { isBusy: true })
+const refused = () => new RpcError('the node refused (-32005)', 'refused')
+const busy = () => new RpcError('the node is busy (HTTP 429)', 'busy')
 
 const opened = openMeterStore()
 let store: Store

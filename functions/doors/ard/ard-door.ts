@@ -1,6 +1,5 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import type { Peer } from '../../../src/domain/derived/tables.ts'
 import { parseUrn, REGISTRY_TYPE, toArdEntry, toUrn } from '../../../src/domain/doors/ard-entry.ts'
 import {
   ArdExploreSchema,
@@ -45,7 +44,6 @@ const MAX_BODY_BYTES = 16 * 1024
 const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
 type ArdParts = DirectoryParts & DoorLimits & DoorBodies & Pick<Parts, 'resolver' | 'clock'>
-type ArdSearch = v.InferOutput<typeof ArdSearchSchema>
 
 /** The registry API of ARD 0.91 (§5.3): over our listings, and over those of the peers we know. */
 export function createArdDoors(parts: ArdParts) {
@@ -62,7 +60,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
   const baseUrl = parts.config.BASE_URL
   const findRows = createFinder(parts)
   const askPeers = createPeerSearch(parts)
-  return async function search(asked: ArdSearch, event: H3Event) {
+  return async function search(asked: v.InferOutput<typeof ArdSearchSchema>, event: H3Event) {
     const { federation, pageSize, pageToken, query } = asked
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
@@ -80,7 +78,8 @@ function createSearch(parts: ArdParts, directory: Directory) {
     parts.ledger.usage.searched(shown, 'api')
     const results = await Promise.all(
       page.map(async (entry, at) => {
-        const score = scoreOfRank(start + at)
+        // 100 for the first result and falling with its rank: how well it fits, never trust.
+        const score = Math.max(1, Math.round(100 / (1 + (start + at) / 10)))
         if (!('id' in entry)) return { ...entry, score }
         const view = await directory.listing(entry.id)
         return view && { ...toArdEntry(view, baseUrl), score, source: `${baseUrl}/ard` }
@@ -94,7 +93,12 @@ function createSearch(parts: ArdParts, directory: Directory) {
     return {
       body: {
         results: results.filter((result) => result !== null),
-        ...(referred.length > 0 && { referrals: referred.map(toReferral) }),
+        // A peer that did not answer is referred to: the caller may ask it itself.
+        ...(referred.length > 0 && {
+          referrals: referred.map(({ identifier, name, url }) => ({
+            ...{ identifier, displayName: name, type: REGISTRY_TYPE, url: `${url}/search` },
+          })),
+        }),
         ...(next < found.length && { pageToken: toPageToken(String(next), JSON.stringify(query)) }),
       },
       ...(answers.length > 0 && { headers: toPeerHeaders(answers) }),
@@ -105,20 +109,10 @@ function createSearch(parts: ArdParts, directory: Directory) {
 /** One of ours by its id, or one of a peer as it may be shown. */
 type Placed = { identifier: string; id: string } | (PeerResult & { source: string })
 
-/** A peer that did not answer is referred to: the caller may ask it itself. */
-function toReferral({ identifier, name, url }: Peer) {
-  return { identifier, displayName: name, type: REGISTRY_TYPE, url: `${url}/search` }
-}
-
 /** The answer's own form is closed (§5.3.2), so a header says how each peer was found. */
 function toPeerHeaders(answers: readonly PeerAnswer[]): Record<string, string> {
   const items = answers.map(({ peer, outcome }) => `"${peer.identifier}";outcome=${outcome}`)
   return { 'Ard-Peers': items.join(', '), 'Access-Control-Expose-Headers': 'Ard-Peers' }
-}
-
-/** 100 for the first result and falling with its rank: how well it fits, never trust. */
-function scoreOfRank(rank: number): number {
-  return Math.max(1, Math.round(100 / (1 + rank / 10)))
 }
 
 /** `POST /ard/explore`: how many of our listings that fit have each value of a term. */

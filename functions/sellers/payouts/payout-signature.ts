@@ -37,7 +37,9 @@ export function recoverSigner(text: string, signature: string): string | null {
     if (secp256k1.Signature.fromBytes(bytes.subarray(0, 64)).hasHighS()) return null
     const ordered = concatBytes(Uint8Array.of(recovery), bytes.subarray(0, 64))
     const key = secp256k1.recoverPublicKey(ordered, hashPersonalText(text), { prehash: false })
-    return toAddress(secp256k1.Point.fromBytes(key).toBytes(false))
+    const uncompressed = secp256k1.Point.fromBytes(key).toBytes(false)
+    // The last 20 bytes of the hash of the key without its first byte.
+    return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
   } catch {
     // r or s out of range, or no point of the curve.
     return null
@@ -51,19 +53,11 @@ export function isSignedBySolana(text: string, address: string, signature: strin
   if (key === null || signed === null) return false
   try {
     // Strict: a key of small order would "sign" every text.
-    return ed25519.verify(signed, utf8ToBytes(text), key, { zip215: false }) && !isSmallOrder(key)
+    const isSigned = ed25519.verify(signed, utf8ToBytes(text), key, { zip215: false })
+    return isSigned && !ed25519.Point.fromBytes(key).isSmallOrder()
   } catch {
     return false
   }
-}
-
-function isSmallOrder(key: Uint8Array): boolean {
-  return ed25519.Point.fromBytes(key).isSmallOrder()
-}
-
-/** The last 20 bytes of the hash of an uncompressed key without its first byte. */
-function toAddress(uncompressed: Uint8Array): string {
-  return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
 }
 
 /** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`: the selector, and what "yes" is. */
@@ -97,7 +91,7 @@ export async function isSignedByContract(
     const said = await rpc.call('eth_call', [{ to: wallet, data }, 'latest'], v.string())
     return YES.test(said) ? 'yes' : 'no'
   } catch (error) {
-    if (error instanceof RpcError) return error.isRevert ? 'no' : null
+    if (error instanceof RpcError) return error.kind === 'reverted' ? 'no' : null
     throw error
   }
 }

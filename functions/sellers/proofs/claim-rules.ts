@@ -47,7 +47,11 @@ export function judgeClaim(
   const host = readClaimHost(listingUrl, method, rules)
   const owner = findHostOwner(hostOf(listingUrl) ?? '', rules.sharedHosts)
   const detail =
-    method === 'oidc' ? findWorkflowRefusal(host, rules) : findRefusal(host, owner, method, rules)
+    method !== 'oidc'
+      ? findRefusal(host, owner, method, rules)
+      : host.repositories.length > 0
+        ? null
+        : `The listing's URL is no repository or page on the code host of ${rules.issuer}, so no workflow can speak for it. Use well_known or dns_txt.`
   return detail === null ? { allowed: true, host } : { allowed: false, detail }
 }
 
@@ -108,10 +112,4 @@ function findRefusal(
   return method === 'contact_email' && isWebmail(domain, sharedHosts)
     ? `Anybody can have an address at ${domain}, so it proves nothing here. Use well_known or dns_txt.`
     : null
-}
-
-function findWorkflowRefusal({ repositories }: ClaimHost, { issuer }: ClaimRules): string | null {
-  return repositories.length > 0
-    ? null
-    : `The listing's URL is no repository or page on the code host of ${issuer}, so no workflow can speak for it. Use well_known or dns_txt.`
 }

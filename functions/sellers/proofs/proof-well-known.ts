@@ -5,7 +5,7 @@ import {
   type ProbeReply,
 } from '../../../src/domain/probe/read/probe-answer.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { type Asker, createAsker } from '../../probe/ask.ts'
+import { type Asker, createAsker, toShortLimits } from '../../probe/ask.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
 import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 
@@ -13,13 +13,7 @@ import { missed, type ProofSight, type Prove, showObserved, toProof } from './pr
 const MAX_BYTES = 4096
 const DEADLINE_MS = 10_000
 const MAX_REDIRECTS = 3
-const LIMITS = {
-  connectMs: DEADLINE_MS,
-  answerMs: DEADLINE_MS,
-  headerBytes: 16 * 1024,
-  bodyBytes: MAX_BYTES,
-  decodedBytes: MAX_BYTES,
-}
+const LIMITS = toShortLimits(DEADLINE_MS, DEADLINE_MS, MAX_BYTES)
 
 export function proveByWellKnown({
   config,

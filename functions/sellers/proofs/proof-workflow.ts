@@ -2,17 +2,11 @@ import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVe
 import * as v from 'valibot'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { createAsker } from '../../probe/ask.ts'
+import { createAsker, toShortLimits } from '../../probe/ask.ts'
 import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 
 /** Milliseconds and bytes of an issuer's answer. */
-const LIMITS = {
-  connectMs: 10_000,
-  answerMs: 10_000,
-  headerBytes: 16 * 1024,
-  bodyBytes: 64 * 1024,
-  decodedBytes: 64 * 1024,
-}
+const LIMITS = toShortLimits(10_000, 10_000, 64 * 1024)
 const KEYS_KEPT_MS = 3_600_000
 /** A key that nobody knows, and an issuer that fails, have the keys read again this often at most. */
 const KEYS_READ_AGAIN_MS = 60_000

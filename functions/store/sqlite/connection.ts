@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import {
   type CompiledQuery,
@@ -11,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { SqliteError } from '../schema/store-error.ts'
-import type { Answer, Order, Query } from './thread.ts'
+import type { Answer, Query } from './thread.ts'
 
 type SqliteConnection = Awaited<ReturnType<typeof openSqliteThread>>
 
@@ -39,13 +38,13 @@ export async function openSqliteThread(file: string) {
     failAll(new Error(CLOSED))
   })
   let lastId = 0
-  const order = (query: Order['query']) =>
+  const order = (query: Query | null) =>
     new Promise<Rows>((resolve, reject) => {
       // A thread that is gone never answers; an order to it would wait for ever.
       if (!isOpen) return reject(new Error(CLOSED))
       lastId += 1
       waiting.set(lastId, { resolve, reject })
-      thread.postMessage({ id: lastId, query } satisfies Order)
+      thread.postMessage({ id: lastId, query })
     })
   const acquire = createTurns()
   await order({ sql: 'SELECT 1', parameters: [] })
@@ -126,9 +125,7 @@ function createDriver(connection: SqliteConnection): Driver {
 
   async function executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { sql, parameters } = query
-    const fit = parameters.filter(isSqliteValue)
-    if (fit.length !== parameters.length) throw new TypeError(`A value SQLite cannot hold: ${sql}`)
-    const { rows, changes } = await connection.query({ sql, parameters: fit })
+    const { rows, changes } = await connection.query({ sql, parameters })
     // The row type is Kysely's promise about the query it compiled; SQLite cannot confirm it.
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }
@@ -137,14 +134,4 @@ function createDriver(connection: SqliteConnection): Driver {
 // biome-ignore lint/correctness/useYield: it refuses, but its type is Kysely's
 async function* streamQuery(): AsyncIterableIterator<never> {
   throw new Error('Streaming from SQLite is not supported; read pages instead')
-}
-
-function isSqliteValue(value: unknown): value is SQLInputValue {
-  return (
-    value === null ||
-    typeof value === 'string' ||
-    typeof value === 'number' ||
-    typeof value === 'bigint' ||
-    value instanceof Uint8Array
-  )
 }

@@ -8,15 +8,16 @@ import { parentPort, workerData } from 'node:worker_threads'
 const BUSY_TIMEOUT_MS = 5_000
 const MAX_PREPARED = 300
 
-/** What the main thread asks of the SQLite thread: no query is the last order, which closes it. */
-export interface Order {
-  id: number
-  query: Query | null
-}
-
 export interface Query {
   sql: string
-  parameters: readonly SQLInputValue[]
+  parameters: readonly unknown[]
+}
+
+/** What the main thread asks of the SQLite thread: no query is the last order, which closes it. */
+interface Order {
+  id: number
+  /** SQLite refuses parameters that it cannot hold. */
+  query: (Query & { parameters: readonly SQLInputValue[] }) | null
 }
 
 export type Answer =
@@ -51,7 +52,10 @@ function carryOut({ id, query }: Order): Answer {
   }
 }
 
-function runQuery({ sql, parameters }: Query): { rows: unknown[]; changes: number } {
+function runQuery({ sql, parameters }: NonNullable<Order['query']>): {
+  rows: unknown[]
+  changes: number
+} {
   // SQLite rolls back by itself when the disk is full; asking again would be a second error.
   if (sql === 'ROLLBACK' && !database.isTransaction) return { rows: [], changes: 0 }
   const statement = prepare(sql)
