@@ -1,5 +1,6 @@
 import type { Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { provenPayouts } from '../settlements/settlement-rows.ts'
 import { toDay } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'
@@ -22,14 +23,7 @@ export async function readLedgerFacts(
     .selectFrom('opt_out')
     .select(['listing_id', 'host', 'moved_to'])
     .execute()
-  const proofs = await store.db
-    .selectFrom('payout_proof')
-    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
-    .select(['claim.listing_id', 'payout_proof.payout'])
-    .where('claim.state', '=', 'verified')
-    .orderBy('claim.listing_id')
-    .orderBy('payout_proof.payout')
-    .execute()
+  const proofs = await provenPayouts(store.db).execute()
   const proven = Map.groupBy(proofs, ({ listing_id }) => listing_id)
   return {
     provenPayouts: new Map([...proven].map(([id, rows]) => [id, rows.map((row) => row.payout)])),

@@ -1,6 +1,7 @@
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
+import { inPieces } from '../store/rows.ts'
 import { toDay } from '../store/schema/click.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { UsageDayTable } from '../store/schema/tables.ts'
@@ -15,7 +16,6 @@ export type Usage = ReturnType<typeof createUsage>
 const FLUSH_EVERY_MS = 5_000
 /** Distinct (day, kind, listing, source) counts held at most; beyond it new ones are dropped. */
 const MAX_COUNTS = 100_000
-const ROWS_A_STATEMENT = 1_000
 
 export function createUsage(store: Store, clock: Clock, log: Log) {
   let counts = createCounts()
@@ -88,17 +88,16 @@ function createCounts() {
 async function writeCounts(store: Store, rows: UsageDayTable[]): Promise<void> {
   rows.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
   await store.db.transaction().execute(async (trx) => {
-    for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
+    for (const some of inPieces(rows))
       await trx
         .insertInto('usage_day')
-        .values(rows.slice(at, at + ROWS_A_STATEMENT))
+        .values(some)
         .onConflict((conflict) =>
           conflict
             .columns(['listing_id', 'kind', 'day', 'src'])
             .doUpdateSet((eb) => ({ uses: eb('usage_day.uses', '+', eb.ref('excluded.uses')) })),
         )
         .execute()
-    }
   })
 }
 

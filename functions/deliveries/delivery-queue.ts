@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { countRows } from '../store/count-rows.ts'
+import { countRows } from '../store/rows.ts'
 import type { Tables } from '../store/schema/tables.ts'
 import { createLoop } from '../store/work-loop.ts'
 import { type DeliverParts, deliverDue } from './deliver-due.ts'

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { ChangeSchema } from '../../src/domain/changes/change-log.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
+import { inPieces } from '../store/rows.ts'
 import type { DeliveryTable, Tables } from '../store/schema/tables.ts'
 
 export interface Addressed {
@@ -53,7 +54,6 @@ export type ClaimMailTask = Extract<DeliveryTask, { listing_id: string }>
 export type WatchTask = Extract<DeliveryTask, { watch_id: string }>
 
 const HOUR_MS = 3_600_000
-const INSERTED_AT_ONCE = 500
 /** What anybody can make this service send. */
 export const OF_STRANGERS = ['sign_in', 'watch_confirm', 'watch_challenge']
 
@@ -65,8 +65,8 @@ function lifetimeOf({ kind }: DeliveryTask): number {
 
 /** Queues within the caller's transaction. */
 export async function insertJobs(trx: Kysely<Tables>, jobs: readonly Addressed[], now: number) {
-  for (let at = 0; at < jobs.length; at += INSERTED_AT_ONCE) {
-    const rows = jobs.slice(at, at + INSERTED_AT_ONCE).map(({ address, task }): DeliveryTable => {
+  for (const some of inPieces(jobs)) {
+    const rows = some.map(({ address, task }): DeliveryTable => {
       const { kind, ...payload } = task
       const channel = address.includes('://') ? 'webhook' : 'mail'
       return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DisputeBody } from '../../src/domain/disputes/dispute.ts'
-import { countRows } from '../store/count-rows.ts'
+import { countRows } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { DisputeTable } from '../store/schema/tables.ts'
 

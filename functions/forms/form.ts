@@ -91,7 +91,7 @@ export async function takeTurn(
 }
 
 async function readFields(req: IncomingMessage, baseUrl: string) {
-  if (isCrossSite(toSiteHeaders(req), baseUrl))
+  if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
     return refuse('cross-site', 'Another site sent this form. Fill it in here.')
   const text = await readForm(req)
   return text === null
@@ -147,14 +147,4 @@ async function readForm(req: IncomingMessage): Promise<string | null> {
     return null
   }
   return size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')
-}
-
-/** What says where a browser's form came from. */
-function toSiteHeaders(req: IncomingMessage): Headers {
-  const headers = new Headers()
-  for (const name of ['origin', 'sec-fetch-site']) {
-    const value = req.headers[name]
-    if (typeof value === 'string') headers.set(name, value)
-  }
-  return headers
 }

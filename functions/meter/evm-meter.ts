@@ -1,7 +1,8 @@
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { type EvmChain, findBlockAt, openEvmChain } from '../settlements/evm-chain.ts'
-import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
+import { insertTransfers } from '../settlements/settlement-rows.ts'
+import { inPieces } from '../store/rows.ts'
 import type { MeterCursorTable } from '../store/schema/tables.ts'
 import { writeChannels } from './channel-counts.ts'
 import { createLogRanges } from './log-ranges.ts'
@@ -49,7 +50,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
       rollBacks += 1
     }
   }
-  await tracePayers(work, { chain, ranges, head })
+  await tracePayers({ work, chain, ranges, head })
   return tally
 }
 

@@ -9,7 +9,7 @@ import {
   timeOf,
   toTransfer,
 } from '../settlements/evm-chain.ts'
-import { inPieces } from '../settlements/settlement-rows.ts'
+import { inPieces } from '../store/rows.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /** Transfers kept of one wallet to one payer: the last, and the largest before it. */

@@ -1,7 +1,8 @@
 import type { Transaction } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
-import { inPieces, toSettlementRow } from '../settlements/settlement-rows.ts'
+import { provenPayouts, toSettlementRow } from '../settlements/settlement-rows.ts'
+import { inPieces } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { MeterCursorTable, MeterPayerTable, Tables } from '../store/schema/tables.ts'
 
@@ -25,14 +26,7 @@ export interface SeedPayout {
 
 /** By chain; where several listings have one payout, the first by id that proved it stands for them. */
 export async function readMeteredPayouts({ db }: Store, seeds: readonly SeedPayout[]) {
-  const proofs = await db
-    .selectFrom('payout_proof')
-    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
-    .select(['payout_proof.payout', 'claim.listing_id', 'claim.host'])
-    .where('claim.state', '=', 'verified')
-    .orderBy('payout_proof.payout')
-    .orderBy('claim.listing_id')
-    .execute()
+  const proofs = await provenPayouts(db).execute()
   const published = seeds
     .map((seed) => ({ ...seed, payout: normalizePayout(seed.payout) }))
     .sort((a, b) => (a.listing_id < b.listing_id ? -1 : 1))

@@ -50,7 +50,7 @@ export function readPaidLogs(
 
 /** Where wallets paid anybody by a scheme that counts; what they put into a channel is no payment yet. */
 export async function readConsents(
-  { work, ranges }: Omit<Reading, 'chain'>,
+  { work, ranges }: Reading,
   wallets: readonly string[],
   range: Range,
 ): Promise<TimedLog[]> {

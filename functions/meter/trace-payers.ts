@@ -2,18 +2,12 @@ import type { Kysely } from 'kysely'
 import { TRANSFER_TOPIC, toAddress, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import {
-  type EvmChain,
-  findBlockAt,
-  needBlock,
-  readTimes,
-  timeOf,
-  toTransfer,
-} from '../settlements/evm-chain.ts'
-import { inPieces, insertTransfers } from '../settlements/settlement-rows.ts'
+import { findBlockAt, needBlock, readTimes, timeOf, toTransfer } from '../settlements/evm-chain.ts'
+import { insertTransfers } from '../settlements/settlement-rows.ts'
+import { inPieces } from '../store/rows.ts'
 import type { MeterPayerTable, Tables } from '../store/schema/tables.ts'
 import { addFunding, type Funding, toFundingTransfers } from './funding.ts'
-import type { LogRanges, Range } from './log-ranges.ts'
+import type { Range } from './log-ranges.ts'
 import { insertPayers, notePaidOthers } from './meter-rows.ts'
 import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
 import { type Reading, readConsents } from './paid-logs.ts'
@@ -23,18 +17,15 @@ const DAY_MS = 86_400_000
 /** Payers looked up together: one list of topics, as most nodes take it. */
 const PAYERS_AT_ONCE = 1_000
 
-interface Tracing {
-  chain: EvmChain
-  ranges: LogRanges
-  head: number
-}
+type Tracing = Reading & { head: number }
 
 /**
  * Where new payers had their money from in the thirty days before they first paid, and whether they
  * paid others by then. Until that is known their payments do not count; those that came through the
  * relay do, and pages say that nobody has looked yet.
  */
-export async function tracePayers(work: ChainWork, tracing: Tracing): Promise<void> {
+export async function tracePayers(tracing: Tracing): Promise<void> {
+  const { work } = tracing
   const { store, network } = work
   await work.write(async (trx) => {
     const relayed = await relayedPayers(trx, work.clock.now())
@@ -66,7 +57,7 @@ export async function tracePayers(work: ChainWork, tracing: Tracing): Promise<vo
       .limit(PAYERS_AT_ONCE)
       .execute()
     if (payers.length === 0) return
-    await traceTogether(work, tracing, payers)
+    await traceTogether(tracing, payers)
   }
 }
 
@@ -89,11 +80,8 @@ export function relayedPayers(db: Kysely<Tables>, now: number) {
     )
 }
 
-async function traceTogether(
-  work: ChainWork,
-  { chain, ranges, head }: Tracing,
-  payers: readonly MeterPayerTable[],
-): Promise<void> {
+async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[]) {
+  const { work, chain, ranges, head } = tracing
   const { network } = work
   const firstBlocks = new Map(payers.map(({ payer, first_block }) => [payer, first_block]))
   const wallets = [...firstBlocks.keys()]
@@ -105,7 +93,7 @@ async function traceTogether(
     await work.onStep()
     const range = { from, to }
     const received = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, null, some])
-    const uses = await readConsents({ work, ranges }, wallets, range)
+    const uses = await readConsents(tracing, wallets, range)
     for (const log of received.filter(isMoney))
       if (log.blockNumber <= (firstBlocks.get(toAddress(log.topics[2])) ?? -1))
         addFunding(funding, log)
@@ -117,7 +105,7 @@ async function traceTogether(
   })
   const payees = await findRelayedPayees(work, wallets)
   const range = { from: start, to: largestOf(firstBlocks.values()) }
-  if (payees.length > 0) await readSentToFunders({ work, chain, ranges }, payees, funding, range)
+  if (payees.length > 0) await readSentToFunders(tracing, payees, funding, range)
   const transfers = await toFundingTransfers(work, chain, funding, payees)
   await work.write(async (trx) => {
     await insertTransfers(trx, transfers)

@@ -6,7 +6,7 @@ import {
   toFoundView,
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalView } from '../../src/domain/proposals/proposal-views.ts'
-import { countRows } from '../store/count-rows.ts'
+import { countRows } from '../store/rows.ts'
 import type { ProposalTable, Tables } from '../store/schema/tables.ts'
 
 /** Proposals that may wait: what people can look through in a week, and some megabytes. */

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { SeenBy } from '../store/migrations/payment-tables.ts'
+import { inPieces } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Tables } from '../store/schema/tables.ts'
 
@@ -78,6 +79,17 @@ export async function readTransfers({ db }: Store, from: number): Promise<Transf
   }))
 }
 
+/** Payouts (CAIP-10) that owners of listings proved. */
+export function provenPayouts(db: Kysely<Tables>) {
+  return db
+    .selectFrom('payout_proof')
+    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
+    .select(['payout_proof.payout', 'claim.listing_id', 'claim.host'])
+    .where('claim.state', '=', 'verified')
+    .orderBy('payout_proof.payout')
+    .orderBy('claim.listing_id')
+}
+
 /** Payouts (CAIP-10) that the meter has read up to a moment of late, and whether each is proved now. */
 export async function findFreshPayouts({ db }: Store, since: number) {
   const rows = await db
@@ -85,12 +97,7 @@ export async function findFreshPayouts({ db }: Store, since: number) {
     .select(['network', 'payout'])
     .where('read_until', '>=', since)
     .execute()
-  const proofs = await db
-    .selectFrom('payout_proof')
-    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
-    .select('payout_proof.payout')
-    .where('claim.state', '=', 'verified')
-    .execute()
+  const proofs = await provenPayouts(db).execute()
   const proven = new Set(proofs.map(({ payout }) => payout))
   const read = rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`))
   return new Map(read.map((payout) => [payout, { isProven: proven.has(payout) }]))
@@ -143,13 +150,4 @@ export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Tr
         })),
       )
       .execute()
-}
-
-/** Rows a statement inserts: a value each column, far below what either database binds. */
-const ROWS_A_STATEMENT = 1_000
-
-export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
-  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) =>
-    rows.slice(n * size, (n + 1) * size),
-  )
 }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { inPieces } from './rows.ts'
 import type { Store } from './schema/store.ts'
 import type { Tables } from './schema/tables.ts'
 
 /** Time without a sign of life after which others may take a job. */
 export const HOLD_MS = 10 * 60_000
-
-/** Rows of one statement: PostgreSQL takes 65,535 values, SQLite fewer. */
-const ROWS_AT_ONCE = 1000
 
 /**
  * Work that machines do, shared by all servers of a ledger. A job has a key (a host to ask, a chain
@@ -39,8 +37,7 @@ export function createJobQueue(
   return {
     /** Adds what is not there yet, due at once. Those of `urgent` that nobody holds are due at once too. */
     async add(keys: readonly string[], urgent: ReadonlySet<string> = new Set()) {
-      for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
-        const some = keys.slice(from, from + ROWS_AT_ONCE)
+      for (const some of inPieces(keys)) {
         const due = now()
         await db
           .insertInto('job')

@@ -9,12 +9,12 @@ import { type ChangeLog, createChangeLog } from '../changes/changes.ts'
 import type { Addressed } from '../deliveries/delivery-task.ts'
 import type { Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
+import { inPieces } from '../store/rows.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
 import { createLoop } from '../store/work-loop.ts'
 import { findWatched, openEarlier } from './find-watched.ts'
 
 const LOOK_EVERY_MS = 2_000
-const IDS_AT_ONCE = 500
 /** Changes that one delivery names. */
 const MAX_NAMED = 10
 
@@ -156,9 +156,7 @@ async function matchWatches(parts: TellParts, notable: Notable, earlier: SearchI
       .leftJoin('claim', 'claim.id', 'watch.claim_id')
       .where('watch.state', '=', 'live')
       .where((eb) => eb.or([eb('claim_id', 'is', null), eb('claim.state', '=', 'verified')]))
-  const ids = [...notable.keys()]
-  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
-    const some = ids.slice(at, at + IDS_AT_ONCE)
+  for (const some of inPieces([...notable.keys()])) {
     const watches = await live().where('kind', '=', 'listing').where('target', 'in', some).execute()
     for (const watch of watches) tell([watch], [watch.target])
   }

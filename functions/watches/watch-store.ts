@@ -5,7 +5,7 @@ import { MAX_WATCHES, type WatchBody, type WatchView } from '../../src/domain/wa
 import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
 import { mailboxOf } from '../sellers/sessions/email-address.ts'
 import { createSecret } from '../sellers/sessions/login-token.ts'
-import { countRows } from '../store/count-rows.ts'
+import { countRows } from '../store/rows.ts'
 import type { Tables, WatchTable } from '../store/schema/tables.ts'
 
 /** Watches in all: what a release can be told to within minutes. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { AgentCard, type Message, type Part, Role } from '@a2a-js/sdk'
+import { AgentCard, Message, type Part } from '@a2a-js/sdk'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import {
   AgentEvent,
@@ -149,21 +149,6 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
 }
 
 function toMessage(data: Record<string, unknown>, contextId: string): Message {
-  return {
-    messageId: randomUUID(),
-    contextId,
-    taskId: '',
-    role: Role.ROLE_AGENT,
-    parts: [
-      {
-        content: { $case: 'data', value: data },
-        metadata: undefined,
-        filename: '',
-        mediaType: 'application/json',
-      },
-    ],
-    metadata: undefined,
-    extensions: [],
-    referenceTaskIds: [],
-  }
+  const parts = [{ data, mediaType: 'application/json' }]
+  return Message.fromJSON({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts })
 }

@@ -1,4 +1,5 @@
 import type { Parts } from '../../parts/parts.ts'
+import { inPieces } from '../../store/rows.ts'
 import { createProver } from '../proofs/prover.ts'
 import { checkClaim } from './claim-check.ts'
 
@@ -24,16 +25,15 @@ export async function reverifyClaims(parts: Parts, recheckAfterMs = RECHECK_AFTE
   for (;;) {
     const due = await takeDueClaims(parts, dueBefore)
     if (due.length === 0) return tally
-    for (let at = 0; at < due.length; at += AT_ONCE) {
+    for (const some of inPieces(due, AT_ONCE))
       await Promise.all(
-        due.slice(at, at + AT_ONCE).map(async (claim) => {
+        some.map(async (claim) => {
           const { claim: after } = await checkClaim(parts, prove, claim, { email: claim.email })
           tally.checked += 1
           if (after.state === 'lapsed') tally.lapsed += 1
           else if (after.failing_since !== null) tally.failing += 1
         }),
       )
-    }
     parts.ledger.deliveries.deliverSoon()
   }
 }

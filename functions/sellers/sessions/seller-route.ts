@@ -18,7 +18,7 @@ export function createSellerRoute(parts: Parts, answer: SellerRoute): SellerRout
   return async (event) => {
     const { method, headers } = event.req
     const isWrite = method !== 'GET' && method !== 'HEAD'
-    if (isWrite && isCrossSite(headers, parts.config.BASE_URL)) {
+    if (isWrite && isCrossSite((name) => headers.get(name), parts.config.BASE_URL)) {
       return parts.problem('cross-site', {
         detail: `Send this request from ${parts.config.BASE_URL} itself, or from a client that is no browser.`,
       })
@@ -76,9 +76,11 @@ export function setCookies(response: Response, cookies: readonly string[]): Resp
  * decides where it is sent, else the whole `Origin`; a write with neither comes from no browser, and
  * then no victim's cookie is on it.
  */
-export function isCrossSite(headers: Headers, baseUrl: string): boolean {
-  const site = headers.get('sec-fetch-site')
-  if (site !== null) return site !== 'same-origin' && site !== 'none'
-  const origin = headers.get('origin')
-  return origin !== null && origin !== baseUrl
+export function isCrossSite(
+  read: (header: string) => string | null | undefined,
+  baseUrl: string,
+): boolean {
+  const site = read('sec-fetch-site')
+  if (site != null) return site !== 'same-origin' && site !== 'none'
+  return (read('origin') ?? baseUrl) !== baseUrl
 }
