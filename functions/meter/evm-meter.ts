@@ -166,8 +166,7 @@ async function writeRange(
       const moved = await trx
         .updateTable('meter_cursor')
         .set({ next_block: edge.number + 1, read_until: edge.at })
-        .where('network', '=', network)
-        .where('next_block', '=', from)
+        .where((eb) => eb.and({ network, next_block: from }))
         .where('payout', 'in', some)
         .returning('payout')
         .execute()

@@ -123,8 +123,7 @@ export async function notePaidOthers(
     await trx
       .updateTable('meter_payer')
       .set({ paid_others_block: block })
-      .where('network', '=', network)
-      .where('payer', '=', payer)
+      .where((eb) => eb.and({ network, payer }))
       .where(({ eb, or }) =>
         or([eb('paid_others_block', 'is', null), eb('paid_others_block', '>', block)]),
       )
@@ -136,8 +135,7 @@ export async function findBlockHash({ db }: Store, network: string, number: numb
   const row = await db
     .selectFrom('meter_block')
     .select('hash')
-    .where('network', '=', network)
-    .where('number', '=', number)
+    .where((eb) => eb.and({ network, number }))
     .executeTakeFirst()
   return row?.hash ?? null
 }

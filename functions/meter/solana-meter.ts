@@ -57,13 +57,11 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
     for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
-      const payments = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
-      const owned = payments.map((one) => ({
-        ...one,
-        listing_id: listings.get(cursor.payout) ?? '',
-      }))
+      const listing_id = listings.get(wallet) ?? ''
+      const paid = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
+      const payments = paid.map((one) => ({ ...one, listing_id }))
       const sent = found.flatMap((one) => readSolanaReturns(one, { network, wallet, coin: asset }))
-      const seen = { payments: owned, sent, found, mark: some.at(-1)?.signature ?? mark }
+      const seen = { payments, sent, found, mark: some.at(-1)?.signature ?? mark }
       await writeTransactions(work, { ...cursor, mark }, seen)
       mark = seen.mark
       tally.payments += payments.length
@@ -73,8 +71,7 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
       await trx
         .updateTable('meter_cursor')
         .set({ read_until: readAt })
-        .where('network', '=', network)
-        .where('payout', '=', wallet)
+        .where((eb) => eb.and({ network, payout: wallet }))
         .execute()
     })
   }
@@ -144,8 +141,7 @@ async function writeTransactions(
     const moved = await trx
       .updateTable('meter_cursor')
       .set({ mark })
-      .where('network', '=', network)
-      .where('payout', '=', cursor.payout)
+      .where((eb) => eb.and({ network, payout: cursor.payout }))
       .where('mark', cursor.mark === null ? 'is' : '=', cursor.mark)
       .returning('payout')
       .execute()

@@ -4,6 +4,7 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import type { Clock } from '../ports/clock.ts'
 import { CHECK_STATES } from '../store/migrations/payment-tables.ts'
+import { countRows } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -24,9 +25,7 @@ export function createPrometheusMetrics(sources: MetricsSources): Metrics {
     labelNames: ['outcome'],
     registers: [registry],
   })
-  addClicks(registry, sources)
-  addQueues(registry, sources)
-  addRelease(registry, sources)
+  addGauges(registry, sources)
   return {
     watch,
     relayed: (outcome) => calls.inc({ outcome }),
@@ -64,61 +63,45 @@ function createWatch(registry: Registry): Metrics['watch'] {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-function addClicks(registry: Registry, { clicks }: MetricsSources): void {
-  const gauge: Gauge = new Gauge({
-    name: 'waypost_clicks',
-    help: 'Clicks of this process: written to the store, lost, waiting for it.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      for (const [state, value] of Object.entries(clicks())) gauge.set({ state }, value)
-    },
-  })
+/** Adds figures that are read at the moment of being asked, by what `label` names where there are several. */
+function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: MetricsSources) {
+  const add = (name: string, help: string, read: () => Promise<Figures>, label?: string) => {
+    const gauge: Gauge = new Gauge({
+      ...{ name, help, registers: [registry], labelNames: label === undefined ? [] : [label] },
+      async collect() {
+        gauge.reset()
+        gauge.remove({})
+        // A store that is down leaves its figures out; a stale one would look like a true one.
+        for (const [value, figure] of Object.entries(await read().catch(() => ({}))))
+          gauge.set(label === undefined ? {} : { [label]: value }, figure)
+      },
+    })
+  }
+  add(
+    'waypost_clicks',
+    'Clicks of this process: written to the store, lost, waiting for it.',
+    async () => ({ ...clicks() }),
+    'state',
+  )
+  add(
+    'waypost_mail_queue_jobs',
+    'Mails waiting to be sent. Absent while the store does not answer.',
+    async () => ({ jobs: await countMails(store, clock.now()) }),
+  )
+  add(
+    'waypost_settlement_checks',
+    'Payments that sellers named, by state of their check. Absent while the store does not answer.',
+    () => countChecks(store),
+    'state',
+  )
+  add(
+    'waypost_release_age_seconds',
+    'Time since the release being served was published.',
+    async () => ({ age: Math.max(0, (clock.now() - publishedAt()) / 1000) }),
+  )
 }
 
-function addQueues(registry: Registry, { store, clock }: MetricsSources): void {
-  const mail: Gauge = new Gauge({
-    name: 'waypost_mail_queue_jobs',
-    help: 'Mails waiting to be sent. Absent while the store does not answer.',
-    registers: [registry],
-    collect() {
-      return fill(mail, async () => [{ value: await readMailQueue(store, clock.now()) }])
-    },
-  })
-  const settlements: Gauge = new Gauge({
-    name: 'waypost_settlement_checks',
-    help: 'Payments that sellers named, by state of their check. Absent while the store does not answer.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      return fill(settlements, async () => {
-        const counted = await readSettlements(store)
-        return CHECK_STATES.map((state) => ({ labels: { state }, value: counted.get(state) ?? 0 }))
-      })
-    },
-  })
-}
-
-/** A store that is down leaves its figures out; a stale one would look like a true one. */
-async function fill(
-  gauge: Gauge,
-  read: () => Promise<{ labels?: Record<string, string>; value: number }[]>,
-): Promise<void> {
-  gauge.reset()
-  gauge.remove({})
-  for (const { labels = {}, value } of await read().catch(() => [])) gauge.set(labels, value)
-}
-
-function addRelease(registry: Registry, { publishedAt, clock }: MetricsSources): void {
-  const gauge: Gauge = new Gauge({
-    name: 'waypost_release_age_seconds',
-    help: 'Time since the release being served was published.',
-    registers: [registry],
-    collect() {
-      gauge.set(Math.max(0, (clock.now() - publishedAt()) / 1000))
-    },
-  })
-}
+type Figures = Record<string, number>
 
 interface MetricsSources {
   store: Store
@@ -128,25 +111,21 @@ interface MetricsSources {
   publishedAt: () => number
 }
 
-/** @returns mails that wait and are not yet too old to be sent */
-async function readMailQueue({ db }: Store, now: number): Promise<number> {
-  const { jobs } = await db
-    .selectFrom('delivery')
-    .where('channel', '=', 'mail')
-    .where('expires_at', '>', now)
-    .select(({ fn }) => fn.countAll().as('jobs'))
-    .executeTakeFirstOrThrow()
-  return Number(jobs)
+/** Mails that wait and are not yet too old to be sent. */
+function countMails({ db }: Store, now: number): Promise<number> {
+  const mails = db.selectFrom('delivery').where('channel', '=', 'mail')
+  return countRows(mails.where('expires_at', '>', now))
 }
 
-/** @returns how many payment checks are in each state, without empty states */
-async function readSettlements({ db }: Store): Promise<Map<string, number>> {
+/** Payment checks in each state. */
+async function countChecks({ db }: Store): Promise<Figures> {
   const rows = await db
     .selectFrom('settlement_check')
     .groupBy('state')
     .select(({ fn }) => ['state', fn.countAll().as('checks')])
     .execute()
-  return new Map(rows.map(({ state, checks }) => [state, Number(checks)]))
+  const none = CHECK_STATES.map((state) => [state, 0] as const)
+  return Object.fromEntries([...none, ...rows.map((row) => [row.state, Number(row.checks)])])
 }
 
 const FIXED = new Map<string, string>()

@@ -95,8 +95,7 @@ export async function hasEarlierClaim(
   const earlier = await db
     .selectFrom('settlement_check')
     .select('id')
-    .where('payment', '=', payment)
-    .where('state', '=', 'waiting')
+    .where((eb) => eb.and({ payment, state: 'waiting' }))
     .where(({ and, or, eb }) =>
       or([
         eb('created_at', '<', created_at),

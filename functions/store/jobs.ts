@@ -31,8 +31,7 @@ export function createJobQueue(
   const own = (keys: readonly string[], trx: Kysely<Tables> = db) =>
     trx
       .updateTable('job')
-      .where('queue', '=', name)
-      .where('holder', '=', holder)
+      .where((eb) => eb.and({ queue: name, holder }))
       .where('key', 'in', keys)
   return {
     /** Adds what is not there yet, due at once. Those of `urgent` that nobody holds are due at once too. */
@@ -102,8 +101,7 @@ export function createJobQueue(
       else
         await db
           .deleteFrom('job')
-          .where('queue', '=', name)
-          .where('holder', '=', holder)
+          .where((eb) => eb.and({ queue: name, holder }))
           .where('key', 'in', keys)
           .execute()
     },

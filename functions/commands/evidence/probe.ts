@@ -94,39 +94,28 @@ function report(summary: ProbeSummary, isJson: boolean): void {
   process.exitCode = 1
 }
 
+/** `evidence/<prefix>/<slug>.json` of each listing. A file that is no evidence is never overwritten. */
 export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
+  const fileOf = (id: string) => join(contentDir, 'evidence', `${id.replace('.', '/')}.json`)
   return {
-    read: async (id) => readEvidenceFile(contentDir, id),
-    write: (id, evidence) => writeEvidenceFile(contentDir, id, evidence),
+    async read(id) {
+      const file = fileOf(id)
+      if (!existsSync(file)) return {}
+      const parsed = v.safeParse(EvidenceSchema, parseJson(readFileSync(file, 'utf8')))
+      if (parsed.success) return parsed.output
+      const [issue] = parsed.issues
+      throw new OperatorError(
+        `${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}. It is left as it is; see npm run check.`,
+      )
+    },
+    /** Replaces the file in one step: a reader sees the old evidence or the new one, whole. */
+    async write(id, evidence) {
+      const file = fileOf(id)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(`${file}.part`, toText(evidence), { flush: true })
+      await rename(`${file}.part`, file)
+    },
   }
-}
-
-/** `evidence/<prefix>/<slug>.json` of a listing. */
-function evidenceFileOf(contentDir: string, id: string): string {
-  return join(contentDir, 'evidence', `${id.replace('.', '/')}.json`)
-}
-
-/**
- * @returns nothing where there is no file yet
- * @throws OperatorError where the file is no evidence: it is never overwritten then
- */
-function readEvidenceFile(contentDir: string, id: string): Evidence {
-  const file = evidenceFileOf(contentDir, id)
-  if (!existsSync(file)) return {}
-  const parsed = v.safeParse(EvidenceSchema, parseJson(readFileSync(file, 'utf8')))
-  if (parsed.success) return parsed.output
-  const [issue] = parsed.issues
-  throw new OperatorError(
-    `${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}. It is left as it is; see npm run check.`,
-  )
-}
-
-/** Replaces the file in one step: a reader sees the old evidence or the new one, whole. */
-async function writeEvidenceFile(contentDir: string, id: string, evidence: Evidence) {
-  const file = evidenceFileOf(contentDir, id)
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(`${file}.part`, toText(evidence), { flush: true })
-  await rename(`${file}.part`, file)
 }
 
 function toText(evidence: Evidence): string {

@@ -20,6 +20,13 @@ export interface FetchLimits {
   bytes: number
 }
 
+interface Fetch {
+  plan: PackagePlan
+  folder: string
+  env: Record<string, string>
+  limits: FetchLimits
+}
+
 /** What a package manager needs to find its registry, as the operator set it up. */
 const MANAGER_ENV =
   /^(?:PATH|HOME|USER|LANG|npm_config_\w+|PIP_\w+|(?:https?|no|all)_proxy|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS)$/i
@@ -48,19 +55,14 @@ export async function fetchPackage(
 ): Promise<FetchedPackage | string> {
   await writeFile(join(folder, 'package.json'), '{}')
   const env = pickEnv(process.env, MANAGER_ENV)
-  const fault = await (plan.registry === 'npm'
-    ? fetchFromNpm(plan, folder, env, limits)
-    : fetchFromPypi(plan, folder, env, limits))
+  const isNpm = plan.registry === 'npm'
+  const fetch = { plan, folder, env, limits }
+  const fault = await (isNpm ? fetchFromNpm(fetch) : fetchFromPypi(fetch))
   if (fault !== null) return fault
-  return plan.registry === 'npm' ? toNodeProgram(plan, folder) : toPythonProgram(plan, folder, env)
+  return isNpm ? toNodeProgram(plan, folder) : toPythonProgram(fetch)
 }
 
-async function fetchFromNpm(
-  { identifier, version }: PackagePlan,
-  folder: string,
-  env: Record<string, string>,
-  limits: FetchLimits,
-): Promise<string | null> {
+async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<string | null> {
   const path = findOnPath('npm', env.PATH ?? '')
   if (path === null) return 'npm is not on PATH'
   const npm = { name: 'npm', path, env, cwd: folder }
@@ -73,7 +75,7 @@ async function fetchFromNpm(
     ...['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'],
     ...['--no-package-lock', '--loglevel=error', '--os=linux', '--cache', cache],
     ...['git', 'remote', 'file', 'directory'].map((kind) => `--allow-${kind}=none`),
-    ...['--', `${identifier}@${version ?? 'latest'}`],
+    ...['--', `${plan.identifier}@${plan.version ?? 'latest'}`],
   ]
   const fault = await askWithin(npm, words, folder, limits)
   await rm(cache, { recursive: true, force: true })
@@ -81,12 +83,8 @@ async function fetchFromNpm(
 }
 
 /** Wheels alone: building from source would run code of the package. */
-async function fetchFromPypi(
-  { identifier, version }: PackagePlan,
-  folder: string,
-  env: Record<string, string>,
-  limits: FetchLimits,
-): Promise<string | null> {
+function fetchFromPypi({ plan, folder, env, limits }: Fetch): Promise<string | null> {
+  const { identifier, version } = plan
   const words = [
     ...['-I', '-m', 'pip', 'install', '--target', folder, '--only-binary=:all:', '--no-compile'],
     ...['--no-cache-dir', '--disable-pip-version-check', '--no-input', '--quiet'],
@@ -151,11 +149,11 @@ async function readBin(path: string): Promise<unknown> {
   }
 }
 
-async function toPythonProgram(
-  { identifier, env, args }: PackagePlan,
-  folder: string,
-  managerEnv: Record<string, string>,
-): Promise<FetchedPackage | string> {
+async function toPythonProgram({
+  plan: { identifier, env, args },
+  folder,
+  env: managerEnv,
+}: Fetch): Promise<FetchedPackage | string> {
   const program = choose(await readdir(join(folder, 'bin')).catch(() => []), identifier)
   if (program === null) return 'the package has no program to run'
   const python = { name: 'python3', path: PYTHON, env: managerEnv }
