@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { followMoves } from '../../src/domain/derived/tombstone.ts'
-import type { Tables } from '../store/schema/tables.ts'
+import type { Tables } from '../store/schema/store.ts'
 
 /** Rows that may exist beside others of the same listing. */
 const PLAIN = ['click', 'settlement', 'settlement_check', 'dispute', 'proposal']

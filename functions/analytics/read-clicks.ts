@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { Tables, UsageDayTable } from '../store/schema/tables.ts'
+import type { Store, Tables, UsageDayTable } from '../store/schema/store.ts'
 
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
 export interface ClickCount {

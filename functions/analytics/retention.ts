@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { addMonths, dropMonths } from '../store/migrations/months.ts'
 import { toDay, toHour } from '../store/schema/click.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { Tables } from '../store/schema/tables.ts'
+import type { Store, Tables } from '../store/schema/store.ts'
 import { countClicks } from './read-clicks.ts'
 
 const DAY_MS = 86_400_000

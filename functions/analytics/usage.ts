@@ -3,8 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { inPieces } from '../store/rows.ts'
 import { toDay } from '../store/schema/click.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { UsageDayTable } from '../store/schema/tables.ts'
+import type { Store, UsageDayTable } from '../store/schema/store.ts'
 
 /**
  * Counts of what happens often and matters little one by one: listings shown by searches, relayed

@@ -5,8 +5,7 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { DeliveryRefused } from '../ports/mailer.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { DeliveryTable, Tables } from '../store/schema/tables.ts'
+import type { DeliveryTable, Store, Tables } from '../store/schema/store.ts'
 import { type Addressed, type Delivery, insertJobs, TaskSchema } from './delivery-task.ts'
 
 export interface DeliverParts {

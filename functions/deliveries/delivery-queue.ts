@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { countRows } from '../store/rows.ts'
-import type { Tables } from '../store/schema/tables.ts'
+import type { Tables } from '../store/schema/store.ts'
 import { createLoop } from '../store/work-loop.ts'
 import { type DeliverParts, deliverDue } from './deliver-due.ts'
 import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'

@@ -5,7 +5,7 @@ import { ChangeSchema } from '../../src/domain/changes/change-log.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
 import { inPieces } from '../store/rows.ts'
-import type { DeliveryTable, Tables } from '../store/schema/tables.ts'
+import type { DeliveryTable, Tables } from '../store/schema/store.ts'
 
 export interface Addressed {
   /** An email address, or a webhook's URL. */

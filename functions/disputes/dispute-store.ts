@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DisputeBody } from '../../src/domain/disputes/dispute.ts'
 import { countRows } from '../store/rows.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { DisputeTable } from '../store/schema/tables.ts'
+import type { DisputeTable, Store } from '../store/schema/store.ts'
 
 /** Disputes that may wait: what people can look through, and a few megabytes. */
 const MAX_WAITING = 1000

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { CLAIMING, countClaims } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { inPieces } from '../store/rows.ts'
-import type { ChannelEventTable, Tables } from '../store/schema/tables.ts'
+import type { ChannelEventTable, Tables } from '../store/schema/store.ts'
 import { insertPayments } from './meter-rows.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'
 

@@ -14,7 +14,7 @@ import {
   type TimedLog,
   timeOf,
 } from '../settlements/evm-chain.ts'
-import type { ChannelEventTable } from '../store/schema/tables.ts'
+import type { ChannelEventTable } from '../store/schema/store.ts'
 import type { Range } from './log-ranges.ts'
 import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
 import type { Reading } from './paid-logs.ts'

@@ -3,7 +3,7 @@ import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { type EvmChain, findBlockAt, openEvmChain } from '../settlements/evm-chain.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
 import { inPieces } from '../store/rows.ts'
-import type { MeterCursorTable } from '../store/schema/tables.ts'
+import type { MeterCursorTable } from '../store/schema/store.ts'
 import { writeChannels } from './channel-counts.ts'
 import { createLogRanges } from './log-ranges.ts'
 import {

@@ -12,8 +12,7 @@ import {
   RpcError,
 } from '../settlements/json-rpc.ts'
 import { createJobQueue } from '../store/jobs.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { Tables } from '../store/schema/tables.ts'
+import type { Store, Tables } from '../store/schema/store.ts'
 import { measureEvm } from './evm-meter.ts'
 import { type MeteredPayout, readMeteredPayouts, type SeedPayout } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'

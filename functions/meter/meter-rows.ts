@@ -3,8 +3,7 @@ import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { provenPayouts, toSettlementRow } from '../settlements/settlement-rows.ts'
 import { inPieces } from '../store/rows.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { MeterCursorTable, MeterPayerTable, Tables } from '../store/schema/tables.ts'
+import type { MeterCursorTable, MeterPayerTable, Store, Tables } from '../store/schema/store.ts'
 
 /** The meter's rows. What belongs together is written in one transaction, so that a run may end anywhere. */
 

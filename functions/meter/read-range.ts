@@ -11,7 +11,7 @@ import {
   toTransfer,
 } from '../settlements/evm-chain.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
-import type { ChannelEventTable, MeterCursorTable } from '../store/schema/tables.ts'
+import type { ChannelEventTable, MeterCursorTable } from '../store/schema/store.ts'
 import { readChannels } from './channels.ts'
 import { findBlockHash } from './meter-rows.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'

@@ -13,7 +13,7 @@ import { assertCluster, readParsed } from '../settlements/chain-reader.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
 import { inPieces } from '../store/rows.ts'
-import type { MeterCursorTable } from '../store/schema/tables.ts'
+import type { MeterCursorTable } from '../store/schema/store.ts'
 import { insertCursors, insertPayers, insertPayments, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 

@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/proposals/found-service.ts'
 import type { ProposalView } from '../../src/domain/proposals/proposal-views.ts'
 import { countRows } from '../store/rows.ts'
-import type { ProposalTable, Tables } from '../store/schema/tables.ts'
+import type { ProposalTable, Tables } from '../store/schema/store.ts'
 
 /** Proposals that may wait: what people can look through in a week, and some megabytes. */
 export const MAX_WAITING = 500

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CallTimes, Settlement } from '../../src/domain/settlement/settlement.ts'
 import { keyOf, type SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { SettlementCheckTable } from '../store/schema/tables.ts'
+import type { SettlementCheckTable, Store } from '../store/schema/store.ts'
 import { toSettlementRow } from './settlement-rows.ts'
 
 /** The queue's rows. Nothing of a payment header is kept but payer, amount and nonce. */

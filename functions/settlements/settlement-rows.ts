@@ -3,8 +3,7 @@ import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { SeenBy } from '../store/migrations/payment-tables.ts'
 import { inPieces } from '../store/rows.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { Tables } from '../store/schema/tables.ts'
+import type { Store, Tables } from '../store/schema/store.ts'
 
 /**
  * Rows of payments and transfers, and what the next build is told of them; orders are fixed, so that the

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { inPieces } from './rows.ts'
-import type { Store } from './schema/store.ts'
-import type { Tables } from './schema/tables.ts'
+import type { Store, Tables } from './schema/store.ts'
 
 /** Time without a sign of life after which others may take a job. */
 export const HOLD_MS = 10 * 60_000

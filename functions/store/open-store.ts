@@ -7,8 +7,7 @@ import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { createTables } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
-import { type Store, tryWriting } from './schema/store.ts'
-import type { Tables } from './schema/tables.ts'
+import { type Store, type Tables, tryWriting } from './schema/store.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
 
 /** Now parts of the baseline: a ledger that has them all goes on as it is. */

@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { Tables } from './schema/tables.ts'
+import type { Tables } from './schema/store.ts'
 
 /**
  * How many rows a query finds; PostgreSQL gives the number as text.

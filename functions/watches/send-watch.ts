@@ -6,8 +6,7 @@ import type { Addressed, Delivery, WatchTask } from '../deliveries/delivery-task
 import type { Parts } from '../parts/parts.ts'
 import { DeliveryRefused, type Letter } from '../ports/mailer.ts'
 import { createAsker, toShortLimits } from '../probe/ask.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { Tables, WatchTable } from '../store/schema/tables.ts'
+import type { Store, Tables, WatchTable } from '../store/schema/store.ts'
 import { findWatch, setState, signWebhook, startWatch, targetOf } from './watch-store.ts'
 
 /** A webhook is to take what it gets, not to work on it: milliseconds and bytes of its answer. */

@@ -10,7 +10,7 @@ import type { Addressed } from '../deliveries/delivery-task.ts'
 import type { Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
 import { inPieces } from '../store/rows.ts'
-import type { Tables, WatchTable } from '../store/schema/tables.ts'
+import type { Tables, WatchTable } from '../store/schema/store.ts'
 import { createLoop } from '../store/work-loop.ts'
 import { findWatched, openEarlier } from './find-watched.ts'
 

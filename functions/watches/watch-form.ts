@@ -17,7 +17,7 @@ import type { Parts } from '../parts/parts.ts'
 import type { Caller } from '../probe/stranger-runs.ts'
 import { mailboxOf, parseEmailAddress } from '../sellers/sessions/email-address.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
-import type { WatchTable } from '../store/schema/tables.ts'
+import type { WatchTable } from '../store/schema/store.ts'
 import { addWatch, confirmWatch, endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
 
 type FormParts = Pick<Parts, 'limits' | 'ledger' | 'clock' | 'release' | 'config' | 'log'>

@@ -3,7 +3,7 @@ import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
-import type { WatchTable } from '../store/schema/tables.ts'
+import type { WatchTable } from '../store/schema/store.ts'
 import { ENDED } from './watch-form.ts'
 import { endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
 

@@ -6,7 +6,7 @@ import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
 import { mailboxOf } from '../sellers/sessions/email-address.ts'
 import { createSecret } from '../sellers/sessions/login-token.ts'
 import { countRows } from '../store/rows.ts'
-import type { Tables, WatchTable } from '../store/schema/tables.ts'
+import type { Tables, WatchTable } from '../store/schema/store.ts'
 
 /** Watches in all: what a release can be told to within minutes. */
 const MAX_IN_ALL = 200_000

@@ -6,8 +6,7 @@ import {
   listWaiting,
   settleProposal,
 } from '../../functions/proposals/proposal-store.ts'
-import type { Store } from '../../functions/store/schema/store.ts'
-import type { ProposalTable } from '../../functions/store/schema/tables.ts'
+import type { ProposalTable, Store } from '../../functions/store/schema/store.ts'
 import { toFoundView } from '../../src/domain/proposals/found-service.ts'
 import { contentFileOf } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'

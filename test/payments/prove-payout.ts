@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { mnemonicToAccount } from 'viem/accounts'
 import { recoverSigner } from '../../functions/sellers/payouts/payout-signature.ts'
 import { openChallenge, recordPayoutProof } from '../../functions/sellers/payouts/payout-store.ts'
-import type { Tables } from '../../functions/store/schema/tables.ts'
+import type { Tables } from '../../functions/store/schema/store.ts'
 
 /** The words behind anvil's accounts. */
 const WORDS = 'test test test test test test test test test test test junk'

@@ -1,7 +1,7 @@
 import { hostOf, isProvedAt } from '../../../src/domain/owners/shared-hosts.ts'
 import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
-import type { ClaimTable } from '../../store/schema/tables.ts'
+import type { ClaimTable } from '../../store/schema/store.ts'
 import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
 import {
   missed,

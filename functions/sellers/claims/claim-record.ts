@@ -12,7 +12,7 @@ import { smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { Release } from '../../release/release.ts'
-import type { ClaimTable, Tables } from '../../store/schema/tables.ts'
+import type { ClaimTable, Tables } from '../../store/schema/store.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const HOUR_MS = 3_600_000

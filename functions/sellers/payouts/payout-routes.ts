@@ -6,7 +6,7 @@ import {
 } from '../../../src/domain/views/seller-views.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { createJsonRpc } from '../../settlements/json-rpc.ts'
-import type { PayoutProofTable } from '../../store/schema/tables.ts'
+import type { PayoutProofTable } from '../../store/schema/store.ts'
 import { createOwnerRoute } from '../claims/claim-routes.ts'
 import { showObserved } from '../proofs/proof.ts'
 import type { SellerRoute } from '../sessions/seller-route.ts'

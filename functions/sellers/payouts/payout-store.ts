@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../../src/domain/listing/caip-account.ts'
 import type { KnownPayout } from '../../../src/domain/views/seller-views.ts'
 import type { Release } from '../../release/release.ts'
-import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/tables.ts'
+import type { ClaimTable, PayoutProofTable, Tables } from '../../store/schema/store.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const CHALLENGE_MINUTES = 15

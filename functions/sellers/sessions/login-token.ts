@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
-import type { Tables } from '../../store/schema/tables.ts'
+import type { Tables } from '../../store/schema/store.ts'
 
 export const LOGIN_TOKEN_MINUTES = RETENTION.login_token_minutes
 

@@ -4,7 +4,7 @@ import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import { SIGNED_IN_MARK } from '../../../src/site/sellers/controls/signed-in-mark.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Tables } from '../../store/schema/tables.ts'
+import type { Tables } from '../../store/schema/store.ts'
 import { createSecret, hashSecret, SECRET_PATTERN } from './login-token.ts'
 
 export interface SignedIn {

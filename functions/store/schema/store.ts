@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
+import type { RowsOf } from '../migrations/columns.ts'
+import type { PAYMENT_TABLES } from '../migrations/payment-tables.ts'
+import type { TABLES } from '../migrations/tables.ts'
 import type { Click } from './click.ts'
-import type { Tables } from './tables.ts'
 
 /**
  * Everything that must be remembered. Two implementations, SQLite on one machine and PostgreSQL for
@@ -27,3 +29,18 @@ export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promis
     .onConflict((conflict) => conflict.columns(['queue', 'key']).doUpdateSet({ due: now }))
     .execute()
 }
+
+/** The tables as the queries see them, each with its own columns. */
+export type Tables = RowsOf<typeof TABLES & typeof PAYMENT_TABLES>
+
+export type ChannelEventTable = Tables['channel_event']
+export type ClaimTable = Tables['claim']
+export type DeliveryTable = Tables['delivery']
+export type DisputeTable = Tables['dispute']
+export type MeterCursorTable = Tables['meter_cursor']
+export type MeterPayerTable = Tables['meter_payer']
+export type PayoutProofTable = Tables['payout_proof']
+export type ProposalTable = Tables['proposal']
+export type SettlementCheckTable = Tables['settlement_check']
+export type UsageDayTable = Tables['usage_day']
+export type WatchTable = Tables['watch']
