@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DisputeBody } from '../../src/domain/disputes/dispute.ts'
 import { countRows } from '../store/rows.ts'
 import type { DisputeTable, Store } from '../store/schema/store.ts'
@@ -17,7 +17,7 @@ export async function addDispute(
   now: number,
 ): Promise<AddedDispute> {
   const said = JSON.stringify([listing_id, reason, ...evidence_urls])
-  const id = `d${createHash('sha256').update(said).digest('hex').slice(0, 18)}`
+  const id = `d${hash('sha256', said).slice(0, 18)}`
   return db.transaction().execute(async (trx) => {
     const disputes = trx.selectFrom('dispute')
     if ((await countRows(disputes.where('id', '=', id))) > 0) return { id }

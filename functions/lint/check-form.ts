@@ -4,13 +4,14 @@ import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
+import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
 import { refuse, takeTurn } from '../forms/form.ts'
 import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
-import { findPlanAt, lintListed, lintUrl } from './lint-url.ts'
+import { findPlanAt, lintPlan, lintUrl, MAX_SHOWN_URL } from './lint-url.ts'
 
 const NAMES = ['url', 'as']
 
@@ -45,9 +46,10 @@ export function createCheck({ config, limits, clock, runs, plans }: CheckParts):
       if (refused !== null) return refused
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
-      const report =
-        plan === null ? await lintUrl(url, as, asker, now) : await lintListed(url, plan, asker, now)
-      return { kind: 'report', report }
+      if (plan === null) return { kind: 'report', report: await lintUrl(url, as, asker, now) }
+      const report = await lintPlan(toInertLine(url, MAX_SHOWN_URL), plan, asker, now)
+      const taken = `It is listed as ${plan.id}, and was asked as listed.`
+      return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
     })
     return answer.kind === 'busy' ? { ...answer, kind: 'refused', code: 'rate-limited' } : answer
   }

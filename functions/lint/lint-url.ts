@@ -15,7 +15,7 @@ import type { Asker } from '../probe/ask.ts'
 import { toInstant } from '../probe/probe-content.ts'
 import { shakeHands } from '../probe/shake-hands.ts'
 
-const MAX_SHOWN_URL = 300
+export const MAX_SHOWN_URL = 300
 
 /**
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
@@ -122,20 +122,6 @@ export async function lintPlan(
   const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
   const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
   return toLintReport(target, finding, asked, [...own, ...drifted])
-}
-
-/** The same for who entered an address: the report says which listing it was taken for. */
-export async function lintListed(
-  url: string,
-  plan: ProbePlan,
-  asker: Pick<Asker, 'ask'>,
-  now: () => number,
-): Promise<LintReport> {
-  const report = await lintPlan(toInertLine(url, MAX_SHOWN_URL), plan, asker, now)
-  return {
-    ...report,
-    right: [`It is listed as ${plan.id}, and was asked as listed.`, ...report.right],
-  }
 }
 
 /**

@@ -98,9 +98,17 @@ export async function askOperations(
   deadline: AbortSignal,
 ): Promise<Finding> {
   const rails = handshake.kind === 'payment' ? handshake.rails : []
-  const first = await askOne(toFirst(handshake), rails, asker, now)
+  const ask = (request: OtherRequest) => askOne(request, rails, asker, now)
+  const first = await ask(toFirst(handshake))
   if (first.outcome !== 'spoke' || handshake.others === undefined) return first
-  const others = await askOthers(handshake.others, rails, asker, now, deadline)
+  const others: OtherAnswer[] = []
+  for (const other of handshake.others) {
+    const finding = await ask(other)
+    if (deadline.aborted) break
+    others.push({ operation: other.operation, finding })
+    // It asked to be left alone, or our own network failed: the rest waits for another run.
+    if (finding.outcome === 'unknown') break
+  }
   const waits = others.flatMap(({ finding }) => finding.retryAfterS ?? [])
   return {
     ...first,
@@ -114,24 +122,6 @@ function toFirst(handshake: OfOperations): OtherRequest {
   if (handshake.kind === 'payment') return { ...handshake, is_paid: true, expected: null }
   const { operation = { method: request.method, url: request.url }, expected } = handshake
   return { request, operation, is_paid: false, is_guess: false, expected }
-}
-
-async function askOthers(
-  planned: readonly OtherRequest[],
-  rails: readonly Rail[],
-  asker: OneAsker,
-  now: () => number,
-  deadline: AbortSignal,
-): Promise<OtherAnswer[]> {
-  const answers: OtherAnswer[] = []
-  for (const other of planned) {
-    const finding = await askOne(other, rails, asker, now)
-    if (deadline.aborted) break
-    answers.push({ operation: other.operation, finding })
-    // It asked to be left alone, or our own network failed: the rest waits for another run.
-    if (finding.outcome === 'unknown') break
-  }
-  return answers
 }
 
 async function askOne(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { CallTimes, Settlement } from '../../src/domain/settlement/settlement.ts'
 import { keyOf, type SettlementClaim } from '../../src/domain/settlement/settlement-claim.ts'
 import type { SettlementCheckTable, Store } from '../store/schema/store.ts'
@@ -125,9 +125,7 @@ export async function insertSettlement({ db }: Store, settlement: Settlement): P
 
 /** The whole claim: one that names a wrong amount must not take the place of the right one. */
 function toCheckId(listingId: string, claim: SettlementClaim): string {
-  return createHash('sha256')
-    .update(JSON.stringify([listingId, Object.entries(claim).sort()]))
-    .digest('base64url')
+  return hash('sha256', JSON.stringify([listingId, Object.entries(claim).sort()]), 'base64url')
 }
 
 /** What is claimed, apart from what is said of it; a batch may settle several authorisations. */

@@ -4,11 +4,7 @@ import { MAX_FILE_BYTES } from '../../../src/compile/content/parse-front-matter.
 import { createListingParser } from '../../../src/compile/content/read-listings.ts'
 import { faultOf, formatFault } from '../../../src/compile/content/schema-faults.ts'
 import type { LintProblem, LintReport } from '../../../src/domain/lint/lint-report.ts'
-import {
-  findUrlFault,
-  type PrivateTargets,
-  type UrlRules,
-} from '../../../src/domain/listing/target-url.ts'
+import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
@@ -55,24 +51,27 @@ async function lint({ target, as }: Command, config: Config, asker: Asker): Prom
   }
   if (!existsSync(target))
     throw wrongCommand(HELP, `${target}: there is no such file, and it is no http(s) URL`)
-  return lintListing(target, readFileSync(target, 'utf8'), rules, asker)
+  return lintListing(target, rules, asker)
 }
 
-/** The file first; then, where it can be read, its service against what it says. */
-async function lintListing(
-  file: string,
-  text: string,
-  rules: { allowPrivate: PrivateTargets },
-  asker: Asker,
-): Promise<LintReport> {
+/**
+ * The file first; then, where it can be read, its service against what it says. What only the whole
+ * content knows (sources, categories, duplicates) is `check`'s.
+ */
+async function lintListing(file: string, rules: UrlRules, asker: Asker): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`
-  const { facts, faults } = lintFile(file, text, rules)
+  const text = readFileSync(file, 'utf8')
+  const isLong = Buffer.byteLength(text) > MAX_FILE_BYTES
+  const tooLong = faultOf(file, `expected at most ${MAX_FILE_BYTES} bytes`, { line: 1 })
+  const { listing = null, faults } = isLong
+    ? { faults: [tooLong] }
+    : createListingParser(rules)({ id: file, file }, text)
   const own = faults.map((fault) => ({
     what: formatFault(fault, '.'),
     change: 'Write what the message expects; npm run check says it for the whole content.',
   }))
-  if (facts === null) return toUnreadable(file, own)
-  const plan = planProbe(id, facts)
+  if (listing === null) return toUnreadable(file, own)
+  const plan = planProbe(id, listing.facts)
   if (plan === null) return { ...toUnreadable(file, own), saw: 'a listing that is not probed' }
   return lintPlan(file, plan, asker, Date.now, own)
 }
@@ -100,18 +99,4 @@ function toText({ target, took_for, saw, asked, right, problems, verdict }: Lint
     '',
     { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],
   ].join('\n')
-}
-
-/**
- * One listing file by itself, for its author. What only the whole content knows (sources,
- * categories, duplicates) is `check`'s.
- *
- * @param file its path, as faults name it
- */
-function lintFile(file: string, text: string, rules: UrlRules) {
-  const message = `expected at most ${MAX_FILE_BYTES} bytes`
-  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-    return { facts: null, faults: [faultOf(file, message, { line: 1 })] }
-  const { listing, faults } = createListingParser(rules)({ id: file, file }, text)
-  return { facts: listing?.facts ?? null, faults }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { H3Event } from 'h3'
 import { publicJson } from '../../http/problem.ts'
 import type { Handler } from '../../parts/parts.ts'
@@ -86,9 +86,7 @@ export function createReadDoor(
  * @example readPageToken(toPageToken('20', 'weather'), 'weather', '…') → '20'
  */
 export function toPageToken(start: string, question: string): string {
-  const mark = createHash('sha256')
-    .update(JSON.stringify([start, question]))
-    .digest('base64url')
+  const mark = hash('sha256', JSON.stringify([start, question]), 'base64url')
   return `${Buffer.from(start).toString('base64url')}.${mark.slice(0, 11)}`
 }
 

@@ -27,14 +27,12 @@ export async function recordProof(
   proof: Proof,
   now: number,
 ): Promise<ClaimTable> {
-  const seen = {
-    last_checked_at: now,
-    last_check: JSON.stringify(toCheckResult(claim.method, proof, now)),
+  const last_check = JSON.stringify(toCheckResult(claim.method, proof, now))
+  const seen = { last_checked_at: now, last_check }
+  const settle = (trx: Kysely<Tables>) => {
+    const step = { trx, deliveries, claim, seen }
+    return proof.verified ? recordSuccess(step) : recordFailure(step, proof.reason ?? '')
   }
-  const settle = (trx: Kysely<Tables>) =>
-    proof.verified
-      ? recordSuccess(trx, deliveries, claim, seen)
-      : recordFailure(trx, deliveries, claim, proof.reason ?? '', seen)
   try {
     await runWithRetry(store, settle)
   } catch (error) {
@@ -57,14 +55,16 @@ export function toCheckResult(
   return { verified, method, checked_at, expected, observed, reason, next }
 }
 
-type Seen = Pick<ClaimTable, 'last_check'> & { last_checked_at: number }
+/** What is written down of one check, in one transaction. */
+interface Step {
+  trx: Kysely<Tables>
+  deliveries: DeliveryQueue
+  claim: ClaimTable
+  seen: { last_checked_at: number; last_check: string }
+}
 
-async function recordSuccess(
-  trx: Kysely<Tables>,
-  deliveries: DeliveryQueue,
-  claim: ClaimTable,
-  seen: Seen,
-): Promise<void> {
+async function recordSuccess(step: Step): Promise<void> {
+  const { trx, deliveries, claim, seen } = step
   const now = seen.last_checked_at
   const still = await trx
     .updateTable('claim')
@@ -73,7 +73,7 @@ async function recordSuccess(
     .returning('id')
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
-  await supersedeOthers(trx, deliveries, claim)
+  await supersedeOthers(step)
   // If another seller commits first, the unique index refuses this and the transaction runs again.
   const verified = await trx
     .updateTable('claim')
@@ -88,11 +88,8 @@ async function recordSuccess(
 }
 
 /** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
-async function supersedeOthers(
-  trx: Kysely<Tables>,
-  deliveries: DeliveryQueue,
-  { id, listing_id, seller_id }: ClaimTable,
-): Promise<void> {
+async function supersedeOthers({ trx, deliveries, claim }: Step): Promise<void> {
+  const { id, listing_id, seller_id } = claim
   const others = await trx
     .updateTable('claim')
     .set({ state: 'superseded' })
@@ -104,13 +101,7 @@ async function supersedeOthers(
     if (other.seller_id !== seller_id) await tellSeller(trx, deliveries, other, 'claim_superseded')
 }
 
-async function recordFailure(
-  trx: Kysely<Tables>,
-  deliveries: DeliveryQueue,
-  claim: ClaimTable,
-  reason: string,
-  seen: Seen,
-): Promise<void> {
+async function recordFailure({ trx, deliveries, claim, seen }: Step, reason: string) {
   const now = seen.last_checked_at
   await trx.updateTable('claim').set(seen).where('id', '=', claim.id).execute()
   if (claim.state !== 'verified') return
@@ -130,11 +121,8 @@ async function recordFailure(
 }
 
 /** Tells the owner of a verified claim of its listing, unless they end it. */
-async function watchForOwner(
-  trx: Kysely<Tables>,
-  { id, listing_id, seller_id }: Pick<ClaimTable, 'id' | 'listing_id' | 'seller_id'>,
-  now: number,
-): Promise<void> {
+async function watchForOwner(trx: Kysely<Tables>, claim: ClaimTable, now: number): Promise<void> {
+  const { id, listing_id, seller_id } = claim
   const email = await findEmail(trx, seller_id)
   await trx
     .insertInto('watch')

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
 import type { Tables } from '../../store/schema/store.ts'
@@ -57,5 +57,5 @@ export function createSecret(): string {
 }
 
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret)
 }
