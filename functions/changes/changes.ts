@@ -65,7 +65,7 @@ async function readChanges(
   const changes: Change[] = []
   try {
     for await (const rows of log.parts(head, start.after, Math.min(last, start.after + limit)))
-      changes.push(...rows)
+      for (const row of rows) changes.push(row)
   } catch (error) {
     // A build removed the part a moment ago: the log has become shorter than what was asked for.
     if (codeOf(error) === 'ENOENT') return null
