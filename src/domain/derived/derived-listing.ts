@@ -207,14 +207,15 @@ export function toProbeSignals(probes: readonly Probe[]): Signals {
   const within = (hours: number) =>
     conclusive.filter(({ at }) => Date.parse(last.at) - Date.parse(at) < hours * HOUR_MS)
   const month = within(30 * 24)
-  const times = month.flatMap(({ outcome, ms }) =>
-    outcome === 'spoke' && ms !== undefined ? [ms] : [],
-  )
+  const times = month
+    .flatMap(({ outcome, ms }) => (outcome === 'spoke' && ms !== undefined ? [ms] : []))
+    .sort((a, b) => a - b)
   return {
     status: isUp(last) ? 'online' : 'offline',
     ...toUptime('uptime_24h', within(24)),
     ...toUptime('uptime_30d', month),
-    ...(times.length >= LEAST_PROBES && { p95_ms: toPercentile(times, 0.95) }),
+    // The nearest rank.
+    ...(times.length >= LEAST_PROBES && { p95_ms: times[Math.ceil(0.95 * times.length) - 1] }),
   }
 }
 
@@ -226,10 +227,4 @@ function toUptime(name: 'uptime_24h' | 'uptime_30d', probes: readonly Probe[]): 
   if (probes.length < LEAST_PROBES) return {}
   const share = probes.filter(isUp).length / probes.length
   return { [name]: Math.round(share * 10_000) / 100 }
-}
-
-/** Nearest rank. */
-function toPercentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 }

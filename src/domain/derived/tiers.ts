@@ -109,16 +109,14 @@ const HOUR_MS = 3_600_000
 
 /** The last three probes, over 24 hours, all spoke. `unknown` was our failure: it is left out. */
 export function isLiveTested(probes: readonly Probe[]): boolean {
-  const times = probes
+  const last = probes
     .filter(({ outcome }) => outcome !== 'unknown')
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
     .slice(0, LIVE_TESTED.probes)
-    .map((probe) => ({ at: Date.parse(probe.at), spoke: probe.outcome === 'spoke' }))
-  const [newest] = times
-  const oldest = times.at(-1)
-  if (newest === undefined || oldest === undefined || times.length < LIVE_TESTED.probes)
-    return false
+  const [newest, oldest] = [last[0], last[LIVE_TESTED.probes - 1]]
+  if (newest === undefined || oldest === undefined) return false
+  const spanMs = Date.parse(newest.at) - Date.parse(oldest.at)
   return (
-    times.every((probe) => probe.spoke) && newest.at - oldest.at >= LIVE_TESTED.spanHours * HOUR_MS
+    last.every(({ outcome }) => outcome === 'spoke') && spanMs >= LIVE_TESTED.spanHours * HOUR_MS
   )
 }

@@ -57,7 +57,8 @@ export function toSales(
   },
 ): Sales | undefined {
   const judged = Array.from({ length: WINDOWS }, (_, n) => {
-    const paid = withinWindow(settlements, asOf - n * WINDOW_MS)
+    const end = asOf - n * WINDOW_MS
+    const paid = settlements.filter(({ at }) => at > end - WINDOW_MS && at <= end)
     return { paid, ...excludeWash(paid, known) }
   })
   const [window] = judged
@@ -65,7 +66,12 @@ export function toSales(
   return {
     windows: judged.map(({ independent }) => independent),
     flags: window.flags,
-    raw: toRaw(window.paid),
+    // Shown beside the counted numbers, so that nobody has to believe the exclusions.
+    raw: {
+      payers: countPayers(window.paid),
+      settlements: window.paid.length,
+      volume_usd: sumMicros(window.paid) / MICRO,
+    },
     untraced,
   }
 }
@@ -84,9 +90,7 @@ export function toOwnEvidence(
   const window = counted[0] ?? []
   const schemes = new Set(window.map(({ scheme }) => scheme))
   const paidBy = COUNTED_SCHEMES.filter((scheme) => schemes.has(scheme))
-  const buyers = new Map<string, number>()
-  for (const { payer, usd } of window)
-    buyers.set(normalizeWallet(payer), (buyers.get(normalizeWallet(payer)) ?? 0) + toMicros(usd))
+  const buyers = Map.groupBy(window, ({ payer }) => normalizeWallet(payer))
   const total = sumMicros(window)
   const last = largestOf(
     window.map(({ at }) => at),
@@ -98,7 +102,7 @@ export function toOwnEvidence(
     verified_buyers_30d: buyers.size,
     settlements_30d: window.length,
     volume_usd_30d: total / MICRO,
-    top_buyer_share_30d: total === 0 ? 0 : largestOf(buyers.values()) / total,
+    top_buyer_share_30d: total === 0 ? 0 : largestOf([...buyers.values()].map(sumMicros)) / total,
     last_settlement_at: last === 0 ? null : new Date(last).toISOString(),
     shared_payout: false,
     ...(vouched !== null && { unknown_buyers_30d: countPayers(windows[0] ?? []) - buyers.size }),
@@ -127,19 +131,6 @@ function toBridgedWatch(counted: readonly Settlement[]): Measured['watch'] {
   })
 }
 
-function withinWindow(settlements: readonly Settlement[], end: number): Settlement[] {
-  return settlements.filter(({ at }) => at > end - WINDOW_MS && at <= end)
-}
-
-/** Shown beside the counted numbers, so that nobody has to believe the exclusions. */
-function toRaw(settlements: readonly Settlement[]): NonNullable<Measured['raw']> {
-  return {
-    payers: countPayers(settlements),
-    settlements: settlements.length,
-    volume_usd: sumMicros(settlements) / MICRO,
-  }
-}
-
 /** The days that had settlements, and the last one, so that a drawing ends where the window does. */
 function toDays(counted: readonly Settlement[], asOf: number): Day[] {
   const byDate = Map.groupBy(counted, ({ at }) => toDate(at))
@@ -160,11 +151,7 @@ function countPayers(settlements: readonly Settlement[]): number {
 }
 
 function sumMicros(settlements: readonly Settlement[]): number {
-  return settlements.reduce((sum, { usd }) => sum + toMicros(usd), 0)
-}
-
-function toMicros(usd: number): number {
-  return Math.round(usd * MICRO)
+  return settlements.reduce((sum, { usd }) => sum + Math.round(usd * MICRO), 0)
 }
 
 function toDate(at: number): string {

@@ -48,13 +48,16 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
   if (provided === undefined) return { evidence: 'no_payment_data' }
   const sharing = Math.max(sharers, provided.shared_payout ? 2 : 1)
   const measured = { ...provided, shared_payout: sharing > 1 }
-  const daysSinceLast = daysBetween(measured.last_settlement_at, measured.as_of)
-  const hasSales = measured.verified_buyers_30d > 0 && measured.settlements_30d > 0
+  const { verified_buyers_30d, settlements_30d, last_settlement_at: last } = measured
+  const daysSinceLast =
+    last === null ? Infinity : (Date.parse(measured.as_of) - Date.parse(last)) / DAY_MS
+  const hasSales = verified_buyers_30d > 0 && settlements_30d > 0
   if (!hasSales || daysSinceLast > TRUST.windowDays)
     return { evidence: 'no_independent_paid_usage_30d', measured }
+  const { sampleGate: gate } = TRUST
   const score = scoreTrust({
-    buyers: measured.verified_buyers_30d,
-    settlements: measured.settlements_30d,
+    buyers: verified_buyers_30d,
+    settlements: settlements_30d,
     volumeUsd: measured.volume_usd_30d,
     topBuyerShare: measured.top_buyer_share_30d,
     daysSinceLast,
@@ -63,7 +66,7 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
   return {
     evidence: 'verified_non_wash_payments',
     score,
-    sample: isSmallSample(measured) ? 'low' : null,
+    sample: verified_buyers_30d < gate.buyers || settlements_30d < gate.settlements ? 'low' : null,
     sharers: sharing,
     measured,
   }
@@ -100,12 +103,6 @@ export function pointsOf(input: TrustInput) {
   }
 }
 
-/** Fewer buyers or settlements than the gate of tier `trusted`. */
-export function isSmallSample(measured: Measured): boolean {
-  const { buyers, settlements } = TRUST.sampleGate
-  return measured.verified_buyers_30d < buyers || measured.settlements_30d < settlements
-}
-
 /** 1 up to a week, then linear down to the floor at the window's end. */
 export function recencyOf(days: number): number {
   const { freshDays, floor } = TRUST.recency
@@ -115,8 +112,4 @@ export function recencyOf(days: number): number {
 
 function saturate(x: number, full: number): number {
   return Math.min(1, Math.log1p(x) / Math.log1p(full))
-}
-
-function daysBetween(from: string | null, to: string): number {
-  return from === null ? Number.POSITIVE_INFINITY : (Date.parse(to) - Date.parse(from)) / DAY_MS
 }

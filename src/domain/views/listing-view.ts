@@ -4,6 +4,7 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import type { Signals } from '../trust/evidence.ts'
+import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
 import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import {
@@ -169,7 +170,7 @@ function toDifference({ facts, surface, evidence }: DerivedListing, said: Said =
   const seen = evidence.interface?.payouts?.map(({ payout }) => payout) ?? []
   // A catalogue names the address alone, a listing its chain too.
   const here = [...facts.payout, ...seen].map((payout) => payout.split(':').at(-1) ?? '')
-  const payees = compareNames(here.map(toPlainCase), said.payees?.map(toPlainCase))
+  const payees = compareNames(here.map(normalizeWallet), said.payees?.map(normalizeWallet))
   const differs = {
     ...(price !== undefined &&
       !isSame && { price: { min_usd: price.min_usd, max_usd: price.max_usd } }),
@@ -179,11 +180,6 @@ function toDifference({ facts, surface, evidence }: DerivedListing, said: Said =
     ...(payees.more.length > 0 && { payees: payees.more }),
   }
   return Object.keys(differs).length === 0 ? {} : { differs }
-}
-
-/** An EVM address without the case that is its checksum; Solana's are told apart by case. */
-function toPlainCase(address: string): string {
-  return address.startsWith('0x') ? address.toLowerCase() : address
 }
 
 /** A catalogue that names none says nothing of them. */

@@ -36,8 +36,8 @@ export function findFunders(first: Settlement, transfers: TransferIndex): Map<st
   return new Map([...givers].filter(([, given]) => sumOf(given) >= BigInt(first.amount)))
 }
 
-export function sumOf(transfers: readonly Transfer[]): bigint {
-  return transfers.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+export function sumOf(moved: readonly Pick<Transfer, 'amount'>[]): bigint {
+  return moved.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 }
 
 /** A fixed order for equal times, so that the same payments give the same verdict. */

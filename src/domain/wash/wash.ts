@@ -40,11 +40,11 @@ export function excludeWash(
   { wallets, transfers, hasPaidOthers }: WashKnowledge,
 ): WashResult {
   const own = new Set(wallets.map(normalizeWallet))
-  const flags = new Map<WashFlagId, number>()
+  const flags: WashResult['flags'] = []
   let rest = [...settlements]
   const exclude = (flag: WashFlagId, isWash: (settlement: Settlement) => boolean) => {
     const kept = rest.filter((settlement) => !isWash(settlement))
-    if (kept.length < rest.length) flags.set(flag, rest.length - kept.length)
+    if (kept.length < rest.length) flags.push({ flag, settlements: rest.length - kept.length })
     rest = kept
   }
   exclude('self_payment', ({ payer, payee }) => {
@@ -57,13 +57,7 @@ export function excludeWash(
   exclude('round_trip', ({ payer }) => returned.has(normalizeWallet(payer)))
   const burst = findBursts(rest, transfers, hasPaidOthers)
   exclude('burst_cohort', (settlement) => burst.has(settlement))
-  return {
-    independent: rest,
-    flags: WASH_FLAGS.flatMap((flag) => {
-      const count = flags.get(flag)
-      return count === undefined ? [] : [{ flag, settlements: count }]
-    }),
-  }
+  return { independent: rest, flags }
 }
 
 /** Payers that got back most of what they paid. */
@@ -72,21 +66,13 @@ function findReturned(
   own: ReadonlySet<string>,
   transfers: TransferIndex,
 ): Set<string> {
-  const paid = new Map<string, bigint>()
-  for (const { payer, amount } of settlements) {
-    const wallet = normalizeWallet(payer)
-    paid.set(wallet, (paid.get(wallet) ?? 0n) + BigInt(amount))
-  }
   const percent = BigInt(Math.round(WASH.roundTripShare * 100))
-  const returned = new Set<string>()
-  for (const [wallet, sum] of paid) {
-    const back = transfers
-      .to(wallet)
-      .filter(({ from }) => own.has(normalizeWallet(from)))
-      .reduce((total, { amount }) => total + BigInt(amount), 0n)
-    if (back * 100n >= sum * percent) returned.add(wallet)
-  }
-  return returned
+  const payers = Map.groupBy(settlements, ({ payer }) => normalizeWallet(payer))
+  const returned = [...payers].filter(([wallet, paid]) => {
+    const back = transfers.to(wallet).filter((transfer) => isOwn(transfer, own))
+    return sumOf(back) * 100n >= sumOf(paid) * percent
+  })
+  return new Set(returned.map(([wallet]) => wallet))
 }
 
 /**
@@ -132,13 +118,10 @@ function findCrowd(cohort: readonly Settlement[]): Settlement[] {
 
 /** Who funded half of a cohort and as many payers of others is an exchange: it does not count. */
 function isOfOneFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
-  const fundedBy = new Map<string, number>()
-  for (const first of cohort)
-    for (const funder of findFunders(first, transfers).keys())
-      fundedBy.set(funder, (fundedBy.get(funder) ?? 0) + 1)
+  const funders = cohort.flatMap((first) => [...findFunders(first, transfers).keys()])
   const needed = WASH.burst.funderShare * cohort.length
-  return [...fundedBy].some(
-    ([funder, count]) => count >= needed && transfers.countReceivers(funder) < 2 * count,
+  return [...Map.groupBy(funders, (funder) => funder)].some(
+    ([funder, { length }]) => length >= needed && transfers.countReceivers(funder) < 2 * length,
   )
 }
 
