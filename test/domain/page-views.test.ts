@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toFacets, toFacetTexts } from '../../src/compile/pages/page-indexes.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
-import { isNamedNetwork, toNetworkName } from '../../src/domain/listing/caip-account.ts'
+import { toNetworkName } from '../../src/domain/listing/caip-account.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
@@ -266,7 +266,6 @@ describe('words', () => {
   test('of networks: a name where there is one', () => {
     expect(toNetworkName('eip155:8453')).toBe('Base')
     expect(toNetworkName('eip155:777')).toBe('eip155:777')
-    expect([isNamedNetwork('eip155:8453'), isNamedNetwork('constructor')]).toEqual([true, false])
   })
 })
 

@@ -20,6 +20,7 @@ import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.t
 import { EXPECT_HEADER, type Expectation, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { optionally as told } from '../../../src/domain/wire/shapes.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
@@ -54,10 +55,6 @@ const output = v.looseObject({
   accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
   error: told(v.unknown(), 'Of a 402: why it was not paid.'),
 })
-
-function told<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
-  return v.optional(v.pipe(schema, v.description(text)))
-}
 
 /** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
 export function createCallTool(directory: Directory, call: CallListing): Tool {

@@ -7,6 +7,7 @@ import {
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
+import { optionally } from '../../../src/domain/wire/shapes.ts'
 import type { Directory } from '../entry/directory.ts'
 import { INSTRUCTIONS } from './mcp-texts.ts'
 import type { Tool } from './mcp-tool.ts'
@@ -73,12 +74,9 @@ function registerPrompt(server: McpServer): void {
     argsSchema: toStandardJsonSchema(
       v.object({
         task: v.pipe(v.string(), v.maxLength(400), v.description('What is to be done.')),
-        budget_usd: v.optional(
-          v.pipe(
-            v.string(),
-            v.maxLength(20),
-            v.description('The most it may cost, in US dollars.'),
-          ),
+        budget_usd: optionally(
+          v.pipe(v.string(), v.maxLength(20)),
+          'The most it may cost, in US dollars.',
         ),
       }),
     ),

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Notice } from '../trust/interface.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
 import type { FormPage } from '../wire/form-page.ts'
+import { described } from '../wire/shapes.ts'
 
 export const REASON_LENGTH = { least: 32, most: 1000 } as const
 export const MAX_EVIDENCE_URLS = 5
@@ -34,10 +35,7 @@ const evidenceUrl = v.pipe(
 )
 
 export const DisputeBodySchema = v.strictObject({
-  listing_id: v.pipe(
-    v.string('expected text'),
-    v.description('Id of the listing that is disputed.'),
-  ),
+  listing_id: described(v.string('expected text'), 'Id of the listing that is disputed.'),
   reason,
   evidence_urls: v.optional(
     v.pipe(

@@ -45,11 +45,9 @@ export function toListingMarkdown(view: ListingView, kit: KitView, baseUrl: stri
   ])
 }
 
-const CLIENTS: Readonly<Record<string, { label: string; file: string }>> = MCP_CLIENTS
-
 /** @example labelOf('claude_code') → 'Claude Code (`.mcp.json`)' */
 function labelOf(snippet: string): string {
-  const client = Object.hasOwn(CLIENTS, snippet) ? CLIENTS[snippet] : undefined
+  const client = MCP_CLIENTS[snippet]
   return client === undefined ? snippet : `${client.label} (\`${client.file}\`)`
 }
 

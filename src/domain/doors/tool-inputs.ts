@@ -5,6 +5,7 @@ import { namesIn } from '../relay/relayed-headers.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
+import { optionally as optional } from '../wire/shapes.ts'
 import { HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
@@ -113,10 +114,6 @@ export const CallToolInput = v.strictObject({
     "The request body: text as it stands, anything else as JSON; the operation's example unless said otherwise.",
   ),
 })
-
-function optional<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
-  return v.optional(v.pipe(schema, v.description(text)))
-}
 
 /** The relay knows who calls and how much is sent; a hop has its own fields (RFC 9110 §7.6.1). */
 const NOT_THE_CALLERS = new Set(

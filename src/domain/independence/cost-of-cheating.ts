@@ -65,16 +65,11 @@ export type Found = v.InferOutput<typeof FoundSchema>
 export type Goals = v.InferOutput<typeof goals>
 export type CostOfCheating = v.InferOutput<typeof CostOfCheatingSchema>
 
-export interface Cheapest extends Found {
-  id: string
-  name: string
-}
-
 /** The cheapest attack on one target that needs nothing of others, and its name; null where none was found. */
 export function cheapestOf(
   { cheating }: Pick<CostOfCheating, 'cheating'>,
   target: (typeof TARGETS)[number],
-): Cheapest | null {
+) {
   const rows = cheating.flatMap(({ id, name, needs, goals: own }) => {
     const best = own[target]
     return best === null || needs !== undefined ? [] : [{ ...best, id, name }]

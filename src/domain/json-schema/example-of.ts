@@ -61,8 +61,11 @@ function buildType(schema: Record<string, unknown>, place: Place): unknown {
   switch (type ?? (isJsonObject(schema.properties) ? 'object' : undefined)) {
     case 'object':
       return buildObject(schema, place)
-    case 'array':
-      return buildArray(schema, place)
+    case 'array': {
+      const length = typeof schema.minItems === 'number' ? schema.minItems : 0
+      if (length > MAX_ITEMS) return undefined
+      return Array.from({ length }, () => build(schema.items, deeper(place)))
+    }
     case 'integer':
     case 'number':
       return typeof schema.minimum === 'number' ? schema.minimum : 1
@@ -73,12 +76,6 @@ function buildType(schema: Record<string, unknown>, place: Place): unknown {
     default:
       return FORMATS[String(schema.format)] ?? toPlaceholder(place.name)
   }
-}
-
-function buildArray({ minItems, items }: Record<string, unknown>, place: Place): unknown {
-  const length = typeof minItems === 'number' ? minItems : 0
-  if (length > MAX_ITEMS) return undefined
-  return Array.from({ length }, () => build(items, deeper(place)))
 }
 
 function buildObject(schema: Record<string, unknown>, place: Place): unknown {

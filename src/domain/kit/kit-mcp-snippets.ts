@@ -29,23 +29,15 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
 }
 
 /** Where each client keeps its configuration, for those who paste it. */
-export const MCP_CLIENTS = {
-  claude_code: { label: 'Claude Code', file: '.mcp.json', language: 'json' },
-  claude_desktop: {
-    label: 'Claude Desktop',
-    file: 'claude_desktop_config.json',
-    language: 'json',
-  },
-  cursor: { label: 'Cursor', file: '.cursor/mcp.json', language: 'json' },
-  vscode: { label: 'VS Code', file: '.vscode/mcp.json', language: 'json' },
-  devin_desktop: {
-    label: 'Devin Desktop',
-    file: '~/.config/devin/mcp_config.json',
-    language: 'json',
-  },
-  gemini_cli: { label: 'Gemini CLI', file: '.gemini/settings.json', language: 'json' },
-  codex: { label: 'Codex', file: '~/.codex/config.toml', language: 'toml' },
-} as const
+export const MCP_CLIENTS: Readonly<Record<string, { label: string; file: string }>> = {
+  claude_code: { label: 'Claude Code', file: '.mcp.json' },
+  claude_desktop: { label: 'Claude Desktop', file: 'claude_desktop_config.json' },
+  cursor: { label: 'Cursor', file: '.cursor/mcp.json' },
+  vscode: { label: 'VS Code', file: '.vscode/mcp.json' },
+  devin_desktop: { label: 'Devin Desktop', file: '~/.config/devin/mcp_config.json' },
+  gemini_cli: { label: 'Gemini CLI', file: '.gemini/settings.json' },
+  codex: { label: 'Codex', file: '~/.codex/config.toml' },
+}
 
 type Named = Record<string, string>
 interface Remote {

@@ -76,6 +76,9 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
   const relayUrl = listing.buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
   const operations = toKitOperations(listing, relayUrl)
   const invoke = toKitInvoke(facts.invoke, facts.auth)
+  const called = operations.map(({ method, url, relay_url, description }) => {
+    return { kind: 'http' as const, method, url, ...present({ description, relay_url }) }
+  })
   const agent = toKitAgent(listing)
   return {
     kit_version: KIT_VERSION,
@@ -87,7 +90,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     url: facts.url,
     cost: costOf(facts),
     auth: facts.auth,
-    invoke: [...invoke, ...operations.map(toHttpInvoke)],
+    invoke: [...invoke, ...called],
     operations,
     tools: surface.tools,
     skills: surface.skills,
@@ -107,10 +110,6 @@ export function toKitAgent({ facts, evidence }: DerivedListing): KitView['agent'
   const { url, binding, protocol } = evidence.interface?.server ?? {}
   if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
   return { url, binding, ...(protocol !== undefined && { protocol }) }
-}
-
-function toHttpInvoke({ method, url, relay_url, description }: KitOperation) {
-  return { kind: 'http' as const, method, url, ...present({ description, relay_url }) }
 }
 
 function toSnippets(

@@ -72,11 +72,6 @@ export function toNetworkId(name: string): string | null {
   return NETWORK_IDS.get(name.toLowerCase()) ?? null
 }
 
-/** Whether the name says more than the id does. */
-export function isNamedNetwork(id: string): boolean {
-  return Object.hasOwn(NETWORK_NAMES, id)
-}
-
 /** @example chainOf('eip155:8453:0xab…') → 'eip155:8453' */
 export function chainOf(payout: string): string {
   return payout.slice(0, payout.lastIndexOf(':'))

@@ -70,16 +70,13 @@ function isAmong(name: string, params: readonly Param[]): boolean {
 
 /** Text of a body as it goes over the wire. */
 export function encodeBody(contentType: string, body: unknown): string {
-  if (typeof body === 'string' && !isJson(contentType)) return body
+  const isJson = contentType === 'application/json' || contentType.endsWith('+json')
+  if (typeof body === 'string' && !isJson) return body
   if (contentType === 'application/x-www-form-urlencoded' && isJsonObject(body))
     return Object.entries(body)
       .map(([name, value]) => `${encodeURIComponent(name)}=${encodeValue(toText(value))}`)
       .join('&')
   return JSON.stringify(body)
-}
-
-function isJson(contentType: string): boolean {
-  return contentType === 'application/json' || contentType.endsWith('+json')
 }
 
 export function toText(value: unknown): string {

@@ -1,27 +1,24 @@
 import * as v from 'valibot'
 import type { FormPage } from '../wire/form-page.ts'
+import { described, optionally } from '../wire/shapes.ts'
 import { FoundSchema, PROPOSABLE_KINDS } from './found-service.ts'
 
 export const MAX_NOTE_LENGTH = 1000
 
 export const ProposalBodySchema = v.strictObject({
-  url: v.pipe(v.string('expected an https URL'), v.description('Address of the service to list.')),
-  kind: v.optional(
-    v.pipe(
-      v.picklist(PROPOSABLE_KINDS, `expected one of ${PROPOSABLE_KINDS.join(', ')}`),
-      v.description('What it is; found out if absent.'),
-    ),
+  url: described(v.string('expected an https URL'), 'Address of the service to list.'),
+  kind: optionally(
+    v.picklist(PROPOSABLE_KINDS, `expected one of ${PROPOSABLE_KINDS.join(', ')}`),
+    'What it is; found out if absent.',
   ),
-  note: v.optional(
+  note: optionally(
     v.pipe(
       v.string('expected text'),
       v.maxLength(MAX_NOTE_LENGTH, `expected at most ${MAX_NOTE_LENGTH} characters`),
-      v.description('What it does and costs; of a listed address, what to change.'),
     ),
+    'What it does and costs; of a listed address, what to change.',
   ),
-  email: v.optional(
-    v.pipe(v.string('expected an address'), v.description('Where to ask back; never published.')),
-  ),
+  email: optionally(v.string('expected an address'), 'Where to ask back; never published.'),
 })
 export type ProposalBody = v.InferOutput<typeof ProposalBodySchema>
 

@@ -42,7 +42,12 @@ type Reader = (text: string, known: KnownValues) => object
 
 const READERS: Record<string, Reader> = {
   q: (text) => readText(text),
-  ...Object.fromEntries(FILTER_ROWS.map(([name, filter]) => [name, toReader(name, filter)])),
+  ...Object.fromEntries(
+    FILTER_ROWS.map(([name, filter]): [string, Reader] => [
+      name,
+      (text, known) => ({ [name]: readFilter(text, filter, known) }),
+    ]),
+  ),
   sort: (text) => ({ sort: oneOf(text, SEARCH_SORTS) }),
   facets: (text) => ({ facets: someOf(text, SEARCH_FACETS) }),
   view: (text) => ({ view: oneOf(text, SEARCH_VIEWS) }),
@@ -62,7 +67,9 @@ export function parseSearchParameters(rawQuery: string, known: KnownValues): Par
     try {
       if (seen.has(name)) throw new Refusal('it is given more than once; give it once')
       seen.add(name)
-      Object.assign(given, readParameter(name, text, known))
+      const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined
+      if (read === undefined) throw new Refusal('there is no such parameter', PARAMETERS)
+      Object.assign(given, read(text, known))
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       problems.push(toProblem(name, error))
@@ -72,12 +79,6 @@ export function parseSearchParameters(rawQuery: string, known: KnownValues): Par
   return { query: normalise(given) }
 }
 
-function readParameter(name: string, text: string, known: KnownValues): object {
-  const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined
-  if (reader === undefined) throw new Refusal('there is no such parameter', PARAMETERS)
-  return reader(text, known)
-}
-
 function toProblem(name: string, { message, allowed }: Refusal): ParameterProblem {
   const shown = name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name
   return { in: 'query', name: shown, detail: message, ...(allowed && { allowed }) }
@@ -85,25 +86,10 @@ function toProblem(name: string, { message, allowed }: Refusal): ParameterProble
 
 /** The echo always comes in one order, whatever the order of the parameters. */
 function normalise(given: Partial<SearchQuery>): SearchQuery {
-  const { limit = DEFAULT_LIMIT, offset = 0, q, ...filters } = given
-  const isFiltered = Object.keys(filters).length > 0
-  return {
-    ...(q !== undefined && { q }),
-    ...(isFiltered && inOrder(filters)),
-    limit,
-    offset,
-  }
-}
-
-function inOrder(filters: Partial<SearchQuery>): Partial<SearchQuery> {
-  const entries = Object.entries(filters)
-  return Object.fromEntries(
-    PARAMETERS.flatMap((name) => entries.filter(([given]) => given === name)),
-  )
-}
-
-function toReader(name: string, filter: Filter): Reader {
-  return (text, known) => ({ [name]: readFilter(text, filter, known) })
+  const { limit = DEFAULT_LIMIT, offset = 0 } = given
+  const entries = Object.entries(given)
+  const inOrder = PARAMETERS.flatMap((name) => entries.filter(([other]) => other === name))
+  return { ...Object.fromEntries(inOrder), limit, offset }
 }
 
 function readFilter(text: string, filter: Filter, known: KnownValues) {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { optionally } from '../wire/shapes.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type FilterValues, SEARCH_FACETS } from './search-filters.ts'
 
@@ -11,24 +12,24 @@ export const MAX_OFFSET = 2_147_483_647
 
 /** On the wire this is the `query` echo; OpenAPI takes its words from the descriptions. */
 export const SearchQuerySchema = v.object({
-  q: described(
+  q: optionally(
     v.string(),
     `A task or keywords, at most ${MAX_QUERY_CHARACTERS} characters; any of the words may match, and the best matches come first.`,
   ),
   ...filterEntries(),
-  sort: described(
+  sort: optionally(
     v.picklist(SEARCH_SORTS),
     'Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance.',
   ),
-  facets: described(
+  facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),
     'Count the matches by these, separated by commas; each is counted with every filter but its own.',
   ),
-  view: described(
+  view: optionally(
     v.picklist(SEARCH_VIEWS),
     'How results are written: full summaries (the default), or compact rows.',
   ),
-  explain: described(
+  explain: optionally(
     v.boolean(),
     'If true, each result says which words matched where, and how its relevance is made up.',
   ),
@@ -50,10 +51,6 @@ export const SearchQuerySchema = v.object({
 
 export type SearchQuery = v.InferOutput<typeof SearchQuerySchema>
 
-function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
-  return v.optional(v.pipe(schema, v.description(text)))
-}
-
 type FilterEntries = {
   [Name in keyof FilterValues]: v.OptionalSchema<v.GenericSchema<FilterValues[Name]>, undefined>
 }
@@ -61,7 +58,7 @@ type FilterEntries = {
 function filterEntries(): FilterEntries {
   const entries = FILTER_ROWS.map(([name, filter]) => [
     name,
-    described(toSchema(filter), filter.text),
+    optionally(toSchema(filter), filter.text),
   ])
   // Each entry is made from the row that its type is made from.
   return Object.fromEntries(entries) as FilterEntries

@@ -1,17 +1,10 @@
 import { scoreTrust, type TrustInput } from './trust.ts'
 
-interface TrustExample {
-  title: string
-  input: TrustInput
-  score: number
-  /** What the example shows. */
-  note: string
-}
-
 const BUSY = { buyers: 80, settlements: 900, volumeUsd: 600, topBuyerShare: 0.1 }
 const SMALL = { buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4 }
 const FIRST = { buyers: 2, settlements: 4, volumeUsd: 0.2, topBuyerShare: 0.6 }
 
+/** `note` says what the example shows. */
 type Case = [title: string, note: string, facts: typeof BUSY & Partial<TrustInput>]
 
 const CASES: readonly Case[] = [
@@ -36,7 +29,7 @@ const CASES: readonly Case[] = [
 ]
 
 /** Worked examples of the method page, computed by the method itself. */
-export function toTrustExamples(): TrustExample[] {
+export function toTrustExamples() {
   return CASES.map(([title, note, facts]) => {
     const input = { daysSinceLast: 1, sharers: 1, ...facts }
     return { title, input, note, score: scoreTrust(input) }

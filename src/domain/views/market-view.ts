@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
+import { described } from '../wire/shapes.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
 
 /** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
@@ -14,12 +15,10 @@ export const MarketReportsSchema = v.object({
         median_min_usd: v.number(),
       }),
     ),
-    paid_listings: v.pipe(v.number(), v.description('Listings that name a payment rail.')),
-    priced_listings: v.pipe(
+    paid_listings: described(v.number(), 'Listings that name a payment rail.'),
+    priced_listings: described(
       v.number(),
-      v.description(
-        'Those of them whose lowest price is known; as many, as long as pricing per call always states one.',
-      ),
+      'Those of them whose lowest price is known; as many, as long as pricing per call always states one.',
     ),
     measured: v.object({
       listings: v.number(),

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
-import { count } from '../wire/shapes.ts'
+import { count, described, optionally } from '../wire/shapes.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
 
 /** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
 
 export const LoginBodySchema = v.strictObject({
-  email: described('Where to mail the link: one plain ASCII address.'),
+  email: described(v.string(), 'Where to mail the link: one plain ASCII address.'),
 })
 export const LoginSentSchema = v.object({ status: v.literal('sent') })
 
 export const SessionBodySchema = v.strictObject({
-  token: described('The token of the mailed link; it works once.'),
+  token: described(v.string(), 'The token of the mailed link; it works once.'),
 })
 export const SellerSchema = v.object({ email: v.string(), created_at: v.string() })
 export const SessionSchema = v.object({ seller: SellerSchema })
@@ -48,14 +48,10 @@ export type ClaimView = v.InferOutput<typeof ClaimSchema>
 export const ClaimsSchema = v.object({ claims: v.array(ClaimSchema) })
 
 export const ClaimBodySchema = v.strictObject({
-  listing_id: described('Id of the listing to claim.'),
-  method: v.optional(
-    v.pipe(
-      v.picklist(CLAIM_METHODS),
-      v.description(
-        'How to prove control of the host: a file, a DNS record, your address or a workflow; well_known if absent.',
-      ),
-    ),
+  listing_id: described(v.string(), 'Id of the listing to claim.'),
+  method: optionally(
+    v.picklist(CLAIM_METHODS),
+    'How to prove control of the host: a file, a DNS record, your address or a workflow; well_known if absent.',
   ),
 })
 
@@ -84,14 +80,11 @@ export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 
 /** Takes an owned listing out of the directory at the next build, or brings it back. */
 export const OptOutBodySchema = v.strictObject({
-  listing_id: described('Id of a listing whose verified claim is yours.'),
-  removed: v.optional(
-    v.pipe(v.boolean(), v.description('False brings the listing back; true if absent.')),
-  ),
-  moved_to: v.optional(
-    described(
-      'Another listing of yours that this one is now: its addresses, history and payout proofs go there.',
-    ),
+  listing_id: described(v.string(), 'Id of a listing whose verified claim is yours.'),
+  removed: optionally(v.boolean(), 'False brings the listing back; true if absent.'),
+  moved_to: optionally(
+    v.string(),
+    'Another listing of yours that this one is now: its addresses, history and payout proofs go there.',
   ),
 })
 export const OptOutSchema = v.object({
@@ -148,8 +141,8 @@ export type Me = v.InferOutput<typeof MeSchema>
 const MAX_SIGNATURE_LENGTH = 8192
 
 const target = {
-  listing_id: v.pipe(v.string(), v.description('Id of a listing whose verified claim is yours.')),
-  payout: v.pipe(PayoutSchema, v.description('The payout address, CAIP-10.')),
+  listing_id: described(v.string(), 'Id of a listing whose verified claim is yours.'),
+  payout: described(PayoutSchema, 'The payout address, CAIP-10.'),
 }
 
 export const PayoutBodySchema = v.strictObject(target)
@@ -183,7 +176,3 @@ export const PayoutCheckedSchema = v.object({
   payout: PayoutStateSchema,
 })
 export type PayoutChecked = v.InferOutput<typeof PayoutCheckedSchema>
-
-function described(text: string) {
-  return v.pipe(v.string(), v.description(text))
-}

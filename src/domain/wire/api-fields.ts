@@ -1,13 +1,5 @@
 import * as v from 'valibot'
 
-export interface ApiField {
-  name: string
-  place: string
-  type: string
-  text: string
-  isRequired: boolean
-}
-
 type Schema = Record<string, unknown>
 const AnySchema = v.record(v.string(), v.unknown())
 const SchemaListSchema = v.array(AnySchema)
@@ -17,7 +9,7 @@ const ObjectSchema = v.object({
 })
 
 /** The fields of a JSON Schema object, one level deep; none for anything else. */
-export function toSchemaFields(schema: Schema): ApiField[] {
+export function toSchemaFields(schema: Schema) {
   const parsed = v.safeParse(ObjectSchema, schema)
   if (!parsed.success) return []
   const { properties, required } = parsed.output

@@ -2,6 +2,15 @@ import * as v from 'valibot'
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
+/** With a sentence for the documents that describe the interface. */
+export function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.pipe(schema, v.description(text))
+}
+
+export function optionally<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.optional(described(schema, text))
+}
+
 export function textLike(pattern: RegExp, message: string) {
   return v.pipe(v.string('expected text'), v.regex(pattern, message))
 }

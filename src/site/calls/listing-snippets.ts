@@ -6,14 +6,13 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   typescript: 'TypeScript',
   python: 'Python',
 }
-const CLIENTS: Readonly<Record<string, { label: string; file: string }>> = MCP_CLIENTS
 
 /** The snippets of a kit manifest with what people call them, in the manifest's order. */
 export function toSnippets({ snippets }: Pick<KitView, 'snippets'>) {
   return Object.entries(snippets).map(([id, code]) => ({
-    label: CLIENTS[id]?.label ?? LANGUAGES[id] ?? id.replaceAll('_', ' '),
+    label: MCP_CLIENTS[id]?.label ?? LANGUAGES[id] ?? id.replaceAll('_', ' '),
     /** The client's file it goes into; null for code. */
-    file: CLIENTS[id]?.file ?? null,
+    file: MCP_CLIENTS[id]?.file ?? null,
     code: code.trimEnd(),
   }))
 }

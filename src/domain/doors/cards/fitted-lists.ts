@@ -49,18 +49,13 @@ const encoder = new TextEncoder()
 /** Cuts summaries to the room there is; a page larger than five has more of it in proportion. */
 export function fitRows(rows: readonly CompactRow[], otherBytes: number): CompactRow[] {
   const room = ANSWER_BYTES * Math.max(1, rows.length / 5) - otherBytes
-  const cuts = SUMMARY_LENGTHS.map((length) => () => rows.map((row) => cutRow(row, length)))
-  for (const cut of [() => [...rows], ...cuts]) {
-    const fitted = cut()
-    if (sizeOf(fitted) <= room) return fitted
-  }
-  return rows.map((row) => cutRow(row, SUMMARY_LENGTHS.at(-1) ?? 40))
+  let fitted = [...rows]
+  for (const length of SUMMARY_LENGTHS)
+    if (sizeOf(fitted) > room)
+      fitted = rows.map((row) => ({ ...row, summary: cutText(row.summary, length) }))
+  return fitted
 }
 
 export function sizeOf(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length
-}
-
-function cutRow(row: CompactRow, length: number): CompactRow {
-  return { ...row, summary: cutText(row.summary, length) }
 }
