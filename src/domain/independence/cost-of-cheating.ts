@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { count } from '../wire/shapes.ts'
 
 const usd = v.pipe(v.number(), v.minValue(0))
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const score = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 

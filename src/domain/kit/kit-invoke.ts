@@ -3,6 +3,7 @@ import { toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
 import { findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
 import { InvokeSchema } from '../views/summary-view.ts'
+import { present } from '../wire/parse-json.ts'
 
 const KitSettingSchema = v.object({
   name: v.string(),
@@ -68,14 +69,8 @@ function toKitSetting(setting: Setting): KitSetting {
   // A sample that looks real is pasted as it stands, and found out much later.
   const isSample = findExampleGap(setting).length > 0
   const example = isSample ? undefined : setting.example
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    required,
-    secret,
-    ...(example !== undefined && { example }),
-    value: secret || example === undefined ? toSecretValue(setting) : example,
-  }
+  const value = secret || example === undefined ? toSecretValue(setting) : example
+  return { name, ...present({ description }), required, secret, ...present({ example }), value }
 }
 
 /** @example toSecretValue({ name: 'Authorization', example: 'Bearer …' }) → 'Bearer <TOKEN>' */

@@ -100,18 +100,19 @@ export function toAdvice(finding: Finding): Advice {
   if (outcome !== 'spoke' && outcome !== 'gated')
     return { right: [], problems: [{ what: saw, change: toChange(finding) }] }
   const right = [outcome === 'spoke' ? `It speaks ${protocol}: ${saw}.` : `It answers: ${saw}.`]
-  const problems = sight === undefined ? [] : [...judgeTerms(sight), ...judgeMcp(sight)]
-  if (outcome === 'gated' && sight === undefined)
-    problems.push({
-      what: `${saw}: who calls without credentials sees nothing of it`,
-      change:
-        'Declare auth in the listing. Where the first look may be free, let the handshake through without credentials.',
-    })
-  if (ms > SLOW_MS)
-    problems.push({
-      what: `the answer took ${ms} ms`,
-      change: `Answer the handshake within ${SLOW_MS} ms: it costs no work that was paid for.`,
-    })
+  const problems = [
+    ...(sight === undefined ? [] : [...judgeTerms(sight), ...judgeMcp(sight)]),
+    ...problemIf(
+      outcome === 'gated' && sight === undefined,
+      `${saw}: who calls without credentials sees nothing of it`,
+      'Declare auth in the listing. Where the first look may be free, let the handshake through without credentials.',
+    ),
+    ...problemIf(
+      ms > SLOW_MS,
+      `the answer took ${ms} ms`,
+      `Answer the handshake within ${SLOW_MS} ms: it costs no work that was paid for.`,
+    ),
+  ]
   return { right, problems }
 }
 
@@ -166,16 +167,20 @@ function about(terms: readonly PaymentTerm[], what: string, change: string): Lin
 function judgeMcp({ from, tools = [], server }: Sight): LintProblem[] {
   if (from !== 'mcp') return []
   const unsaid = tools.filter(({ name, title, description }) => description === (title ?? name))
-  const problems: LintProblem[] = []
-  if (server?.name === '')
-    problems.push({
-      what: 'the server has no name',
-      change: 'Give serverInfo a name and a version.',
-    })
-  if (unsaid.length > 0)
-    problems.push({
-      what: `${unsaid.length} of ${tools.length} tools have no description, such as ${unsaid[0]?.name}`,
-      change: 'Say in a sentence what each tool does: agents choose by it.',
-    })
-  return problems
+  return [
+    ...problemIf(
+      server?.name === '',
+      'the server has no name',
+      'Give serverInfo a name and a version.',
+    ),
+    ...problemIf(
+      unsaid.length > 0,
+      `${unsaid.length} of ${tools.length} tools have no description, such as ${unsaid[0]?.name}`,
+      'Say in a sentence what each tool does: agents choose by it.',
+    ),
+  ]
+}
+
+function problemIf(isSo: boolean, what: string, change: string): LintProblem[] {
+  return isSo ? [{ what, change }] : []
 }

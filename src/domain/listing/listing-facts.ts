@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { listOf } from '../wire/shapes.ts'
+import { listOf, uniqueList } from '../wire/shapes.ts'
 import { COSTS, DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
 import { createAuthSchema } from './auth.ts'
 import { normalizePayout, PayoutSchema } from './caip-account.ts'
@@ -57,7 +57,10 @@ export function createListingFactsSchema(rules: UrlRules) {
     invoke: v.optional(listOf(createInvokeSchema(rules), MAX_INVOKE), []),
     registry_name: v.optional(RegistryNameSchema),
     version: v.optional(VersionSchema),
-    discovery: v.optional(discoverySchema(rules), {}),
+    discovery: v.optional(
+      v.strictObject(v.entriesFromList(DISCOVERY_FILES, v.optional(urlSchema(rules)))),
+      {},
+    ),
     /** False asks our probes to stay away. */
     probe: v.optional(v.boolean('expected true or false'), true),
     sources: sourcesSchema(rules),
@@ -67,30 +70,11 @@ export function createListingFactsSchema(rules: UrlRules) {
 
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
 
-function discoverySchema(rules: UrlRules) {
-  return v.strictObject(v.entriesFromList(DISCOVERY_FILES, v.optional(urlSchema(rules))))
-}
-
 function sourcesSchema(rules: UrlRules) {
   const source = v.strictObject({ source: v.string('expected text'), ref: ownUrlSchema(rules) })
   return v.pipe(
     v.array(source, 'expected a list of { source, ref }'),
     v.minLength(1, 'expected at least one source: every listing says where its facts come from'),
     v.maxLength(MAX_SOURCES, `expected at most ${MAX_SOURCES} entries`),
-  )
-}
-
-/** @param sameAs two entries that it maps to one text are the same entry. */
-function uniqueList<Item extends v.GenericSchema<string, string>>(
-  item: Item,
-  max: number,
-  sameAs = (entry: string) => entry,
-) {
-  return v.pipe(
-    listOf(item, max),
-    v.check(
-      (list) => new Set(list.map((entry) => sameAs(entry))).size === list.length,
-      'expected each entry once',
-    ),
   )
 }

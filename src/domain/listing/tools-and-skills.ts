@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { listOf, uniqueList } from '../wire/shapes.ts'
 
 export const MAX_TOOLS = 500
 export const MAX_SKILLS = 200
@@ -33,35 +34,20 @@ export const SkillSchema = v.strictObject({
   id: ToolNameSchema,
   name: ToolNameSchema,
   description: longText,
-  examples: v.optional(
-    v.pipe(
-      v.array(longText, 'expected a list'),
-      v.maxLength(MAX_EXAMPLES, `expected at most ${MAX_EXAMPLES} entries`),
-    ),
-  ),
+  examples: v.optional(listOf(longText, MAX_EXAMPLES)),
 })
 
-export const WrittenToolsSchema = namedOnce(WrittenToolSchema, MAX_TOOLS, ({ name }) => name)
-export const WrittenSkillsSchema = namedOnce(SkillSchema, MAX_SKILLS, ({ id }) => id)
+export const WrittenToolsSchema = uniqueList(
+  WrittenToolSchema,
+  MAX_TOOLS,
+  ({ name }) => name,
+  'name',
+)
+export const WrittenSkillsSchema = uniqueList(SkillSchema, MAX_SKILLS, ({ id }) => id, 'name')
 
 export type Tool = v.InferOutput<typeof ToolSchema>
 export type WrittenTool = v.InferOutput<typeof WrittenToolSchema>
 export type Skill = v.InferOutput<typeof SkillSchema>
-
-function namedOnce<Item extends v.GenericSchema>(
-  item: Item,
-  max: number,
-  toName: (item: v.InferOutput<Item>) => string,
-) {
-  return v.pipe(
-    v.array(item, 'expected a list'),
-    v.maxLength(max, `expected at most ${max} entries`),
-    v.check(
-      (list) => new Set(list.map((each) => toName(each))).size === list.length,
-      'expected each name once',
-    ),
-  )
-}
 
 /** Lines and tabs, and no other control character. */
 export function printableText(maxLength: number) {

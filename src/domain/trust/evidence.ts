@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { printableText } from '../listing/tools-and-skills.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
+import { count } from '../wire/shapes.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
@@ -13,11 +14,6 @@ export const MEASURED_PROVIDER = 'x402-list'
 /** Source id of settlements this service verified on-chain itself; no outside provider. */
 export const OWN_EVIDENCE = 'service_verified'
 
-const count = v.pipe(
-  v.number(),
-  v.integer('expected a whole number'),
-  v.minValue(0, 'expected 0 or more'),
-)
 const amount = v.pipe(
   v.number(),
   v.finite('expected a finite number'),

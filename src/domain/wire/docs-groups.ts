@@ -1,47 +1,31 @@
 /** The pages of the API reference. Those with a `tag` hold the endpoints that the OpenAPI document tags so. */
 export const DOCS_GROUPS = [
-  {
-    slug: 'search',
-    tag: 'Search',
-    text: 'Find listings, operations and comparisons by words and filters.',
-  },
-  {
-    slug: 'listings',
-    tag: 'Listings',
-    text: 'Read a listing, its kit.json, its badge, and what changed.',
-  },
-  {
-    slug: 'calls',
-    tag: 'Calls',
-    text: 'Call a paid API through the relay. The payment stays between you and the seller.',
-  },
-  {
-    slug: 'service',
-    tag: 'Service',
-    text: 'Health, statistics, the trust method and the documents that describe this service.',
-  },
-  {
-    slug: 'sellers',
-    tag: 'Sellers',
-    text: 'Sign in, claim a listing, prove a payout address, read your numbers.',
-  },
-  {
-    slug: 'watches',
-    tag: 'Watches',
-    text: 'Be told by mail or signed webhook when a listing changes.',
-  },
-  {
-    slug: 'roadmap-stubs',
-    tag: 'Roadmap stubs',
-    text: 'Endpoints that are planned and answer 501.',
-  },
-  {
-    slug: 'doors',
-    tag: null,
-    text: 'The same answers over MCP, A2A, the MCP registry API, x402 discovery and ARD.',
-  },
-  { slug: 'schemas', tag: null, text: 'The fields of every answer.' },
-] as const
+  group('search', 'Search', 'Find listings, operations and comparisons by words and filters.'),
+  group('listings', 'Listings', 'Read a listing, its kit.json, its badge, and what changed.'),
+  group(
+    'calls',
+    'Calls',
+    'Call a paid API through the relay. The payment stays between you and the seller.',
+  ),
+  group(
+    'service',
+    'Service',
+    'Health, statistics, the trust method and the documents that describe this service.',
+  ),
+  group(
+    'sellers',
+    'Sellers',
+    'Sign in, claim a listing, prove a payout address, read your numbers.',
+  ),
+  group('watches', 'Watches', 'Be told by mail or signed webhook when a listing changes.'),
+  group('roadmap-stubs', 'Roadmap stubs', 'Endpoints that are planned and answer 501.'),
+  group(
+    'doors',
+    null,
+    'The same answers over MCP, A2A, the MCP registry API, x402 discovery and ARD.',
+  ),
+  group('schemas', null, 'The fields of every answer.'),
+]
 export type DocsGroup = (typeof DOCS_GROUPS)[number]
 
 export function docsPath(slug: DocsGroup['slug']): string {
@@ -50,4 +34,12 @@ export function docsPath(slug: DocsGroup['slug']): string {
 
 export function schemaPath(name: string): string {
   return `${docsPath('schemas')}#schema-${name}`
+}
+
+function group<const Slug extends string, const Tag extends string | null>(
+  slug: Slug,
+  tag: Tag,
+  text: string,
+) {
+  return { slug, tag, text }
 }

@@ -1,6 +1,10 @@
 import * as v from 'valibot'
 
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+export const count = v.pipe(
+  v.number(),
+  v.integer('expected a whole number'),
+  v.minValue(0, 'expected 0 or more'),
+)
 
 /** With a sentence for the documents that describe the interface. */
 export function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
@@ -19,6 +23,22 @@ export function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
   return v.pipe(
     v.array(item, 'expected a list'),
     v.maxLength(max, `expected at most ${max} entries`),
+  )
+}
+
+/** @param sameAs two entries that it maps to one text are the same entry */
+export function uniqueList<Item extends v.GenericSchema>(
+  item: Item,
+  max: number,
+  sameAs: (entry: v.InferOutput<Item>) => unknown = (entry) => entry,
+  entry = 'entry',
+) {
+  return v.pipe(
+    listOf(item, max),
+    v.check(
+      (list) => new Set(list.map((each) => sameAs(each))).size === list.length,
+      `expected each ${entry} once`,
+    ),
   )
 }
 
