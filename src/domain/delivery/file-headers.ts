@@ -23,7 +23,6 @@ const LINKS: Readonly<Record<string, { link: string }>> = {
   '.well-known/api-catalog': { link: API_CATALOG },
 }
 
-/** Headers a static file always carries, whatever is asked of it. */
 export function fileHeaders({ file, type }: StaticFile): Record<string, string> {
   const isHashed =
     file.startsWith('_astro/') || /^pagefind\/\d+\/(?:fragment|index|filter)\//.test(file)

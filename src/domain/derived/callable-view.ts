@@ -34,7 +34,6 @@ export const operationLine = {
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
   task: v.optional(v.string()),
-  /** Fields that are a guess. */
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
   seen: v.optional(SeenCallSchema),
 }

@@ -28,7 +28,6 @@ const LEAST_PROBES = 3
 export interface DerivedListing {
   id: string
   facts: ListingFacts
-  /** Short name of the directory it is in. */
   directory: string
   /** Markdown source of the description; foreign text. */
   description: string

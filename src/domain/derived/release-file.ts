@@ -28,10 +28,8 @@ export const ReleaseFileSchema = v.strictObject({
   shared_hosts: SharedHostsSchema,
   texts: SiteTextsSchema,
   also_search: v.array(AlsoSearchSchema),
-  /** Registries that searches of ARD may also ask. */
   peers: v.optional(v.array(PeerSchema), []),
   search_choices: SearchChoicesSchema,
-  /** Names of tasks, for the prices of a comparison. */
   tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),
   /** Folder of the code of the pages rendered on demand, named by what it holds. */
   page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),

@@ -102,7 +102,6 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   },
 }
 
-/** How many probes in a row, and over how long. */
 export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
 
 const HOUR_MS = 3_600_000

@@ -14,7 +14,6 @@ export const TombstoneSchema = v.strictObject({
   reason: v.picklist(TOMBSTONE_REASONS, `expected one of ${TOMBSTONE_REASONS.join(', ')}`),
   /** An importer, or a person's name. */
   by: v.pipe(v.string(), v.minLength(1, 'expected who took it away'), v.maxLength(200)),
-  /** Another service to look at. */
   replaced_by: v.optional(id),
   /** The same service, under the id it has now; with reason `moved` alone. */
   moved_to: v.optional(id),

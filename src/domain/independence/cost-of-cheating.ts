@@ -30,7 +30,6 @@ export const CostOfCheatingSchema = v.strictObject({
   date: v.pipe(v.string(), v.isoDate('expected a date such as 2026-11-22')),
   /** Of the markets that were tried. */
   seeds: v.pipe(v.array(count), v.minLength(1)),
-  /** What the adversary has. */
   means: v.strictObject({ budget_usd: usd, wallets: count, payments: count }),
   /** Where too few known sellers are measured for anybody to vouch. */
   unmeasured: goals,
@@ -45,7 +44,6 @@ export const CostOfCheatingSchema = v.strictObject({
   griefing: v.array(
     v.strictObject({ id: text, name: text, cost_usd: v.nullable(usd), score, least: score }),
   ),
-  /** The honest sellers that were attacked. */
   victims: v.array(v.strictObject({ seed: count, buyers: count, score })),
   /** What the rule takes from honest sellers. */
   honest: v.array(

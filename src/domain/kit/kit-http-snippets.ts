@@ -22,7 +22,6 @@ export function toHttpSnippets(
   }
 }
 
-/** What the price says of the way to pay. */
 export interface PaymentTerms {
   rails: readonly Rail[]
   networks: readonly string[]

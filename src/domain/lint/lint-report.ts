@@ -16,7 +16,6 @@ const AskedStepSchema = v.object({
 })
 export type AskedStep = v.InferOutput<typeof AskedStepSchema>
 
-/** What the linter tells a seller about one address or listing. */
 export const LintReportSchema = v.object({
   target: v.string(),
   /** The protocol of the address; null if we know none. */
@@ -74,7 +73,6 @@ export function chooseFinding(findings: readonly Finding[]): Finding | undefined
   )
 }
 
-/** What the page that checks an address has to show. */
 export type CheckAnswer = { kind: 'empty' } | Refused | { kind: 'report'; report: LintReport }
 
 export interface Advice {
@@ -94,7 +92,6 @@ const RIGHT_ANSWERS: Record<ProbeProtocol, string> = {
   http: 'Answer the declared example with 2xx and the declared content type, JSON where none is declared.',
 }
 
-/** What is right about an answer, and what to change. */
 export function toAdvice(finding: Finding): Advice {
   const { outcome, protocol, saw, ms = 0, sight } = finding
   if (outcome !== 'spoke' && outcome !== 'gated')

@@ -12,7 +12,6 @@ const OTHER_TYPES = AUTH_TYPES.filter((type) => type !== 'api_key')
 /** What a caller must have before the first call, and where it goes. */
 export function createAuthSchema(rules: UrlRules) {
   const about = {
-    /** Where to get it. */
     docs: v.optional(urlSchema(rules)),
     note: v.optional(EndpointTextSchema),
   }

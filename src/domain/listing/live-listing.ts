@@ -6,7 +6,6 @@ import { PricingSchema } from './pricing.ts'
 export const LiveListingSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
-  /** Names what a caller relies on. */
   digest: v.string(),
   kind: v.picklist(KINDS),
   /** The listing's own URL; also the relay's default endpoint. */

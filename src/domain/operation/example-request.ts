@@ -68,7 +68,6 @@ function isAmong(name: string, params: readonly Param[]): boolean {
   return params.some((param) => param.name.toLowerCase() === name.toLowerCase())
 }
 
-/** Text of a body as it goes over the wire. */
 export function encodeBody(contentType: string, body: unknown): string {
   const isJson = contentType === 'application/json' || contentType.endsWith('+json')
   if (typeof body === 'string' && !isJson) return body

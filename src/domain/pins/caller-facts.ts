@@ -23,7 +23,6 @@ export interface CallerFacts {
   skills: readonly Skill[]
 }
 
-/** Of an operation, what its caller relies on. */
 interface CalledOperation {
   method: string
   url: string

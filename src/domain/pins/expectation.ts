@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/caip-account.ts'
 import { readMppTerms, toMppTerm } from '../probe/read/mpp-terms.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { paymentsIn, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
@@ -9,19 +8,11 @@ import {
   type Difference,
   EXPECT_HEADER,
   type Expectation,
+  ExpectationSchema,
   judgeOffer,
   type Offered,
   readOffer,
 } from './offer.ts'
-
-/** What a caller expects of the listing it calls: header `Waypost-Expect`, `expect` of `call_listing`. */
-export const ExpectationSchema = v.strictObject({
-  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
-  /** CAIP-10; one of them must be paid. */
-  payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
-  /** The most the call may cost, in US dollars. */
-  max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
-})
 
 const WRITING = `${EXPECT_HEADER}: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05`
 
@@ -100,24 +91,17 @@ function readPayment(payment: unknown): Offered[] {
   }
   const { accepted } = payment
   const { network = payment.network, asset } = isJsonObject(accepted) ? accepted : {}
-  const rules = { allowTestCoins: true }
-  const coin = usdAssetOf(toCaip2(String(network)) ?? '', rules)
-  const signed = v.is(AuthorizedSchema, payment) ? payment.payload.authorization : null
-  const permit = v.is(PermittedSchema, payment) ? payment.payload.permit2Authorization : null
-  const told = [
-    ...(accepted === undefined ? [] : [accepted]),
+  const told: unknown[] = accepted === undefined ? [] : [accepted]
+  if (v.is(AuthorizedSchema, payment)) {
+    const { to: payTo, value: amount } = payment.payload.authorization
     // Version 1 does not say which coin: the network's dollar is the one it can be.
-    ...(signed === null
-      ? []
-      : [{ network, asset: asset ?? coin?.address, payTo: signed.to, amount: signed.value }]),
-    ...(permit === null
-      ? []
-      : [
-          {
-            ...{ network, asset: permit.permitted.token, amount: permit.permitted.amount },
-            payTo: permit.witness.to,
-          },
-        ]),
-  ]
+    const coin = usdAssetOf(toCaip2(String(network)) ?? '', { allowTestCoins: true })
+    told.push({ network, asset: asset ?? coin?.address, payTo, amount })
+  }
+  if (v.is(PermittedSchema, payment)) {
+    const { permitted, witness } = payment.payload.permit2Authorization
+    const { token, amount } = permitted
+    told.push({ network, asset: token, payTo: witness.to, amount })
+  }
   return told.length === 0 ? [{ payee: null, usd: null }] : told.map((each) => readOffer(each))
 }

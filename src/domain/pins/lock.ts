@@ -19,7 +19,6 @@ const LockEntrySchema = v.strictObject({
   hosts: names,
   /** The most a call may cost, in US dollars; null where no price is known. */
   max_usd: v.nullable(v.pipe(v.number(), v.minValue(0, 'expected a price of 0 or more'))),
-  /** Addresses by network. */
   payees: v.record(NetworkSchema, names),
   /** Operations, tools and skills, each with the digest of what its caller relies on. */
   calls: v.record(v.string(), digest),
@@ -48,7 +47,6 @@ export function toLockText({ version, directory, listings }: Lock): string {
   return `${JSON.stringify({ version, directory, listings: Object.fromEntries(sorted) }, null, 2)}\n`
 }
 
-/** Of a kit, what a lock is made of. */
 interface Pinned extends CallerFacts {
   digest: string
   pricing: Pricing

@@ -48,7 +48,6 @@ export const ProposedSchema = v.variant('status', [
 ])
 export type ProposedView = v.InferOutput<typeof ProposedSchema>
 
-/** What becomes of a proposal that is taken. */
 export type ProposalAnswer =
   | { kind: 'listed'; listing_id: string }
   | { kind: 'proposal'; proposal: ProposalView }
@@ -58,7 +57,6 @@ export function proposalPath(id: string): string {
   return `/propose?id=${id}`
 }
 
-/** Form where anybody says what to change about a listing. */
 export function correctionPath(listingId: string): string {
   return `/propose?listing=${listingId}`
 }

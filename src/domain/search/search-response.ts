@@ -127,5 +127,4 @@ export interface PageResponse extends Omit<CompactResponse, 'results'> {
   featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
 }
 
-/** The search page's own search. */
 export type PageAnswer = PageResponse | { problems: readonly ParameterProblem[] }

@@ -11,7 +11,6 @@ import type { RefusalReason, SettlementVerdict } from './settlement.ts'
 import { type EvmClaim, keyOf } from './settlement-claim.ts'
 import type { UsdAsset } from './usd-assets.ts'
 
-/** What the chain says around the receipt. */
 export interface EvmChainFacts {
   /** Height of the newest block. */
   head: number

@@ -3,7 +3,7 @@ import { parseBase64Json } from '../relay/base64-json.ts'
 import { type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
 import { AddressSchema, HashSchema } from './schemes/evm-log.ts'
 import { markOfChallenge, markOfRealm } from './schemes/tempo-charge.ts'
-import { toCaip2 } from './usd-assets.ts'
+import { TEMPO_CHAIN_ID, toCaip2 } from './usd-assets.ts'
 
 /** A seller's word, not evidence: which transaction to look at, and what must be found in it. */
 const evmClaim = {
@@ -113,8 +113,6 @@ const ChargeSchema = v.object({
   amount: v.optional(units),
   methodDetails: v.optional(v.object({ chainId: v.optional(chainId) })),
 })
-/** The chain of method `tempo` where a challenge names none. */
-const TEMPO_CHAIN_ID = 4217
 
 /**
  * The network is the payment's: a seller naming another chain is not believed.

@@ -58,7 +58,6 @@ export const ParsedTransactionSchema = v.object({
 })
 export type ParsedTransaction = v.InferOutput<typeof ParsedTransactionSchema>
 
-/** Whose payments are looked for. */
 export interface SolanaSeller {
   network: string
   wallets: readonly string[]

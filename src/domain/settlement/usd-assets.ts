@@ -56,6 +56,9 @@ const V1_NETWORKS: Record<string, string> = {
   'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
 }
 
+/** The chain of MPP's method `tempo` where a challenge names none. */
+export const TEMPO_CHAIN_ID = 4217
+
 /** @returns null where no token of the chain counts. */
 export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }): UsdAsset | null {
   const bridged = BRIDGED_COINS.find((coin) => coin.network === network && coin.counts)

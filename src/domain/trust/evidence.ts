@@ -121,7 +121,6 @@ export const ProbeSchema = v.strictObject({
   /** HTTP status of the decisive answer. */
   status: v.optional(StatusSchema),
   ms: v.optional(count),
-  /** Protocol version spoken. */
   version: v.optional(v.pipe(v.string(), v.regex(/^[ -~]{1,60}$/, 'expected a printable version'))),
   saw: v.optional(SawSchema),
 })

@@ -58,7 +58,6 @@ export const InterfaceSchema = v.pipe(
         MAX_PAYOUTS,
       ),
     ),
-    /** Some of it was beyond the bounds and was cut. */
     truncated: v.optional(v.boolean()),
   }),
   v.check(

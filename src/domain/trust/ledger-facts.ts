@@ -7,7 +7,6 @@ export interface Demand {
   outside: number
 }
 
-/** A dispute that a person looked at and accepted. */
 export interface AcceptedDispute {
   /** When it was accepted, milliseconds. */
   at: number
@@ -15,7 +14,6 @@ export interface AcceptedDispute {
   note: string
 }
 
-/** Who owns what, and who looked at it. */
 export interface OwnerFacts {
   /** The host that was proved, by id of a listing with a verified claim. */
   claimed: ReadonlyMap<string, string>

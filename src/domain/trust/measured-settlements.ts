@@ -33,7 +33,6 @@ export interface Sales {
 
 const EVERYBODY_TRACED: ReadonlySet<string> = new Set()
 
-/** A payer on its chain. */
 export function walletOf({ network, payer }: Pick<Settlement, 'network' | 'payer'>): string {
   return `${network}:${payer}`
 }

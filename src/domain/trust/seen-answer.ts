@@ -19,7 +19,6 @@ export const StatusSchema = v.pipe(
   v.maxValue(599, 'expected an HTTP status'),
 )
 
-/** One printable line of what was seen. */
 export const SawSchema = v.pipe(
   v.string(),
   v.maxLength(200, 'expected at most 200 characters'),

@@ -17,7 +17,6 @@ export const BADGE_COLORS = {
   strong: '14492f',
   /** Known, and nothing more; or earned from few. */
   neutral: '4f6257',
-  /** A price. */
   money: '2457a6',
   /** Something is missing that was looked for. */
   missing: '7a5210',

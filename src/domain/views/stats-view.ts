@@ -10,7 +10,6 @@ import { sourceIdsOf } from './summary-view.ts'
 
 const counts = v.record(v.string(), count)
 
-/** A file of the dump, as it is served. */
 const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
 const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
 export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>

@@ -135,7 +135,6 @@ export function toTrustMethodView(
   }
 }
 
-/** Four sentences that answer what most people ask. */
 function toInShort(measured: number, table: CostOfCheating): string[] {
   const { usdAListing, measuredSeeds } = VOUCHING
   const share = toUsd(usdAListing)

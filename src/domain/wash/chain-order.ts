@@ -53,7 +53,6 @@ function comesFirst(one: Settlement, other: Settlement): boolean {
 /** Transfers by who received them; made once, asked for each listing. */
 export interface TransferIndex {
   to(wallet: string): readonly Transfer[]
-  /** To how many wallets a wallet sent money. */
   countReceivers(from: string): number
 }
 

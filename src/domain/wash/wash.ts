@@ -23,7 +23,6 @@ export interface WashResult {
 export interface WashKnowledge {
   /** The seller's: published payouts and claimed ones, on any chain. */
   wallets: readonly string[]
-  /** Between wallets we know of. */
   transfers: TransferIndex
   /** Whether a wallet (as `normalizeWallet` writes it) ever paid somebody else. */
   hasPaidOthers: (wallet: string) => boolean

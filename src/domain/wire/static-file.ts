@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 
-/** One file of a release as its manifest lists it. */
 export const StaticFileSchema = v.strictObject({
   /** Path below the release's public folder. */
   file: v.string(),

@@ -68,7 +68,6 @@ export const NOTICES = [
   'disputed',
 ] as const
 
-/** What a notice is about, in the fewest words. */
 export const NOTICE_TITLES: Record<(typeof NOTICES)[number], string> = {
   withdrawn_at_source: 'Withdrawn at its source',
   network_changed: 'Another network',

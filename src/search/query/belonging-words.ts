@@ -25,7 +25,6 @@ const MOST_ROWS = 1 << 15
 const ASKING = { each: 0.1, most: 8, fade: 0.2, words: 4 }
 const NAME_OR_LABELS = 0b011
 
-/** A word at its place in the query. */
 interface Told {
   word: Word
   /** Words that say nothing right before it. */

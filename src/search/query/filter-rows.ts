@@ -86,7 +86,6 @@ function keepTrusted({ rows, standings }: IndexPart, passing: Uint32Array, least
   passing[first >>> 5] = (passing[first >>> 5] ?? 0) & ((1 << (first & 31)) - 1)
 }
 
-/** A bit set over all rows of a part. */
 export function bitsOf({ rows: all }: IndexPart, rows: Iterable<number>): Uint32Array {
   const bits = new Uint32Array(bitWords(all))
   for (const row of rows) setBit(bits, row, true)
@@ -106,7 +105,6 @@ export function passes(bits: Uint32Array | null, row: number): boolean {
   return bits === null || (((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1
 }
 
-/** How many rows pass. */
 export function countRows(bits: Uint32Array, rows: number): number {
   let count = 0
   for (let at = 0; at < bits.length - 1; at += 1) count += countBits(bits[at] ?? 0)

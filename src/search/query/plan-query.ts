@@ -35,7 +35,6 @@ const MAX_TERMS = 96
 /** Guessing does not help a query with more slips than this. */
 const MAX_REPAIRS = 4
 export const NO_WORD = 'The query has no word to search for.'
-/** Words a note names. */
 const MAX_LISTED = 6
 
 /** Chooses terms: which words listings have, which were slips, which belong together. */

@@ -4,7 +4,6 @@ import { toSlug } from '../../listing/listing-id.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import { KINDS, RAILS } from '../../wire/vocabulary.ts'
 
-/** Version of the interface all doors show. */
 const DOOR_VERSION = '0.1.0'
 
 /** What this directory is, for machines that list directories. */

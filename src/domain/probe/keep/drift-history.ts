@@ -37,12 +37,9 @@ export function toDriftHistory(
   return [...rows, ...known.filter((row) => row.at >= oldest)].slice(0, KEPT)
 }
 
-type Row = Omit<Drift, 'at'>
-
-function compareTools({ tools: before }: Interface, { tools: now }: Interface): Row[] {
+function compareTools({ tools: before }: Interface, { tools: now }: Interface) {
   if (before === undefined || now === undefined) return []
-  const [was, is] = [toTexts(before), toTexts(now)]
-  return differing(was, is).map((name) => ({ what: 'tool', name, was: was[name], is: is[name] }))
+  return differing('tool', toTexts(before), toTexts(now))
 }
 
 /** What a tool says, and what it takes. */
@@ -57,12 +54,10 @@ function toTexts(tools: readonly Tool[]): Record<string, string> {
 }
 
 /** Of operations that named a price or a payee both times. */
-function compareTerms(before: Interface, now: Interface): Row[] {
-  return (['price', 'payee'] as const).flatMap((what) => {
-    const [was, is] = [toTerms(before, what), toTerms(now, what)]
-    const both = differing(was, is).filter((name) => was[name] && is[name])
-    return both.map((name) => ({ what, name, was: was[name], is: is[name] }))
-  })
+function compareTerms(before: Interface, now: Interface) {
+  return (['price', 'payee'] as const).flatMap((what) =>
+    differing(what, toTerms(before, what), toTerms(now, what)).filter(({ was, is }) => was && is),
+  )
 }
 
 function toTerms({ operations = [] }: Interface, what: 'price' | 'payee'): Record<string, string> {
@@ -75,9 +70,10 @@ function toTerms({ operations = [] }: Interface, what: 'price' | 'payee'): Recor
   )
 }
 
-function differing(was: Record<string, string>, is: Record<string, string>): string[] {
+function differing(what: Drift['what'], was: Record<string, string>, is: Record<string, string>) {
   const names = new Set([...Object.keys(was), ...Object.keys(is)])
-  return [...names].filter((name) => was[name] !== is[name]).sort()
+  const changed = [...names].filter((name) => was[name] !== is[name]).sort()
+  return changed.map((name) => ({ what, name, was: was[name], is: is[name] }))
 }
 
 /** Both texts from shortly before where they part. */

@@ -83,7 +83,6 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   }
 }
 
-/** Status and words of an answer, where there are any. */
 export function toSaid({ status = 0, saw }: Finding): Pick<SeenAnswer, 'status' | 'saw'> {
   const isStatus = status >= 100 && status <= 599
   return { ...(isStatus && { status }), ...(saw !== '' && { saw }) }

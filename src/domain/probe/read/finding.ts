@@ -40,7 +40,6 @@ export interface Sight {
 }
 
 export interface OtherAnswer {
-  /** As the listing declares it, placeholders unfilled. */
   operation: { method: HttpMethod; url: string }
   finding: Finding
 }

@@ -8,7 +8,6 @@ import { readX402Terms } from './x402-terms.ts'
 
 interface AskedOperation {
   method: HttpMethod
-  /** As the listing declares it, placeholders unfilled. */
   url: string
   /** The method is our guess: that it is not allowed says nothing about the seller. */
   isGuess: boolean

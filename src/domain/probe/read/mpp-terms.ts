@@ -1,16 +1,13 @@
 import * as v from 'valibot'
 import { toPayout } from '../../listing/caip-account.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
-import { toUsd } from '../../settlement/usd-assets.ts'
+import { TEMPO_CHAIN_ID, toUsd } from '../../settlement/usd-assets.ts'
 import type { PaymentTerm } from './finding.ts'
 import type { ProbeAnswer } from './probe-answer.ts'
 import { MAX_TERMS, type ReadTerms } from './x402-terms.ts'
 
 const MAX_REQUEST_LENGTH = 32 * 1024
 const MAX_HEADER_LENGTH = 64 * 1024
-
-/** The chain of method `tempo` where a challenge names none. */
-const TEMPO_CHAIN_ID = 4217
 
 const short = v.pipe(v.string(), v.minLength(1), v.maxLength(2000))
 const ChallengeSchema = v.object({

@@ -10,7 +10,6 @@ export interface Shown<Log extends EvmLog> {
   coin: string
 }
 
-/** A payment that a transaction shows. */
 export interface ShownPayment<Log extends EvmLog> {
   scheme: CountedScheme
   /** What moved the money. */
