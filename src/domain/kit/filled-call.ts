@@ -1,7 +1,8 @@
 import { encodeBody } from '../operation/example-request.ts'
 import { isAtAddress } from '../operation/is-at-address.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
-import { chooseOperation, type OperationOffers } from './choose-operation.ts'
+import { chooseOperation } from './choose-operation.ts'
+import type { KitOperation } from './kit-operations.ts'
 
 /** What a caller says of a call through the relay; the operation says the rest. */
 export interface AskedCall {
@@ -12,13 +13,10 @@ export interface AskedCall {
   body?: unknown
 }
 
-/** Of an operation of a kit, what a call takes from it. */
-interface CalledOperation extends OperationOffers {
-  method: HttpMethod
-  url: string
-  relay_url?: string | undefined
-  example: { method: HttpMethod; url: string; headers: Record<string, string>; body?: unknown }
-}
+type CalledOperation = Pick<
+  KitOperation,
+  'method' | 'url' | 'price' | 'offers' | 'relay_url' | 'example'
+>
 
 export interface FilledCall extends AskedCall {
   method: HttpMethod

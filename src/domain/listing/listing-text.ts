@@ -43,7 +43,9 @@ export function findTextFault(text: string): string | null {
     return `expected one line without control characters, got ${toCodePoint(control[0])}`
   if (!text.isWellFormed() || /[\ufffd\p{Co}\p{Noncharacter_Code_Point}]/u.test(text))
     return 'expected readable Unicode text, got broken or private characters'
-  const invisible = /\p{Default_Ignorable_Code_Point}/u.exec(withoutLegalInvisibles(text))
+  // What is left of the invisible characters after these has no work in a line of text.
+  const plain = LEGAL_INVISIBLES.reduce((rest, legal) => rest.replace(legal, ''), text)
+  const invisible = /\p{Default_Ignorable_Code_Point}/u.exec(plain)
   if (invisible !== null)
     return `expected no invisible or direction-changing characters, got ${toCodePoint(invisible[0])}`
   if (new RegExp(`\\p{Mn}{${MAX_STACKED_MARKS + 1},}`, 'u').test(text))
@@ -67,11 +69,6 @@ const SPELLED_JOINERS =
 const HAN_VARIANTS = /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/gu
 
 const LEGAL_INVISIBLES = [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS]
-
-/** What is left of the invisible characters after these has no work in a line of text. */
-function withoutLegalInvisibles(text: string): string {
-  return LEGAL_INVISIBLES.reduce((rest, legal) => rest.replace(legal, ''), text)
-}
 
 /** A legal one is taken whole first, so that what follows it is judged by itself. */
 const HIDDEN = new RegExp(

@@ -9,9 +9,7 @@ export function toRelayInfoView(listing: LiveListing, limits: Record<string, unk
   return {
     listing_id: listing.id,
     relayable,
-    reason: relayable
-      ? null
-      : (listing.not_relayable_reason ?? 'It is no paid HTTP API on rail x402.'),
+    reason: relayable ? null : listing.not_relayable_reason,
     buy: listing.buy,
     seller_origin: new URL(listing.url).origin,
     default_endpoint: listing.url,

@@ -25,6 +25,7 @@ const ExplanationSchema = v.object({
   trust_factor: v.number(),
   live_tested_factor: v.number(),
 })
+export type Explanation = v.InferOutput<typeof ExplanationSchema>
 
 /** spec: the element of `results`; `explain` where it was asked for. */
 export const SearchResultSchema = v.object({
@@ -37,6 +38,7 @@ const FacetSchema = v.optional(
 )
 
 export const FacetsSchema = v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))
+export type Facets = v.InferOutput<typeof FacetsSchema>
 
 /** Searches that do what words of the question sound like, each with how many results it has. */
 export const SuggestedSchema = v.optional(

@@ -41,17 +41,11 @@ export const SettlementClaimSchema = v.variant('scheme', [
 export type SettlementClaim = v.InferOutput<typeof SettlementClaimSchema>
 export type EvmClaim = Extract<SettlementClaim, { family: 'evm' }>
 
-/** What a claim is about, whatever it says of it: as `ShownPayment.key` on EVM chains, empty elsewhere. */
-export function keyOf(claim: SettlementClaim): string {
-  switch (claim.scheme) {
-    case 'solana_exact':
-      return ''
-    case 'tempo_charge':
-      return `${claim.realm} ${claim.challenge}`
-    // Of Permit2 a number, which may come with zeros before it.
-    default:
-      return `${claim.payer} ${claim.scheme === 'permit2' ? BigInt(claim.nonce) : claim.nonce}`
-  }
+/** What a claim is about, whatever it says of it: as `ShownPayment.key`. */
+export function keyOf(claim: EvmClaim): string {
+  if (claim.scheme === 'tempo_charge') return `${claim.realm} ${claim.challenge}`
+  // Of Permit2 a number, which may come with zeros before it.
+  return `${claim.payer} ${claim.scheme === 'permit2' ? BigInt(claim.nonce) : claim.nonce}`
 }
 
 const units = v.pipe(v.string(), v.regex(/^[1-9]\d{0,77}$/))

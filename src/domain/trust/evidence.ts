@@ -93,7 +93,11 @@ export const MeasuredSchema = v.pipe(
     days: v.optional(DaysSchema),
   }),
   v.forward(
-    v.check((m) => !isAfter(m.last_settlement_at, m.as_of), 'expected a time not after as_of'),
+    // False where either is no time at all: that is another fault, reported where it stands.
+    v.check(
+      ({ last_settlement_at: last, as_of }) => !(last && Date.parse(last) > Date.parse(as_of)),
+      'expected a time not after as_of',
+    ),
     ['last_settlement_at'],
   ),
   v.forward(
@@ -153,11 +157,6 @@ export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
-
-/** False where either is no time at all: that is another fault, reported where it stands. */
-function isAfter(time: string | null, limit: string): boolean {
-  return time !== null && Date.parse(time) > Date.parse(limit)
-}
 
 const WINDOW_DAYS = 30
 const DAY_MS = 86_400_000

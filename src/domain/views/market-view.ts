@@ -36,6 +36,7 @@ export function toMarketReportsView(listings: readonly DerivedListing[]): Market
   const measured = outside.flatMap(({ trust }) =>
     trust.evidence === 'no_payment_data' ? [] : [trust.measured],
   )
+  const volume = measured.reduce((sum, m) => sum + m.volume_usd_30d, 0)
   return {
     preview: {
       prices: medianPrices(paid),
@@ -44,7 +45,7 @@ export function toMarketReportsView(listings: readonly DerivedListing[]): Market
       measured: {
         listings: measured.length,
         settlements_30d: measured.reduce((sum, m) => sum + m.settlements_30d, 0),
-        volume_usd_30d: roundCents(measured.reduce((sum, m) => sum + m.volume_usd_30d, 0)),
+        volume_usd_30d: Math.round(volume * 100) / 100,
       },
     },
     paid: { status: 'stub', note: 'Full tables are not sold yet; see /api/v1/roadmap.' },
@@ -81,8 +82,4 @@ function medianOf(values: readonly number[]): number {
   const upper = sorted[middle] ?? 0
   const lower = sorted.length % 2 === 1 ? upper : (sorted[middle - 1] ?? 0)
   return Number(((lower + upper) / 2).toPrecision(12))
-}
-
-function roundCents(usd: number): number {
-  return Math.round(usd * 100) / 100
 }

@@ -100,7 +100,6 @@ const summaryEntries = {
 
 /** A summary before it enters an answer: no `relevance`, no `links.go`, which name the search. */
 export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
-export type PreparedSummary = v.InferOutput<typeof PreparedSummarySchema>
 
 /** spec: Listing summary, the element of `results`. */
 export const ListingSummarySchema = v.object({
@@ -108,8 +107,9 @@ export const ListingSummarySchema = v.object({
   links: v.object({ ...linksEntries, go: v.string() }),
   relevance: v.number(),
 })
+
 /** @param baseUrl `{base_url}`, for the absolute URLs of `tiers`. */
-export function toPreparedSummary(listing: DerivedListing, baseUrl: string): PreparedSummary {
+export function toPreparedSummary(listing: DerivedListing, baseUrl: string) {
   const { id, facts } = listing
   const hasDiscovery = Object.keys(facts.discovery).length > 0
   return {

@@ -1,15 +1,9 @@
 import { filterOf, type SearchFacet } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
+import type { Facets } from '../../domain/search/search-response.ts'
 import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { allRows, bitsFor, countRows, filterRows, keepBoth, toRowFilter } from './filter-rows.ts'
-
-export interface FacetCount {
-  id: string
-  count: number
-}
-
-export type FacetCounts = Partial<Record<SearchFacet, readonly FacetCount[]>>
 
 /**
  * Counts the organic matches of a query by the facets asked for. Values that nothing matches are
@@ -20,12 +14,12 @@ export function countFacets(
   { organic, filterPlaces }: SearchIndex,
   query: SearchQuery,
   matched: Uint32Array | null,
-): FacetCounts {
+): Facets {
   const pass = (asked: Partial<SearchQuery>) => {
     const passing = filterRows(organic, toRowFilter(asked), filterPlaces) ?? allRows(organic)
     return matched === null ? passing : keepBoth(passing, matched)
   }
-  const countFacet = (facet: SearchFacet): FacetCount[] => {
+  const countFacet = (facet: SearchFacet) => {
     const { [filterOf(facet)]: _own, ...others } = query
     if (facet === 'max_price_usd' || facet === 'min_trust')
       return FACET_STEPS[facet].map((step) => ({

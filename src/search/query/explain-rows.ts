@@ -4,7 +4,7 @@ import {
   type SearchField,
   trustFactor,
 } from '../../domain/search/search-rank.ts'
-import type { ExactKind } from '../index/exact-table.ts'
+import type { Explanation } from '../../domain/search/search-response.ts'
 import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { readPostings } from '../index/postings.ts'
 import { isLiveTested, NO_TRUST, trustOf } from '../index/standing.ts'
@@ -12,22 +12,12 @@ import { exactRows, kindOf } from './exact-rows.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 import { numberIn, weightIn } from './posting-cursor.ts'
 
-/** How a row's `relevance` is made up: `text` is the sum of what matched, times the factors. */
-export interface RowExplanation {
-  /** Set where the query is the listing's id, host or whole name, which puts it first. */
-  exact?: ExactKind
-  matched: { term: string; as: string; fields: readonly SearchField[]; score: number }[]
-  text: number
-  trust_factor: number
-  live_tested_factor: number
-}
-
 /** One explanation for each row, in their order. */
 export function explainRows(
   index: SearchIndex,
   part: IndexPart,
   { text, plan, rows }: { text: string; plan: QueryPlan; rows: readonly { row: number }[] },
-): RowExplanation[] {
+): Explanation[] {
   const wanted = rows.map(({ row }) => row)
   const scores = scoreRows(index, part, plan.terms, wanted)
   const exact = exactRows(index, part, { text, bits: null })
@@ -50,7 +40,7 @@ export function explainRows(
 
 interface RowScore {
   total: number
-  terms: { term: PlanTerm; fields: readonly SearchField[]; score: number }[]
+  terms: { term: PlanTerm; fields: SearchField[]; score: number }[]
 }
 
 /** The text scores of a few rows, and what each term adds to them and the fields that hold it. */
@@ -69,12 +59,9 @@ function scoreRows(
       const code = postings.codes[at] ?? 0
       const score = weightIn(part, term) * (part.palette[code] ?? 0)
       scored.total += score
-      scored.terms.push({ term, fields: fieldsOf(part, code), score })
+      const fields = SEARCH_FIELDS.filter((_, n) => ((part.paletteFields[code] ?? 0) >> n) & 1)
+      scored.terms.push({ term, fields, score })
     })
   }
   return found
-}
-
-function fieldsOf({ paletteFields }: IndexPart, code: number): SearchField[] {
-  return SEARCH_FIELDS.filter((_, at) => (((paletteFields[code] ?? 0) >> at) & 1) === 1)
 }

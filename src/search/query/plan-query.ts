@@ -34,7 +34,7 @@ const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
 /** Guessing does not help a query with more slips than this. */
 const MAX_REPAIRS = 4
-export const NO_WORD = 'The query has no word to search for.'
+const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
 
 /** Chooses terms: which words listings have, which were slips, which belong together. */
@@ -60,8 +60,15 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     notes: [
       ...read.notes,
       ...(kept.length < taken.length ? [storyNote(kept)] : notes),
-      ...(taken.length < named.length ? [tooLongNote(named.length - taken.length)] : []),
-      ...joinNotes(read.words, kept),
+      ...(taken.length < named.length
+        ? [
+            `The query has ${named.length - taken.length} more words than the ${MAX_QUERY_WORDS} that are read.`,
+          ]
+        : []),
+      // What was written apart and read as one.
+      ...kept
+        .filter((word) => !read.words.includes(word))
+        .map(({ whole, parts }) => `Read “${parts.join(' ')}” as “${whole}” too.`),
       ...unitNotes(units, related),
     ],
     phrases,
@@ -77,17 +84,6 @@ function storyNote(kept: readonly Word[]): string {
     kept.length,
   )
   return `The query is long: searched for ${words}, the words of it that listings use together.`
-}
-
-function tooLongNote(left: number): string {
-  return `The query has ${left} more words than the ${MAX_QUERY_WORDS} that are read.`
-}
-
-/** What was written apart and read as one. */
-function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
-  return kept
-    .filter((word) => !words.includes(word))
-    .map(({ whole, parts }) => `Read “${parts.join(' ')}” as “${whole}” too.`)
 }
 
 function readUnits(index: SearchIndex, words: readonly Word[], mayRepair: boolean): QueryUnit[] {

@@ -10,18 +10,19 @@
  */
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
+import type { Explanation, Facets } from '../../domain/search/search-response.ts'
 import type { IndexPart, PartName, SearchIndex } from '../index/index-shape.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
-import { countFacets, type FacetCounts } from './count-facets.ts'
+import { countFacets } from './count-facets.ts'
 import { exactRows } from './exact-rows.ts'
-import { explainRows, type RowExplanation } from './explain-rows.ts'
+import { explainRows } from './explain-rows.ts'
 import { countRows, filterRows, passes, setBit, toRowFilter } from './filter-rows.ts'
 import {
   createListingDatabase,
   type ListingDatabase,
   type PartRequest,
 } from './listing-database.ts'
-import { listOf, NO_WORD, planQuery, type QueryPlan } from './plan-query.ts'
+import { listOf, planQuery, type QueryPlan } from './plan-query.ts'
 import { matchBits, type RankedRows } from './rank-rows.ts'
 import { sortPlaces } from './sort-places.ts'
 import { type Advice, type Suggestion, suggestCategory, suggestFilters } from './suggest-filters.ts'
@@ -32,17 +33,15 @@ export interface SearchOutcome {
   notes: readonly string[]
   /** Searches to follow; none where there is nothing to suggest. */
   suggested: readonly Suggestion[]
-  facets?: FacetCounts
+  facets?: Facets
   /** For each organic row, and each of our own. */
-  explained?: Record<PartName, readonly RowExplanation[]>
+  explained?: Record<PartName, readonly Explanation[]>
 }
 
 /** Our own kits are few; more than a page of them would be no showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
-const NO_PLAN: QueryPlan = {
-  ...{ terms: [], notes: [], phrases: [], isMissing: false, closest: () => [] },
-}
+const NO_PLAN = { terms: [], notes: [], phrases: [], isMissing: false, closest: () => [] }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
 /** Made when the first query comes: a start needn't wait for them. */
@@ -51,9 +50,6 @@ const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>(
 /** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
   const { q: text, limit, offset, sort = 'relevance', facets, explain } = query
-  // Orama takes a text without characters for none, and answers everything.
-  if (text?.trim() === '')
-    return { organic: NONE, firstParty: NONE, notes: [NO_WORD], suggested: [] }
   const asked = { where: toRowFilter(query), sort }
   const search = (name: PartName, page: { limit: number; offset: number }) =>
     text === undefined
@@ -91,7 +87,12 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
 export function listingDatabases(index: SearchIndex): Record<PartName, ListingDatabase> {
   const known = databasesOf.get(index)
   if (known !== undefined) return known
-  const plan = rememberLast((text) => planQuery(index, text))
+  // Both parts, the notes and the facets of one search ask for the plan of the same text.
+  let last: { text: string; plan: QueryPlan } | undefined
+  const plan = (text: string) => {
+    if (last?.text !== text) last = { text, plan: planQuery(index, text) }
+    return last.plan
+  }
   const made = {
     organic: createListingDatabase(index, 'organic', plan),
     firstParty: createListingDatabase(index, 'firstParty', plan),
@@ -176,13 +177,4 @@ function browsePart(
     if (passes(bits, row)) passing.push(row)
   }
   return { total, rows: passing.slice(offset).map(toRow) }
-}
-
-/** Both parts, the notes and the facets of one search ask for the plan of the same text. */
-function rememberLast<Result>(make: (text: string) => Result): (text: string) => Result {
-  let last: { text: string; result: Result } | undefined
-  return (text) => {
-    if (last?.text !== text) last = { text, result: make(text) }
-    return last.result
-  }
 }

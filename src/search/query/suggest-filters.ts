@@ -6,8 +6,8 @@ import {
   bitsFor,
   countRows,
   filterRows,
-  hasValue,
   keepBoth,
+  passes,
   toRowFilter,
 } from './filter-rows.ts'
 import type { RankedRow } from './rank-rows.ts'
@@ -73,18 +73,15 @@ export function suggestCategory(
   { organic, filters, filterPlaces }: SearchIndex,
   rows: readonly RankedRow[],
 ): Advice {
-  let best: { id: string; points: number; place: number } | undefined
+  let best: { id: string; points: number; bits: Uint32Array } | undefined
   for (const id of filters.categories) {
-    const place = filterPlaces.get(`category:${id}`) ?? 0
-    let points = 0
-    rows.forEach(({ row }, at) => {
-      if (hasValue(organic, place, row)) points += 1 / (at + 1)
-    })
-    if (points > (best?.points ?? 0)) best = { id, points, place }
+    const bits = bitsFor(organic, filterPlaces.get(`category:${id}`))
+    const points = rows.reduce((sum, { row }, at) => sum + Number(passes(bits, row)) / (at + 1), 0)
+    if (points > (best?.points ?? 0)) best = { id, points, bits }
   }
   if (best === undefined) return { suggested: [], notes: [] }
-  const { id, place } = best
-  const total = countRows(bitsFor(organic, place), organic.rows)
+  const { id, bits } = best
+  const total = countRows(bits, organic.rows)
   return {
     suggested: [{ parameters: { category: id }, total }],
     notes: [`The nearest category is ${id}, with ${total} listings.`],

@@ -23,7 +23,9 @@ export function mergeFinding(
   at: string,
 ): Evidence {
   const { sight } = finding
-  const records = finding.isBeside === true ? [] : [toRecord(finding, at)]
+  const { protocol, outcome, ms, version } = finding
+  const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
+  const records = finding.isBeside === true ? [] : [v.parse(ProbeSchema, record)]
   const probes = keepProbes([...(evidence.probes ?? []), ...records], at)
   const kept = probes.length > 0 || evidence.probes !== undefined ? { probes } : {}
   if (sight === undefined) return { ...evidence, ...kept }
@@ -65,12 +67,6 @@ function keepProbes(probes: readonly Probe[], at: string): Probe[] {
   return [...byMoment.values()]
     .filter((probe) => Date.parse(probe.at) >= oldest)
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
-}
-
-function toRecord(finding: Finding, at: string): Probe {
-  const { protocol, outcome, ms, version } = finding
-  const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
-  return v.parse(ProbeSchema, record)
 }
 
 type MergedInterface = Record<string, unknown> & Pick<Interface, 'operations'>
