@@ -58,31 +58,17 @@ function parseIpv4(text: string): bigint | null {
   return value
 }
 
+/** The parser of URLs knows the grammar and writes it in one way; it is given nothing else. */
 function parseIpv6(text: string): bigint | null {
-  const halves = text.split('::')
-  if (halves.length > 2) return null
-  const head = parseGroups(halves[0] ?? '', halves.length === 1)
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : []
-  if (head === null || tail === null) return null
-  const missing = 8 - head.length - tail.length
-  // `::` stands for at least one group.
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return null
-  const groups = [...head, ...Array.from({ length: missing }, () => 0n), ...tail]
-  return groups.reduce((value, group) => (value << 16n) | group, 0n)
-}
-
-function parseGroups(text: string, mayEndDotted: boolean): bigint[] | null {
-  if (text === '') return []
-  const parts = text.split(':')
-  const groups: bigint[] = []
-  for (const [index, part] of parts.entries()) {
-    if (part.includes('.')) {
-      const dotted = mayEndDotted && index === parts.length - 1 ? parseIpv4(part) : null
-      if (dotted === null) return null
-      groups.push(dotted >> 16n, dotted & 0xffffn)
-    } else if (/^[0-9a-f]{1,4}$/i.test(part)) {
-      groups.push(BigInt(`0x${part}`))
-    } else return null
-  }
-  return groups
+  const host = /^[0-9a-f:.]+$/i.test(text) ? URL.parse(`http://[${text}]/`)?.hostname : undefined
+  if (host === undefined) return null
+  const [head = [], tail = []] = host
+    .slice(1, -1)
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].reduce(
+    (sum, group) => (sum << 16n) | BigInt(`0x${group}`),
+    0n,
+  )
 }

@@ -15,28 +15,26 @@ export function fitLists<Card extends Record<string, unknown>>(
   if (size <= CARD_BYTES) return card
   const lists = names.flatMap((name) => {
     const items = card[name]
-    // With the comma behind it.
-    return Array.isArray(items)
-      ? [{ name, items, sizes: items.map((item) => sizeOf(item) + 1) }]
-      : []
+    if (!Array.isArray(items)) return []
+    // With the comma behind each.
+    const bytes = items.reduce((sum, item) => sum + sizeOf(item) + 1, 0)
+    return [{ name, kept: [...items], count: items.length, bytes }]
   })
-  const kept = new Map(lists.map(({ name, items }) => [name, items.length]))
-  const bytesOf = ({ name, sizes }: (typeof lists)[number]) =>
-    sizes.slice(0, kept.get(name)).reduce((sum, each) => sum + each, 0)
   while (size > CARD_BYTES - ROOM_TO_SAY_SO) {
-    const [longest] = lists
-      .filter(({ name }) => (kept.get(name) ?? 0) > 1)
-      .sort((a, b) => bytesOf(b) - bytesOf(a))
+    const [longest] = lists.filter(({ kept }) => kept.length > 1).sort((a, b) => b.bytes - a.bytes)
     if (longest === undefined) break
-    const last = (kept.get(longest.name) ?? 0) - 1
-    kept.set(longest.name, last)
-    size -= longest.sizes[last] ?? 0
+    const bytes = sizeOf(longest.kept.pop()) + 1
+    longest.bytes -= bytes
+    size -= bytes
   }
-  const cut = lists.map(({ name, items }) => [name, items.slice(0, kept.get(name))])
   const missing = lists
-    .map(({ name, items }) => [name, items.length - (kept.get(name) ?? 0)] as const)
+    .map(({ name, kept, count }) => [name, count - kept.length] as const)
     .filter(([, count]) => count > 0)
-  return { ...card, ...Object.fromEntries(cut), left_out: Object.fromEntries(missing) }
+  return {
+    ...card,
+    ...Object.fromEntries(lists.map(({ name, kept }) => [name, kept])),
+    left_out: Object.fromEntries(missing),
+  }
 }
 
 /** A search of five stays within this many bytes of JSON: an agent pays for each of them. */

@@ -30,24 +30,15 @@ export interface KitChoice {
 
 /** @returns the card, or a sentence about a wrong choice. */
 export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
-  const parts = [toAbout(kit), toCalled(kit, choice), toSnippet(kit, choice)]
-  const card = { id: kit.id, digest: kit.digest, kind: kit.kind, url: kit.url, cost: kit.cost }
-  for (const part of parts) {
-    if (typeof part === 'string') return part
-    Object.assign(card, part)
-  }
-  return fitLists<KitCard>(card, LISTS)
-}
-
-function toAbout({ name, auth, payment }: KitView): object {
-  const { rails, networks, request_headers, response_headers, authority } = payment
-  return {
-    name,
-    auth,
-    ...(rails.length > 0 && {
-      payment: { rails, networks, request_headers, response_headers, authority },
-    }),
-  }
+  const called = toCalled(kit, choice)
+  if (typeof called === 'string') return called
+  const snippet = toSnippet(kit, choice)
+  if (typeof snippet === 'string') return snippet
+  const { id, digest, kind, url, cost, name, auth } = kit
+  const { rails, networks, request_headers, response_headers, authority } = kit.payment
+  const payment = { rails, networks, request_headers, response_headers, authority }
+  const about = { id, digest, kind, url, cost, name, auth, ...(rails.length > 0 && { payment }) }
+  return fitLists<KitCard>({ ...about, ...called, ...snippet }, LISTS)
 }
 
 function toCalled(kit: KitView, choice: KitChoice): object | string {

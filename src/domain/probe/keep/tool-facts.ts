@@ -1,5 +1,5 @@
 import type { Tool } from '../../listing/tools-and-skills.ts'
-import { isJsonObject } from '../../wire/parse-json.ts'
+import { isJsonObject, present } from '../../wire/parse-json.ts'
 import type { Finding } from '../read/finding.ts'
 
 /** Members of a schema that hold further schemas under names of the seller's own choice. */
@@ -26,17 +26,9 @@ const MAX_VALUE = 80
 export function toFacts(finding: Finding): Finding {
   const { sight } = finding
   if (sight === undefined) return finding
-  const { tools, skills } = sight
-  return {
-    ...finding,
-    sight: {
-      ...sight,
-      ...(tools !== undefined && { tools: tools.map(toToolFacts) }),
-      ...(skills !== undefined && {
-        skills: skills.map(({ id, name }) => ({ id, name, description: name })),
-      }),
-    },
-  }
+  const tools = sight.tools?.map(toToolFacts)
+  const skills = sight.skills?.map(({ id, name }) => ({ id, name, description: name }))
+  return { ...finding, sight: { ...sight, ...present({ tools, skills }) } }
 }
 
 /** @example toToolFacts({ name: 'find', description: 'Finds…', … }) → { name: 'find', description: 'find', … } */
