@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
-import { ExpectationSchema } from '../pins/offer.ts'
+import { ExpectationSchema } from '../pins/expectation.ts'
 import { namesIn } from '../relay/relayed-headers.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PayoutSchema } from '../listing/caip-account.ts'
 import { readMppTerms, toMppTerm } from '../probe/read/mpp-terms.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { paymentsIn, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
@@ -8,11 +9,19 @@ import {
   type Difference,
   EXPECT_HEADER,
   type Expectation,
-  ExpectationSchema,
   judgeOffer,
   type Offered,
   readOffer,
 } from './offer.ts'
+
+/** What a caller expects of the listing it calls: header `Waypost-Expect`, `expect` of `call_listing`. */
+export const ExpectationSchema = v.strictObject({
+  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
+  /** CAIP-10; one of them must be paid. */
+  payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
+  /** The most the call may cost, in US dollars. */
+  max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
+})
 
 const WRITING = `${EXPECT_HEADER}: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05`
 

@@ -1,19 +1,15 @@
-import * as v from 'valibot'
-import { normalizePayout, PayoutSchema, toPayout } from '../listing/caip-account.ts'
+import { normalizePayout, toPayout } from '../listing/caip-account.ts'
 import { toCaip2, toUsd } from '../settlement/usd-assets.ts'
 import { isJsonObject } from '../wire/parse-json.ts'
 
 export const EXPECT_HEADER = 'waypost-expect'
 
-/** What a caller expects of the listing it calls: header `Waypost-Expect`, `expect` of `call_listing`. */
-export const ExpectationSchema = v.strictObject({
-  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
-  /** CAIP-10; one of them must be paid. */
-  payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
-  /** The most the call may cost, in US dollars. */
-  max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
-})
-export type Expectation = v.InferOutput<typeof ExpectationSchema>
+/** What a caller expects of the listing it calls, as `ExpectationSchema` checks it. */
+export interface Expectation {
+  digest?: string | undefined
+  payee?: string[] | undefined
+  max_usd?: number | undefined
+}
 
 export interface Difference {
   what: 'digest' | 'payee' | 'price'
