@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import type { SourceRow } from '../derived/source-table.ts'
+import { line, link } from '../derived/tables.ts'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { hasRemoteEndpoint } from '../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
@@ -10,9 +11,6 @@ import { textLike } from '../wire/shapes.ts'
 import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 
 /** `content/compare/<slug>.yaml`: which listings stand on a comparison page, and what is said of them. */
-const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
-const link = textLike(/^https:\/\//, 'expected an https URL')
-
 export const FOCUSES = ['dedicated', 'broad'] as const
 
 export const CompareFactsSchema = v.strictObject({

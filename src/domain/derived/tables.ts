@@ -12,8 +12,8 @@ const identifier = textLike(
   /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/,
   'expected a lower-case identifier such as llm_inference',
 )
-const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
-const link = textLike(/^https:\/\//, 'expected an https URL')
+export const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
+export const link = textLike(/^https:\/\//, 'expected an https URL')
 
 export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, description: line })
 

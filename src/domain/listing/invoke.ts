@@ -5,6 +5,7 @@ import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
+  RUNS,
   type Runs,
 } from '../wire/vocabulary.ts'
 import { type Auth, FIELD_NAME } from './auth.ts'
@@ -120,10 +121,7 @@ export function hasRemoteEndpoint({ kind, invoke }: Invoked): boolean {
 /** Where a listing runs: at the seller's, as a package, or both; a kit runs nowhere by itself. */
 export function runsOf(listing: Invoked): Runs[] {
   const isLocal = listing.invoke.some((entry) => entry.kind === 'mcp_package')
-  return [
-    ...(hasRemoteEndpoint(listing) ? ['remote' as const] : []),
-    ...(isLocal ? ['local' as const] : []),
-  ]
+  return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
 }
 
 /** @returns what is wrong with a package identifier in this registry, or null. */

@@ -39,34 +39,16 @@ export const BASE_URL_PLACEHOLDER = '{base_url}'
 export const MAX_URL_LENGTH = 2000
 
 /** Names that never mean a public host (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and cloud habit). */
-const PRIVATE_SUFFIXES = [
-  'localhost',
-  'local',
-  'localdomain',
-  'internal',
-  'intranet',
-  'lan',
-  'home.arpa',
-  'invalid',
-  'test',
-  'alt',
-  'onion',
-]
+const PRIVATE_SUFFIXES =
+  'localhost local localdomain internal intranet lan home.arpa invalid test alt onion'.split(' ')
 
 /** Public names that answer with whatever address is written in them, private ones included. */
 const ADDRESS_SUFFIXES = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me']
 
 /** Hosts that live as long as somebody's terminal is open. */
 const TUNNEL_SUFFIXES = [
-  'trycloudflare.com',
-  'ngrok.io',
-  'ngrok.app',
-  'ngrok-free.app',
-  'ngrok-free.dev',
-  'loca.lt',
-  'localhost.run',
-  'lhr.life',
-  'serveo.net',
+  ...['ngrok.io', 'ngrok.app', 'ngrok-free.app', 'ngrok-free.dev', 'trycloudflare.com'],
+  ...['loca.lt', 'localhost.run', 'lhr.life', 'serveo.net'],
 ]
 
 /**

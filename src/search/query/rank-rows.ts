@@ -159,23 +159,19 @@ function rankSorted(
   return { total: keys.length, rows: [...first, ...others] }
 }
 
-interface TopKeys {
-  /** Offers a key; returns what the next one must exceed to be kept. */
-  offer(key: number): number
-  /** The largest keys in descending order. */
-  take(): Float64Array
-}
-
-/** Keeps the `size` largest of any number of keys. */
-export function createTopKeys(size: number): TopKeys {
+/**
+ * Keeps the `size` largest of any number of keys. `offer` returns what the next one must exceed to
+ * be kept, `take` the largest in descending order.
+ */
+export function createTopKeys(size: number) {
   return size <= MAX_SORTED ? createSortedKeys(size) : createAllKeys(size)
 }
 
-function createSortedKeys(size: number): TopKeys {
+function createSortedKeys(size: number) {
   const keys = new Float64Array(size)
   let length = 0
   return {
-    offer(key) {
+    offer(key: number): number {
       if (length < size) length += 1
       else if (key <= (keys[size - 1] ?? Number.POSITIVE_INFINITY)) return keys[size - 1] ?? key
       let at = length - 1
@@ -188,10 +184,10 @@ function createSortedKeys(size: number): TopKeys {
 }
 
 /** Deep pages are rare: everything is kept until one is taken. */
-function createAllKeys(size: number): TopKeys {
+function createAllKeys(size: number) {
   const keys: number[] = []
   return {
-    offer(key) {
+    offer(key: number): number {
       keys.push(key)
       return Number.NEGATIVE_INFINITY
     },
