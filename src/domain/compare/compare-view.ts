@@ -49,8 +49,7 @@ export const ChosenComparisonSchema = v.object({
 })
 export type ChosenComparison = v.InferOutput<typeof ChosenComparisonSchema>
 
-const { slug, title, url, updated, indexable } = CompareSchema.entries
-const ComparePageSchema = v.object({ slug, title, url, updated, indexable })
+const ComparePageSchema = v.pick(CompareSchema, ['slug', 'title', 'url', 'updated', 'indexable'])
 export const CompareListSchema = v.object({ pages: v.array(ComparePageSchema) })
 
 export interface CompareContext {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { isJsonObject } from '../wire/parse-json.ts'
+import { whole } from '../wire/shapes.ts'
 import { type ArdRow, toOwnNamespace, toUrn } from './ard-entry.ts'
 
 /** What `POST /ard/search` and `POST /ard/explore` take (ARD 0.91 §5.3); closed, as it has them. */
@@ -17,7 +18,6 @@ const QuerySchema = v.strictObject({
 })
 export type ArdQuery = v.InferOutput<typeof QuerySchema>
 
-const whole = (most: number) => v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(most))
 const DEFAULT_PAGE = 10
 const DEFAULT_BUCKETS = 20
 const MOST_ASKED = 100
@@ -25,7 +25,7 @@ const MOST_ASKED = 100
 export const ArdSearchSchema = v.strictObject({
   query: v.strictObject({ ...QuerySchema.entries, text: v.nonOptional(QuerySchema.entries.text) }),
   federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'auto'),
-  pageSize: v.optional(whole(MOST_ASKED), DEFAULT_PAGE),
+  pageSize: v.optional(whole(1, MOST_ASKED), DEFAULT_PAGE),
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
 })
 
@@ -36,8 +36,8 @@ export const ArdExploreSchema = v.strictObject({
       v.array(
         v.strictObject({
           field: v.pipe(v.string(), v.maxLength(300)),
-          limit: v.optional(whole(MOST_ASKED), DEFAULT_BUCKETS),
-          minCount: v.optional(whole(Number.MAX_SAFE_INTEGER), 1),
+          limit: v.optional(whole(1, MOST_ASKED), DEFAULT_BUCKETS),
+          minCount: v.optional(whole(1, Number.MAX_SAFE_INTEGER), 1),
         }),
       ),
       v.maxLength(20, 'expected at most 20 facets'),

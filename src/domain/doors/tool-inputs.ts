@@ -5,7 +5,7 @@ import { namesIn } from '../relay/relayed-headers.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
-import { optionally as optional } from '../wire/shapes.ts'
+import { optionally as optional, whole } from '../wire/shapes.ts'
 import { HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
@@ -41,7 +41,7 @@ export const SearchToolInput = v.strictObject({
   runs: optional(v.picklist(RUNS), 'remote at the seller, or local from a package.'),
   sort: optional(v.picklist(SEARCH_SORTS), 'relevance unless said otherwise.'),
   limit: optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_TOOL_RESULTS)),
+    whole(1, MOST_TOOL_RESULTS),
     `How many results, ${TOOL_RESULTS} unless said otherwise.`,
   ),
   offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'How many results to skip.'),
@@ -64,7 +64,7 @@ export const ListingToolInput = v.strictObject({ id })
 export const KitToolInput = v.strictObject({
   id,
   operation: optional(
-    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(199)),
+    whole(0, 199),
     'Which operation, counted from 0; the one a buyer most likely wants unless said otherwise.',
   ),
   rail: optional(

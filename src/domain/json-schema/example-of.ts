@@ -17,11 +17,8 @@ export function toPlaceholder(name: string): string {
 }
 
 /**
- * The smallest value a schema takes: what its author gave as example, default, constant or choice,
- * else what is required, with `<PLACEHOLDER>`s for text.
- *
- * @returns undefined where none could be made that the schema takes.
- * @example exampleOf({ type: 'object', required: ['city'], properties: { city: { type: 'string' } } }, 'body') → { city: '<CITY>' }
+ * What its author gave as example, default, constant or choice, else what is required, with
+ * `<PLACEHOLDER>`s for text. Undefined where none could be made that the schema takes.
  */
 export function exampleOf(schema: unknown, name: string): unknown {
   const value = build(schema, { root: schema, name, depth: 0, budget: { left: MAX_VALUES } })

@@ -26,12 +26,9 @@ export interface FilledCall extends AskedCall {
 const PLACEHOLDER = /<[A-Z0-9_]+>/g
 
 /**
- * The call with method, address, header fields and body of the operation it goes to: the one its
- * endpoint names, else the one a buyer on `rail` most likely wants. What the caller says wins. A value
- * that only the caller can know is never sent as its placeholder.
- *
+ * Filled in from the operation that the endpoint names, else the one a buyer on `rail` most likely
+ * wants. What the caller says wins; a placeholder is never sent.
  * @returns a sentence about what the caller must bring, where the call cannot go out without it
- * @example fillCall(kit.operations, {}, 'x402') → { method: 'POST', endpoint: 'https://…', headers: …, body: '{"q":"cats"}' }
  */
 export function fillCall(
   operations: readonly CalledOperation[],

@@ -2,9 +2,7 @@ import type { Skill } from '../listing/tools-and-skills.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
 
 /**
- * How to reach an A2A agent: its card, then a message over JSON-RPC. The card decides where messages
- * go and which protocol is spoken there, 1.0 or 0.3, so the code asks it.
- *
+ * The card decides where messages go and which protocol is spoken there, so the code asks it.
  * @param cardUrl the published card, or undefined for the well-known place on the agent's origin.
  * @param agent what the card said when it was last read: then one request is enough
  */

@@ -3,29 +3,44 @@ import { quoteForShell } from './kit-http-snippets.ts'
 import type { KitInvoke } from './kit-invoke.ts'
 
 /**
- * Ready configuration for MCP clients, one text a client, in the shape each documents: JSON for
- * all but Codex, which reads TOML. The best way in is used for all: a remote over HTTP, then over
- * SSE, then a package started over stdio. Claude Desktop starts programs alone and Codex knows no
- * SSE: those reach a remote through `mcp-remote`.
- *
- * It names required settings, with a `<PLACEHOLDER>` where only the caller can know; optional
- * ones are listed in `invoke`.
+ * Ready configuration, in the shape each client documents. The best way in is used for all: a remote
+ * over HTTP, then over SSE, then a package over stdio. Claude Desktop starts programs alone and Codex
+ * knows no SSE: those reach a remote through `mcp-remote`. Optional settings are listed in `invoke`.
  */
 export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<string, string> {
   const way = findWay(invoke)
   if (way === null) return toDownload(invoke)
   // Bare TOML key and JSON key alike.
   const name = toSlug(id).replaceAll('.', '-').slice(0, 60)
-  const started = 'url' in way ? toBridge(way) : way
-  return {
-    claude_code: toJson('mcpServers', name, toTyped(way)),
-    claude_desktop: toJson('mcpServers', name, started),
-    cursor: toJson('mcpServers', name, 'url' in way ? { url: way.url, ...headersIn(way) } : way),
-    vscode: toJson('servers', name, toTyped(way)),
-    devin_desktop: toJson('mcpServers', name, toDevin(way)),
-    gemini_cli: toJson('mcpServers', name, toGemini(way)),
-    codex: toCodexToml(name, 'url' in way && way.transport === 'sse' ? started : way),
+  if (!('url' in way)) {
+    const typed = { type: 'stdio', ...way }
+    const others = { cursor: way, vscode: typed, devin_desktop: way, gemini_cli: way }
+    return toTexts(name, { claude_code: typed, claude_desktop: way, ...others }, way)
   }
+  const { url, transport } = way
+  const isSse = transport === 'sse'
+  const headers = Object.keys(way.headers).length > 0 && { headers: way.headers }
+  const typed = { type: isSse ? 'sse' : 'http', url, ...headers }
+  const started = toBridge(way)
+  const servers = {
+    claude_code: typed,
+    claude_desktop: started,
+    cursor: { url, ...headers },
+    vscode: typed,
+    // Which Windsurf became; it takes a remote for HTTP unless told.
+    devin_desktop: { url, ...(isSse && { transport }), ...headers },
+    // Tells the transports apart by the key.
+    gemini_cli: { [isSse ? 'url' : 'httpUrl']: url, ...headers },
+  }
+  return toTexts(name, servers, isSse ? started : way)
+}
+
+function toTexts(name: string, servers: Record<string, object>, codex: Way): Named {
+  const texts = Object.entries(servers).map(([client, server]) => {
+    const root = client === 'vscode' ? 'servers' : 'mcpServers'
+    return [client, `${JSON.stringify({ [root]: { [name]: server } }, null, 2)}\n`]
+  })
+  return { ...Object.fromEntries(texts), codex: toCodexToml(name, codex) }
 }
 
 /** Where each client keeps its configuration, for those who paste it. */
@@ -116,39 +131,12 @@ function toBridge({ url, headers }: Remote): Started {
   }
 }
 
-function headersIn({ headers }: Remote): { headers?: Named } {
-  return Object.keys(headers).length > 0 ? { headers } : {}
-}
-
 /** An MCP bundle is opened by its client, not configured: only the download can be said. */
 function toDownload(invoke: readonly KitInvoke[]): Record<string, string> {
   const bundle = invoke.find((entry) => entry.kind === 'mcp_package' && entry.registry === 'mcpb')
   if (bundle?.kind !== 'mcp_package') return {}
   const url = quoteForShell(bundle.identifier)
   return { curl: `# Then open the bundle with your MCP client.\ncurl -fLO ${url}\n` }
-}
-
-/** Claude Code and VS Code name the transport in `type`. */
-function toTyped(way: Way): object {
-  if (!('url' in way)) return { type: 'stdio', ...way }
-  return { type: way.transport === 'sse' ? 'sse' : 'http', url: way.url, ...headersIn(way) }
-}
-
-/** Devin Desktop, which Windsurf became, takes a remote for HTTP unless told. */
-function toDevin(way: Way): object {
-  if (!('url' in way)) return way
-  const { url, transport } = way
-  return { url, ...(transport === 'sse' && { transport }), ...headersIn(way) }
-}
-
-/** Gemini CLI tells the transports apart by the key. */
-function toGemini(way: Way): object {
-  if (!('url' in way)) return way
-  return { [way.transport === 'sse' ? 'url' : 'httpUrl']: way.url, ...headersIn(way) }
-}
-
-function toJson(root: string, name: string, server: object): string {
-  return `${JSON.stringify({ [root]: { [name]: server } }, null, 2)}\n`
 }
 
 /** JSON strings are TOML basic strings. */

@@ -77,10 +77,8 @@ const HIDDEN = new RegExp(
 )
 
 /**
- * Foreign data without what a reader cannot see or what turns the text beside it: control, format,
- * direction, tag and private characters, in strings and in keys however deep. Lines and tabs stay.
- * Of two keys that become one the first stays.
- *
+ * Without control, format, direction, tag and private characters, in strings and keys however deep.
+ * Lines and tabs stay. Of two keys that become one the first stays.
  * @example withoutHidden({ 'na\u202eme': ['a\u200bb'] }) → { name: ['ab'] }
  */
 export function withoutHidden<Value>(value: Value): Value {

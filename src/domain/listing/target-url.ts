@@ -2,12 +2,10 @@ import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
 import { checkedText } from '../wire/shapes.ts'
 
 /**
- * What a listing's URL may look like. Judged on the text as well as on the parsed URL: WHATWG
- * parsing repairs tabs, backslashes, odd hosts and dot segments silently, and a repaired URL is not
- * what a reviewer read.
+ * Judged on the text as well as parsed: WHATWG parsing repairs tabs, backslashes, odd hosts and dot
+ * segments silently, and a repaired URL is not what a reviewer read.
  *
- * Known limit: names are not resolved here. The relay and the claim checks judge addresses when
- * they dial.
+ * Known limit: names are not resolved here. Addresses are judged when they are dialled.
  */
 export interface UrlRules {
   allowPrivate: PrivateTargets

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { optionally } from '../wire/shapes.ts'
+import { described, optionally, whole } from '../wire/shapes.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type FilterValues, SEARCH_FACETS } from './search-filters.ts'
 
@@ -33,19 +33,10 @@ export const SearchQuerySchema = v.object({
     v.boolean(),
     'If true, each result says which words matched where, and how its relevance is made up.',
   ),
-  limit: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(MAX_LIMIT),
-    v.description('How many results to send at most.'),
-  ),
-  offset: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(MAX_OFFSET),
-    v.description('How many results to skip, for the pages after the first.'),
+  limit: described(whole(1, MAX_LIMIT), 'How many results to send at most.'),
+  offset: described(
+    whole(0, MAX_OFFSET),
+    'How many results to skip, for the pages after the first.',
   ),
 })
 

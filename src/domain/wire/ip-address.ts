@@ -19,11 +19,8 @@ export interface IpRange {
 const WIDTH = { 4: 32, 6: 128 } as const
 
 /**
- * Canonical spellings only: four decimal numbers without leading zeros, or RFC 4291 groups with at
- * most one `::` and an optional dotted tail. No zone, no brackets, no octal or hexadecimal IPv4;
- * a URL parser has normalised those before an address comes here.
- *
- * @returns null for anything else.
+ * Four decimal numbers without leading zeros, or RFC 4291 groups; no zone, brackets, octal or
+ * hexadecimal IPv4. Null for anything else.
  * @example parseIpAddress('127.0.0.1') → { family: 4, value: 0x7f000001n }
  */
 export function parseIpAddress(text: string): IpAddress | null {

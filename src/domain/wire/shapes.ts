@@ -6,6 +6,10 @@ export const count = v.pipe(
   v.minValue(0, 'expected 0 or more'),
 )
 
+export function whole(least: number, most: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most))
+}
+
 /** With a sentence for the documents that describe the interface. */
 export function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
   return v.pipe(schema, v.description(text))

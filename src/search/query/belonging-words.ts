@@ -35,11 +35,9 @@ interface Told {
 }
 
 /**
- * Of a long prompt the words that name its task: of all stretches of five words the one whose words
- * belong together best. Two words belong together that stand near each other in the prompt and meet in
- * listings more often than by chance (normalised pointwise mutual information, over their distance);
- * the story around a task meets by chance. What listings are named after is rather a task than what
- * only their summaries mention.
+ * Of a long prompt the words that name its task: the stretch of five whose words stand near each other
+ * and meet in listings more often than by chance (normalised pointwise mutual information, over their
+ * distance). What listings are named after is rather a task than what only summaries mention.
  * @param kept words that say something
  * @param all words of the query
  */

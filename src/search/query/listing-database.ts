@@ -1,15 +1,10 @@
 /**
- * Orama over the loaded index. Every text query goes through Orama's own `search()`.
+ * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and cuts
+ * the page. Ours, in its slots: which rows pass a `where`, which match and what they score, their
+ * order, and the documents behind the hits. Not used of it: its index and tokenizer, whose score is
+ * not the published BM25, and its way to save, a JSON that must be parsed.
  *
- * Orama does: the check of the query's shape, the order of the steps (filters, then scores, then
- * order, then the page), the cut of the page and the hits. Ours, in its component slots: which rows
- * pass a `where` (`searchByWhereClause`), which match and what they score (`index.search`), their
- * order (`sorter`), and the documents behind the hits (`documentsStore`). Not used of Orama: its
- * stock index and tokenizer, whose score is not the published BM25, and its way to save, a JSON that
- * must be parsed; nothing is inserted, the rows lie in the index file.
- *
- * Asked directly, the component answers every match, as Orama expects. `searchPart` says beforehand
- * how many rows the page can show, and only those are made.
+ * Asked directly, the component answers every match. `searchPart` says how many rows the page shows.
  */
 import {
   type AnyDocumentStore,

@@ -4,10 +4,8 @@ const ELLIPSIS = '…'
 const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu
 
 /**
- * Foreign text as one printable line: nothing in it moves a cursor, turns the direction of what
- * follows it or hides from the reader. What it says stays, orders to agents included: pages
- * and kits show it as text.
- *
+ * One printable line: nothing in it moves a cursor, turns what follows or hides from the reader.
+ * What it says stays, orders to agents included: pages and kits show it as text.
  * @param maxLength in UTF-16 units, the ellipsis included
  * @example toInertLine('a\u202eb\n\tc', 80) → 'a b c'
  */
