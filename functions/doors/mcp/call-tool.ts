@@ -4,13 +4,15 @@ import {
   MPP_CREDENTIAL_META,
   MPP_RECEIPT_META,
   MPP_REQUIRED_META,
-  PAYMENT_META,
-  RECEIPT_META,
   readMppReceipt,
   readMppRequired,
+  toMppHeader,
+} from '../../../src/domain/doors/mpp-call.ts'
+import {
+  PAYMENT_META,
+  RECEIPT_META,
   readPaymentRequired,
   readReceipt,
-  toMppHeader,
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
 import { CallToolInput, findToolHeaderFault } from '../../../src/domain/doors/tool-inputs.ts'

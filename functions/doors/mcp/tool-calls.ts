@@ -9,7 +9,8 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
 import * as v from 'valibot'
-import { MPP_CREDENTIAL_META, PAYMENT_META } from '../../../src/domain/doors/paid-call.ts'
+import { MPP_CREDENTIAL_META } from '../../../src/domain/doors/mpp-call.ts'
+import { PAYMENT_META } from '../../../src/domain/doors/paid-call.ts'
 import { failWith } from './mcp-texts.ts'
 import type { Tool } from './mcp-tool.ts'
 
