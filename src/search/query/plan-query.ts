@@ -65,10 +65,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
             `The query has ${named.length - taken.length} more words than the ${MAX_QUERY_WORDS} that are read.`,
           ]
         : []),
-      // What was written apart and read as one.
-      ...kept
-        .filter((word) => !read.words.includes(word))
-        .map(({ whole, parts }) => `Read “${parts.join(' ')}” as “${whole}” too.`),
+      ...joinNotes(read.words, kept),
       ...unitNotes(units, related),
     ],
     phrases,
@@ -76,6 +73,13 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     closest: () =>
       units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
   }
+}
+
+/** What was written apart and read as one. */
+function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
+  return kept
+    .filter((word) => !words.includes(word))
+    .map(({ whole, parts }) => `Read “${parts.join(' ')}” as “${whole}” too.`)
 }
 
 function storyNote(kept: readonly Word[]): string {
