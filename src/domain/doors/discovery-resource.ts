@@ -49,7 +49,6 @@ function toRow(
   const listed = pricing.model === 'per_call' ? pricing : { networks: [], rails: [], min_usd: 0 }
   const offers = operation.offers ?? []
   const networks = offers.flatMap(({ network }) => network ?? [])
-  const serviceName = cutText(facts.name, MOST_SERVICE_NAME).replace(/…$/, '')
   return {
     id,
     networks: [...new Set(networks.length > 0 ? networks : listed.networks)],
@@ -63,8 +62,7 @@ function toRow(
       accepts: [],
       lastUpdated: `${facts.added}T00:00:00Z`,
       description: operation.description ?? facts.summary,
-      // The shape takes printable ASCII only; the listing has names in other scripts.
-      ...(/^[\x20-\x7e]+$/.test(serviceName) && { serviceName }),
+      ...toServiceName(facts.name),
       tags: facts.tags.slice(0, MOST_TAGS),
       extensions: {
         bazaar: { info: { input: toInput(operation) } },
@@ -91,4 +89,10 @@ function toInput({ method, body, params = [] }: Pick<Operation, 'method' | 'body
   const query = inQuery.length > 0 && { queryParams: Object.fromEntries(inQuery) }
   if (body === undefined) return { type: 'http', method, ...query }
   return { type: 'http', method, ...query, bodyType: 'json', body: body.example ?? {} }
+}
+
+/** The shape takes printable ASCII only; the listing has names in other scripts. */
+function toServiceName(name: string): { serviceName?: string } {
+  const serviceName = cutText(name, MOST_SERVICE_NAME).replace(/…$/, '')
+  return /^[\x20-\x7e]+$/.test(serviceName) ? { serviceName } : {}
 }
