@@ -7,7 +7,7 @@ import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
 import { createReader, digestCode, type ReadFile } from '../../src/compile/files/code-digest.ts'
-import { openMemory } from '../../src/compile/files/memory.ts'
+import { once, openMemory } from '../../src/compile/files/memory.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
 import {
   findRelease,
@@ -109,14 +109,6 @@ async function readLedger(
       throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
     },
   )
-}
-
-function once<Result>(work: () => Result): () => Result {
-  let result: { value: Result } | undefined
-  return () => {
-    result ??= { value: work() }
-    return result.value
-  }
 }
 
 /**

@@ -117,8 +117,8 @@ export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 /** What the thread of the indexes is given. */
 export interface IndexWork {
-  /** Of `toDocumentRow`, a line each. */
-  rows: SearchIndexes
+  /** Of `toDocumentRow`, a line each; the thread takes them over. */
+  rows: Record<keyof SearchIndexes, Uint8Array<ArrayBuffer>>
   tables: IndexTables
   /** Folder of what builds leave to later ones. */
   cacheDir: string
@@ -144,7 +144,9 @@ export function makeSearchIndex(
  */
 export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   const program = new URL('./write-engine-worker.ts', import.meta.url)
-  return inThread(program, work, 'the thread of the search index ended before its work')
+  const transferList = Object.values(work.rows).map(({ buffer }) => buffer)
+  const ended = 'the thread of the search index ended before its work'
+  return inThread(program, work, ended, { transferList })
 }
 
 /** Compresses a listing's body for the index file: raw deflate that ends on a byte. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
 import type { ListedFile } from './carry-over.ts'
 import { createCompressedWriter, type FreshFile } from './compress-files.ts'
-import { FILES_WORKER, inThread } from './in-thread.ts'
+import { FILES_WORKER, inThread, joinBytes } from './in-thread.ts'
 
 const MAX_THREADS = 4
 
@@ -53,7 +53,7 @@ export function createFileThreads(root: string): FileThreads {
     listed.push(made)
   }
   const send = () => {
-    const batch = toBatch(held, size)
+    const batch = toBatch(held)
     held = []
     size = 0
     const bytes = Atomics.add(waiting, 0, batch.bytes.length) + batch.bytes.length
@@ -84,13 +84,7 @@ export function createFileThreads(root: string): FileThreads {
   }
 }
 
-function toBatch(made: readonly FreshFile[], size: number): Batch {
-  const bytes = new Uint8Array(size)
-  let at = 0
-  const files = made.map(({ bytes: own, ...rest }) => {
-    bytes.set(own, at)
-    at += own.length
-    return { ...rest, length: own.length }
-  })
-  return { files, bytes }
+function toBatch(made: readonly FreshFile[]): Batch {
+  const files = made.map(({ bytes, ...rest }) => ({ ...rest, length: bytes.length }))
+  return { files, bytes: joinBytes(made.map(({ bytes }) => bytes)) }
 }

@@ -29,3 +29,14 @@ export function inThread<Result>(
     begun(worker)
   })
 }
+
+/** Pieces one behind the other, in memory of their own that a thread can take over. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}

@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -33,32 +34,41 @@ const HEAD = 8
 /** Share of a file that nobody asked for, before it is written anew. */
 const MOST_FORGOTTEN = 0.25
 
+/** Bytes that wait to be written: what a build of 15,000 listings makes would take a tenth of its memory. */
+const MOST_WAITING = 4 * 2 ** 20
+
 /**
  * @param path of the file that keeps it, which grows by what is new; rows are believed up to the first
  *   that is damaged, and none of another `version`
  * @param version whatever decides, beside the input, what is made of it: code, packages, rules
  */
 export function openMemory(path: string, version: string): Memory {
-  const { rows: earlier, isWhole } = readRows(path, version)
-  const rows = new Map<string, Buffer>()
+  const { rows: earlier, end } = readRows(path, version)
+  const asked = new Map<string, Buffer>()
   const made = new Map<string, Buffer>()
+  let waiting = 0
+  const append = once(() => createAppender(path, { version, end }))
+  const flush = () => {
+    if (made.size > 0) append()(made)
+    made.clear()
+    waiting = 0
+  }
   return {
     recall(key) {
-      const found = rows.get(key) ?? earlier.get(key)
+      const found = made.get(key) ?? earlier.get(key)
       if (found === undefined) return null
-      rows.set(key, found)
+      if (!made.has(key)) asked.set(key, found)
       return found
     },
     keep(key, bytes) {
-      const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      rows.set(key, row)
-      made.set(key, row)
+      made.set(key, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      waiting += bytes.byteLength
+      if (waiting > MOST_WAITING) flush()
     },
     save() {
+      flush()
       const known = bytesOf(earlier)
-      const forgotten = known + bytesOf(made) - bytesOf(rows)
-      if (!isWhole || forgotten > known * MOST_FORGOTTEN) writeRows(path, version, rows)
-      else if (made.size > 0) tryTo(() => appendFileSync(path, pack(made)))
+      if (known - bytesOf(asked) > known * MOST_FORGOTTEN) forget(path, { version, end, asked })
     },
   }
 }
@@ -83,17 +93,26 @@ export function keepValue(memory: Memory, key: string, value: object): void {
   if (isDeepStrictEqual(JSON.parse(row), value)) memory.keep(key, Buffer.from(row))
 }
 
+/** What `make` gives the first time it is asked for. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
 /** A memory that ends with the build. */
 export function forgetful(): Memory {
   return { recall: () => null, keep: () => undefined, save: () => undefined }
 }
 
-/** Whole is a file of this version that ends with a sound row. */
+/** @returns the sound rows of this version, and where they end: 0 in a file of another */
 function readRows(path: string, version: string) {
   const rows = new Map<string, Buffer>()
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.of()
   const start = bytes.indexOf('\n') + 1
-  if (bytes.toString('utf8', 0, start) !== `${version}\n`) return { rows, isWhole: false }
+  if (bytes.toString('utf8', 0, start) !== `${version}\n`) return { rows, end: 0 }
   let at = start
   while (at + HEAD + KEY <= bytes.length) {
     const end = at + HEAD + bytes.readUInt32LE(at)
@@ -102,22 +121,45 @@ function readRows(path: string, version: string) {
     rows.set(row.toString('latin1', 0, KEY), row.subarray(KEY))
     at = end
   }
-  return { rows, isWhole: at === bytes.length }
+  return { rows, end: at }
 }
 
 function bytesOf(rows: ReadonlyMap<string, Buffer>): number {
   return [...rows.values()].reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Written whole before it has its name. */
-function writeRows(path: string, version: string, rows: ReadonlyMap<string, Buffer>): void {
-  const isWritten = tryTo(() => {
+interface RowFile {
+  version: string
+  /** Where its sound rows end. */
+  end: number
+}
+
+/** Adds rows behind the sound ones. One that fails adds no more, and leaves those as they are. */
+function createAppender(path: string, { version, end }: RowFile) {
+  let works = tryTo(() => {
     mkdirSync(dirname(path), { recursive: true })
+    if (end === 0) writeFileSync(path, `${version}\n`)
+    else truncateSync(path, end)
+  })
+  return (rows: ReadonlyMap<string, Buffer>) => {
+    if (!works) return
+    works = tryTo(() => appendFileSync(path, pack(rows)))
+    // Half of it would take the room that was lacking.
+    if (!works) tryTo(() => truncateSync(path, end))
+  }
+}
+
+/** Keeps of the earlier rows those that were asked for: written whole before it has its name. */
+function forget(
+  path: string,
+  { version, end, asked }: RowFile & { asked: ReadonlyMap<string, Buffer> },
+): void {
+  const isWritten = tryTo(() => {
     writeFileSync(`${path}.next`, `${version}\n`)
-    appendFileSync(`${path}.next`, pack(rows))
+    appendFileSync(`${path}.next`, pack(asked))
+    appendFileSync(`${path}.next`, readFileSync(path).subarray(end))
     renameSync(`${path}.next`, path)
   })
-  // Half of it would take the room that was lacking.
   if (!isWritten) tryTo(() => rmSync(`${path}.next`, { force: true }))
 }
 

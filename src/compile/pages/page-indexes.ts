@@ -6,7 +6,7 @@ import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import { toXmlText } from '../../site/frame/xml-text.ts'
 import { toListingRow, toOrderText } from '../../site/rows/listing-row.ts'
 import { INDEX_FACET } from '../../site/search/page-index.ts'
-import { inThread } from '../files/in-thread.ts'
+import { inThread, joinBytes } from '../files/in-thread.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 import type { IndexFile } from './index-worker.ts'
@@ -33,7 +33,7 @@ export interface PageIndexes {
  */
 export function beginPageIndexes(pages: readonly ShownPage[], files: PublicFiles): PageIndexes {
   const indexes = divideByIndex(pages).map((rows, place) => {
-    const pages = Buffer.concat(rows)
+    const pages = joinBytes(rows)
     return { pages, key: `${FOLDER}/${place} ${digestOf(pages)}`, hasProgram: place === 0, place }
   })
   const jobs = indexes.filter(({ key }) => !files.keep(key))
@@ -54,8 +54,8 @@ export function beginPageIndexes(pages: readonly ShownPage[], files: PublicFiles
 
 /** An index for the search in the browser. */
 interface IndexJob {
-  /** Rows of `SearchPage`. */
-  pages: Uint8Array
+  /** Rows of `SearchPage`; the thread takes them over. */
+  pages: Uint8Array<ArrayBuffer>
   /** Whether the program that reads it, and all beside it, is among its files. */
   hasProgram: boolean
 }
@@ -70,7 +70,8 @@ interface IndexJob {
 export function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
   const program = new URL('./index-worker.ts', import.meta.url)
   const given = jobs.map(({ pages, hasProgram }) => ({ pages, hasProgram }))
-  return inThread(program, given, 'the page search was not made')
+  const transferList = given.map(({ pages }) => pages.buffer)
+  return inThread(program, given, 'the page search was not made', { transferList })
 }
 
 /** What Pagefind is told of a listing: a page of its own, with nothing in it but what is searched. */

@@ -18,7 +18,7 @@ import { toScoreParts } from '../../site/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
 import { findAllSimilar } from '../derive/similar-listings.ts'
-import { forgetful } from '../files/memory.ts'
+import { forgetful, once } from '../files/memory.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
@@ -103,14 +103,6 @@ function toCompiledListing(
     get score_parts() {
       return toScoreParts(listing.trust)
     },
-  }
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
   }
 }
 

@@ -10,6 +10,7 @@ import { makeSearchIndexes, toIndexTables, toSearchIndex } from '../engine/write
 import { carryOver, type ListedFile, readEntry } from '../files/carry-over.ts'
 import { digestCode } from '../files/code-digest.ts'
 import { COMPRESSION, describeFiles } from '../files/compress-files.ts'
+import { joinBytes } from '../files/in-thread.ts'
 import { forgetful, type Memory, openMemory, remember } from '../files/memory.ts'
 import { createPublicFiles } from '../files/public-files.ts'
 import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
@@ -126,7 +127,7 @@ function beginIndexes(
   { document, operations }: ListingParts,
   { cacheDir, timed }: Pick<Context, 'cacheDir' | 'timed'>,
 ) {
-  const rows = { listings: Buffer.concat(document), operations: Buffer.concat(operations) }
+  const rows = { listings: joinBytes(document), operations: joinBytes(operations) }
   const indexed = timed('search index', () =>
     makeSearchIndexes({ rows, tables: toIndexTables(catalogue), cacheDir, code: digestCode() }),
   )
