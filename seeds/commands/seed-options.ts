@@ -81,10 +81,7 @@ export function readSeedOptions(
   }
 }
 
-function readInstants(
-  { date: day, since }: { date?: string; since?: string },
-  now: Date,
-): { now: string; since: string | null } {
+function readInstants({ date: day, since }: { date?: string; since?: string }, now: Date) {
   if (day !== undefined && !isDay(day))
     throw refuse(`--date: expected a day such as 2026-11-20, got ${JSON.stringify(day)}`)
   const isInstant = since === undefined || isDay(since) || /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(since)

@@ -22,11 +22,7 @@ await runMain(async () => {
   process.exitCode = largestOf(codes)
 })
 
-async function seedOne(
-  importer: string,
-  options: SeedOptions,
-  reported: SeedingResult[],
-): Promise<number> {
+async function seedOne(importer: string, options: SeedOptions, reported: SeedingResult[]) {
   try {
     const result = await runSeeding(
       { ...options, importer },

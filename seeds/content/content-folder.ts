@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
-import { type SourceRow, SourceRowSchema } from '../../src/domain/derived/source-table.ts'
+import { SourceRowSchema } from '../../src/domain/derived/source-table.ts'
 import { CategoryRowSchema } from '../../src/domain/derived/tables.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import { type ExistingListing, toExistingListing } from './listing-text.ts'
-import { NO_MEMORY, parseLock, type SeedMemory } from './seed-lock.ts'
+import { NO_MEMORY, parseLock } from './seed-lock.ts'
 
 export function lockFileOf(importer: string): string {
   return `seeds/${importer}.json`
@@ -18,13 +18,8 @@ export function promiseFileOf(importer: string): string {
   return `seeds/.${importer}.next.json`
 }
 
-export interface SeedTables {
-  categories: ReadonlySet<string>
-  sources: readonly SourceRow[]
-}
-
 /** The category ids and the source rows an importer may use. */
-export async function readTables(contentDir: string): Promise<SeedTables> {
+export async function readTables(contentDir: string) {
   const read = async (name: string): Promise<unknown> => {
     const file = join(contentDir, 'tables', `${name}.yaml`)
     const text = await readFile(file, 'utf8').catch(() => {
@@ -38,10 +33,7 @@ export async function readTables(contentDir: string): Promise<SeedTables> {
 }
 
 /** @returns what the importer remembers, and what a killed run was about to remember. */
-export async function readMemory(
-  contentDir: string,
-  importer: string,
-): Promise<{ kept: SeedMemory; promised: SeedMemory | null }> {
+export async function readMemory(contentDir: string, importer: string) {
   const read = async (name: string) => {
     const file = join(contentDir, name)
     const text = await readIfThere(file)

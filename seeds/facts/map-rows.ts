@@ -89,19 +89,13 @@ export function chooseRows<Schema extends v.GenericSchema>(
     )
 }
 
-/** How a source tells that two of its seeds are the same service. */
-interface Sameness {
+/** How a source tells that two of its seeds are the same service, unless it says so itself. */
+const BY_ANY_MARK = {
   /** Of two that are the first by this one stays, whatever order the source had. */
-  rankOf: (seed: Seed) => string
-  marksOf: (seed: Seed) => readonly string[]
-  /** Whether one mark in common is enough, or a seed may share some and offer others. */
-  shared: 'some' | 'every'
-}
-
-const BY_ANY_MARK: Sameness = {
-  rankOf: ({ key }) => key,
-  marksOf: ({ key, facts }) => [`key ${key}`, ...marksOf(facts)],
-  shared: 'some',
+  rankOf: ({ key }: Seed) => key,
+  marksOf: ({ key, facts }: Seed): readonly string[] => [`key ${key}`, ...marksOf(facts)],
+  /** Whether a seed that shares one mark goes, or only one that shares them all. */
+  isAnyEnough: true,
 }
 
 /** The last step of `choose`: mapped rows sorted by what became of them, each service once. */
@@ -115,7 +109,7 @@ export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): 
     const { key, rows } = each.seed
     const marks = same.marksOf(each.seed)
     const taken = marks.filter((mark) => owners.has(mark))
-    if (taken.length > 0 && (same.shared === 'some' || taken.length === marks.length)) {
+    if (taken.length > 0 && (same.isAnyEnough || taken.length === marks.length)) {
       const others = new Set(taken.map((mark) => owners.get(mark)))
       const detail = `expected a service of its own; ${taken.join(', ')} is ${[...others].join(', ')}`
       return refuse(key, { reason: 'same_endpoints', detail, rows })

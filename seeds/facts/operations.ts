@@ -3,7 +3,7 @@ import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { HTTP_METHODS, type HttpMethod } from '../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules } from './callable-url.ts'
 import { type Offer, pricingOf } from './price.ts'
-import type { Fault, Refusal } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 /** More than these say nothing more about what a buyer chooses. */
 const MAX_OPERATIONS = 60
@@ -13,18 +13,12 @@ export function toMethod(text: unknown): HttpMethod | null {
   return HTTP_METHODS.find((known) => known === name) ?? null
 }
 
-export interface OperationAddress {
-  url: string
-  /** Names of what the path leaves open. */
-  places: string[]
-}
-
 /**
  * An address as front matter writes it: `:id`, `[id]` and `*` become `{id}`, each name once.
  *
- * @returns why nobody could call it, where that is so
+ * @returns with it `places`, the names of what the path leaves open; or why nobody could call it
  */
-export function toOperationAddress(text: string, rules: HostRules): OperationAddress | Fault {
+export function toOperationAddress(text: string, rules: HostRules) {
   const [, start = '', path = '', rest = ''] =
     /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
   const places: string[] = []
@@ -78,21 +72,14 @@ export function toPrice(
   return { price: { min_usd, max_usd, per }, offers: toOffers(offers) }
 }
 
-export interface CollapsedOperations {
-  http: Operation[]
-  pricing: Pricing
-  /** How many were left out because a listing holds no more. */
-  left: number
-}
-
 /** What a listing had no room for, as a source's report says it. */
 export function leftOut(name: string, left: number): Refusal[] {
   const detail = `${left} operations beyond those listed`
   return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
 }
 
-/** Endpoints of one thing to buy: each address and method once, in a fixed order. */
-export function collapseOperations(operations: readonly Operation[]): CollapsedOperations {
+/** Endpoints of one thing to buy: each address and method once, in a fixed order; `left` found no room. */
+export function collapseOperations(operations: readonly Operation[]) {
   const nameOf = ({ url, method }: Operation) => `${url} ${method}`
   const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const http = all.slice(0, MAX_OPERATIONS)
@@ -101,7 +88,7 @@ export function collapseOperations(operations: readonly Operation[]): CollapsedO
   // Where nothing is priced by the call, a page's or a minute's price is the least one pays.
   const bounds = pricingOf(calls.length > 0 ? calls : every)
   const places = pricingOf(every)
-  const pricing =
+  const pricing: Pricing =
     bounds.model === 'per_call' && places.model === 'per_call'
       ? { ...bounds, rails: places.rails, networks: places.networks }
       : bounds

@@ -60,12 +60,7 @@ function parseRows(text: string, shape: RowShape): ParsedRows {
   return parsed
 }
 
-interface NamedRow {
-  name: string
-  value: unknown
-}
-
-function toLines(text: string): NamedRow[] {
+function toLines(text: string) {
   return text.split('\n').flatMap((line, i) => {
     const value = line.length > MAX_ROW_LENGTH ? line : parseJson(line)
     const isRow = isJsonObject(value) || value === line
@@ -73,16 +68,17 @@ function toLines(text: string): NamedRow[] {
   })
 }
 
-function judgeRows(rows: readonly NamedRow[], page: ParsedRows['page']): ParsedRows {
+function judgeRows(
+  rows: readonly { name: string; value: unknown }[],
+  page: ParsedRows['page'],
+): ParsedRows {
   const parsed: ParsedRows = { values: [], refused: [], page }
+  const detail = `expected at most ${MAX_ROW_LENGTH} characters`
   for (const { name, value } of rows)
     if (!isJsonObject(value) && typeof value !== 'string')
       parsed.refused.push({ reason: 'unreadable_row', name, detail: 'expected a JSON object' })
     else if (JSON.stringify(value).length <= MAX_ROW_LENGTH) parsed.values.push(value)
-    else {
-      const detail = `expected at most ${MAX_ROW_LENGTH} characters`
-      parsed.refused.push({ reason: 'row_too_large', name, detail })
-    }
+    else parsed.refused.push({ reason: 'row_too_large', name, detail })
   return parsed
 }
 

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parseRetryAfter } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { SeedSource, SourcePage } from '../facts/seed-source.ts'
 import type { Progress } from './progress.ts'
@@ -86,12 +87,7 @@ async function* readPages({
   }
 }
 
-function parsePage(
-  source: ReadOptions['source'],
-  text: string,
-  address: URL | null,
-  from: string,
-): SourcePage {
+function parsePage(source: ReadOptions['source'], text: string, address: URL | null, from: string) {
   try {
     return source.parse(text, address)
   } catch (error) {
@@ -102,11 +98,7 @@ function parsePage(
 }
 
 /** Links are not followed: a folder of strangers' files may point anywhere. */
-async function* readSaved(
-  source: ReadOptions['source'],
-  from: string,
-  maxPages: number,
-): AsyncGenerator<SourcePage> {
+async function* readSaved(source: ReadOptions['source'], from: string, maxPages: number) {
   const info = await stat(from).catch(() => null)
   if (info?.isFile() !== true && info?.isDirectory() !== true)
     throw new Error(`--from ${from}: expected a file, a folder or an http(s) URL`)
@@ -212,17 +204,8 @@ async function tryFetch(start: URL, { maxBytes, timeoutMs }: FetchOptions): Prom
 function toFault({ status, headers }: Response): Try {
   const fault = `expected status 200, got ${status}`
   const isPassing = RETRIED.includes(status)
-  const retryAfterMs = readRetryAfter(headers.get('retry-after'))
-  return retryAfterMs === null ? { fault, isPassing } : { fault, isPassing, retryAfterMs }
-}
-
-/** Seconds or a date (RFC 9110). */
-function readRetryAfter(text: string | null): number | null {
-  if (text === null) return null
-  const seconds = Number(text)
-  if (text.trim() !== '' && Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : null
-  const time = Date.parse(text)
-  return Number.isNaN(time) ? null : Math.max(0, time - Date.now())
+  const wait = parseRetryAfter(headers.get('retry-after'), Date.now())
+  return { fault, isPassing, ...(wait !== null && { retryAfterMs: wait * 1000 }) }
 }
 
 async function readBounded(answer: Response, maxBytes: number): Promise<Try> {

@@ -25,12 +25,6 @@ export interface Group {
   tellers: Teller[]
 }
 
-/** Files that keep their address, sorted: those of people, and those that people edited. */
-interface Fixed {
-  handMade: readonly ExistingListing[]
-  edited: readonly ExistingListing[]
-}
-
 /**
  * Who tells of the same listing. Everybody is placed anew, the remembered ones too, as if all sources
  * were read in one go in the order of precedence: so the order in which they were read shows nowhere.
@@ -41,8 +35,14 @@ interface Fixed {
  * origin, and one that names none joins a person's listing at its origin.
  *
  * @param tellers in the order of precedence
+ * @param handMade listings of people, sorted by file; they keep their address
+ * @param edited those that people edited, likewise
  */
-export function placeTellers(tellers: readonly Teller[], { handMade, edited }: Fixed): Group[] {
+export function placeTellers(
+  tellers: readonly Teller[],
+  handMade: readonly ExistingListing[],
+  edited: readonly ExistingListing[] = [],
+): Group[] {
   const byMark = new Map<ListingMark, Group[]>()
   const byName = new Map<string, Group>()
   const fixed = new Map<string, Group>()

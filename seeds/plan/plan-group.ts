@@ -227,10 +227,7 @@ function remember(
  * What was written last, field by field. A run that was killed may have told one source and not the
  * other: a field that holds what any of them remembers is nobody's edit.
  */
-function baseOf(
-  said: readonly Said[],
-  fields: ReadonlyMap<string, unknown>,
-): Record<string, string> {
+function baseOf(said: readonly Said[], fields: ReadonlyMap<string, unknown>) {
   const base: Record<string, string> = {}
   for (const { wrote } of said.toReversed()) Object.assign(base, wrote)
   for (const field of OWNED_FIELDS) {

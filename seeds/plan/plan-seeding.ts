@@ -62,7 +62,7 @@ function toLeft({ file, said }: LockEntry): LeftRows {
 /** What people edited keeps its address: a source that would have moved it to another brings that one here. */
 function placeAll(draft: Draft, tellers: readonly Teller[]): Group[] {
   const handMade = findHandMade(draft, tellers)
-  const groups = placeTellers(tellers, { handMade, edited: [] })
+  const groups = placeTellers(tellers, handMade)
   const edited = groups.flatMap(({ file, isHandMade, tellers: told }) =>
     told.flatMap(({ at, wrote }) => {
       const there =
@@ -70,7 +70,7 @@ function placeAll(draft: Draft, tellers: readonly Teller[]): Group[] {
       return there !== undefined && isEdited(draft, there, wrote) ? [there] : []
     }),
   )
-  return edited.length === 0 ? groups : placeTellers(tellers, { handMade, edited })
+  return edited.length === 0 ? groups : placeTellers(tellers, handMade, edited)
 }
 
 /** Adds what a seller publishes about itself to its listing; what people wrote stands. */

@@ -94,12 +94,7 @@ export function keep(draft: Draft, seed: Seed, file: string, why: KeptListing['w
 }
 
 /** What becomes of a seed: each row ends in exactly one outcome, or is refused. */
-export function settle(
-  draft: Draft,
-  { key, rows }: Seed,
-  file: string,
-  outcome: SeedOutcome,
-): void {
+export function settle(draft: Draft, { key, rows }: Seed, file: string, outcome: SeedOutcome) {
   draft.outcomes.push({ key, file, outcome, rows })
 }
 

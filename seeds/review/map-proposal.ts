@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'
 import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
 import type { FoundService } from '../../src/domain/proposals/found-service.ts'
-import { RAILS } from '../../src/domain/wire/vocabulary.ts'
+import { KIND_LABELS, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { renderListing } from '../content/listing-text.ts'
-import type { ReviewFile } from '../content/review-item.ts'
 import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
 import { type Offer, pricingOf } from '../facts/price.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { toSeedTexts, withPlainWords } from '../facts/seed-texts.ts'
+import { fileOf } from '../plan/seeding-plan.ts'
 import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
 
 /** Id in `tables/sources.yaml` under which proposed listings stand. */
@@ -18,21 +18,17 @@ const PROPOSALS_SOURCE = 'proposals'
 /** Operations of a listing's first file; the rest is read again when it is listed. */
 const MAX_OPERATIONS = 20
 
-export interface MappedProposal {
-  /** Null where nothing readable was found: a person writes the file. */
-  file: ReviewFile | null
-  /** What the person who decides should know, one line each. */
-  remarks: string[]
-}
-
-/** The file a proposal would become, by the rules that every importer's rows go through. */
-export function mapProposal(found: FoundService, note: string, rules: MapRules): MappedProposal {
+/**
+ * The file a proposal would become, by the rules that every importer's rows go through; null where
+ * nothing readable was found and a person writes it. `remarks` are for the person who decides.
+ */
+export function mapProposal(found: FoundService, note: string, rules: MapRules) {
   const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
   const seed = mapped === null ? toFoundSeed(found, note, rules) : seedOf(mapped)
   if (seed === null) return { file: null, remarks: remarksOf(mapped) }
-  const path = `listings/${seed.prefix}/${seed.slug}.md`
   const text = renderListing(seed.facts, found.at.slice(0, 10))
-  return { file: { path, text }, remarks: remarksOf(mapped ?? finishSeed(seed)) }
+  const remarks = remarksOf(mapped ?? finishSeed(seed))
+  return { file: { path: fileOf(seed), text }, remarks }
 }
 
 function mapFoundCard({ card, files }: FoundService, rules: MapRules): MappedSeed | null {
@@ -83,11 +79,8 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
 /** Our own words, where the seller has none. */
 function toPlainSummary({ kind, tools }: FoundService, host: string): string {
   const names = tools.slice(0, 5).map(({ name }) => name)
-  if (kind === 'mcp_server')
-    return names.length > 0
-      ? `MCP server at ${host} with ${names.join(', ')}`
-      : `MCP server at ${host}`
-  return kind === 'a2a_agent' ? `A2A agent at ${host}` : `HTTP API at ${host}`
+  const tail = kind === 'mcp_server' && names.length > 0 ? ` with ${names.join(', ')}` : ''
+  return `${KIND_LABELS[kind]} at ${host}${tail}`
 }
 
 function toOffer({ rail, network, usd }: FoundService['terms'][number]): Offer[] {
@@ -116,6 +109,4 @@ function toOperations({ api }: FoundService, pricing: SeedFacts['pricing']): Ope
   })
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null)

@@ -16,17 +16,11 @@ const TEXT_WEIGHT = 1
 const SECOND_SHARE = 0.6
 const SECOND_LEAST = 2
 
-/** A keyword as words: it stands for a text that holds them in a row, the last one as a stem. */
-interface Keyword {
-  category: string
-  words: readonly string[]
-  isStem: boolean
-}
-
+/** Keywords as words: each stands for a text that holds them in a row, the last one as a stem. */
 const ALL = Object.entries(KEYWORDS).flatMap(([category, keywords]) =>
   keywords
     .split(',')
-    .map((text): Keyword => ({ category, words: toWords(text), isStem: text.endsWith('*') })),
+    .map((text) => ({ category, words: toWords(text), isStem: text.endsWith('*') })),
 )
 /** Words are looked up, not searched for: 350 patterns over 4,000 texts would cost seconds. */
 const BY_START = Map.groupBy(ALL, ({ words }) => words[0]?.slice(0, 2))
@@ -62,16 +56,15 @@ function countWords(text: string): Map<string, Set<string>> {
   const words = toWords(text)
   words.forEach((word, at) => {
     for (const keyword of findKeywords(words, word, at)) {
-      const found = counts.get(keyword.category)
-      const what = keyword.words.length === 1 ? word : keyword.words.join(' ')
-      if (found === undefined) counts.set(keyword.category, new Set([what]))
-      else found.add(what)
+      const found = counts.get(keyword.category) ?? new Set()
+      found.add(keyword.words.length === 1 ? word : keyword.words.join(' '))
+      counts.set(keyword.category, found)
     }
   })
   return counts
 }
 
-function findKeywords(words: readonly string[], word: string, at: number): Keyword[] {
+function findKeywords(words: readonly string[], word: string, at: number) {
   return (BY_START.get(word.slice(0, 2)) ?? []).filter(({ words: parts, isStem }) =>
     parts.every((part, i) => {
       const there = words[at + i] ?? ''

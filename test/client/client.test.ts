@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundleClient } from '../../packages/client/pack/bundle.ts'
 import { toApiTypeFiles } from '../../packages/client/pack/write-api-types.ts'
-import { readRetryAfter, toWait } from '../../packages/client/src/ask.ts'
+import { toWait } from '../../packages/client/src/ask.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import { WaypostError } from '../../packages/client/src/waypost-error.ts'
+import { parseRetryAfter } from '../../src/domain/probe/read/probe-answer.ts'
 import { type Seller, startSeller } from '../call/relay-world.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -150,8 +151,8 @@ describe('a service that fails for a moment', () => {
     expect(toWait(40, undefined, 1)).toBe(30_000)
     expect(toWait(1, undefined, 0)).toBe(0)
     expect(toWait(1, 31, 1)).toBeNull()
-    expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60)
-    expect(readRetryAfter('soon', 0)).toBeUndefined()
+    expect(parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60)
+    expect(parseRetryAfter('soon', 0)).toBeNull()
   })
 })
 

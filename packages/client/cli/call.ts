@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
-import type { PayWith, Wallet } from '../src/payment.ts'
+import type { Wallet } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
 import {
@@ -98,10 +98,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
 }
 
 /** A wallet is a module of the caller's own: keys never come near this command. */
-async function readPay(
-  file: string | undefined,
-  maxUsd: number | undefined,
-): Promise<PayWith | undefined> {
+async function readPay(file: string | undefined, maxUsd: number | undefined) {
   if (file === undefined && maxUsd === undefined) return undefined
   if (file === undefined || maxUsd === undefined)
     throw new UsageFault('--wallet and --max-usd go together: who pays, and the most it may cost')

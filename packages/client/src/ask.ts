@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../../../src/domain/probe/read/probe-answer.ts'
 import type { Problem } from './generated/answers.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -61,10 +62,7 @@ function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   })
 }
 
-async function tryOnce<Answer>(
-  asked: Asked,
-  options: AskOptions,
-): Promise<{ answer: Answer } | { error: WaypostError }> {
+async function tryOnce<Answer>(asked: Asked, options: AskOptions) {
   const patience = AbortSignal.timeout(options.timeoutMs)
   try {
     const response = await options.fetch(asked.url, {
@@ -74,7 +72,7 @@ async function tryOnce<Answer>(
     })
     const text = await response.text()
     return response.ok
-      ? readAnswer(asked.url, response.status, text)
+      ? readAnswer<Answer>(asked.url, response.status, text)
       : { error: toProblemError(response, text) }
   } catch (cause) {
     return { error: toFailure(asked.url, patience.aborted, options.timeoutMs, cause) }
@@ -95,14 +93,14 @@ function readAnswer<Answer>(url: string, status: number, text: string) {
 export function toProblemError(response: Response, text: string): WaypostError {
   const { status } = response
   const problem = readProblem(text)
-  const retryAfter = readRetryAfter(response.headers.get('retry-after'), Date.now())
+  const retryAfter = parseRetryAfter(response.headers.get('retry-after'), Date.now())
   return new WaypostError(
     problem?.code ?? `http-${status}`,
     problem?.detail ?? `${response.url} answered ${status}`,
     {
       status,
       ...(problem !== undefined && { problem }),
-      ...(retryAfter !== undefined && { retryAfter }),
+      ...(retryAfter !== null && { retryAfter }),
     },
   )
 }
@@ -133,19 +131,6 @@ export function toFailure(
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
   const why = inner instanceof Error ? inner.message || inner.name : String(inner)
   return new WaypostError('unreachable', `${url} could not be reached: ${why}`, { cause })
-}
-
-/**
- * Seconds a service asks to wait.
- *
- * @param now milliseconds since the epoch
- * @example readRetryAfter('7', 0) → 7; readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60
- */
-export function readRetryAfter(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined
-  if (/^\d{1,9}$/.test(header)) return Number(header)
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
 }
 
 /**

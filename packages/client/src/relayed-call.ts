@@ -117,14 +117,11 @@ async function toHeader(
 }
 
 /** @returns nothing where there is no such listing or call any more */
-async function readKit(
-  { baseUrl, id, request, options }: PinnedCall,
-  call: string,
-): Promise<CompactKit | undefined> {
+async function readKit({ baseUrl, id, request, options }: PinnedCall, call: string) {
   const query = `?view=compact&operation=${encodeURIComponent(call)}`
   const url = baseUrl + kitPath(encodeURIComponent(id)) + query
   try {
-    return await askJson({ url, signal: request.signal, mayRepeat: true }, options)
+    return await askJson<CompactKit>({ url, signal: request.signal, mayRepeat: true }, options)
   } catch (error) {
     if (error instanceof WaypostError && [400, 404, 410].includes(error.status)) return undefined
     throw error

@@ -1,19 +1,5 @@
 import type { Problem } from './generated/answers.ts'
 
-/**
- * What went wrong where no answer of the service says it: `unreachable` and `timeout` before an
- * answer came, `retry-later` when it asked to wait longer than this client waits, `over-budget`
- * before anything was signed, `payment-unsure` when a paid call broke off, `unreadable` for an
- * answer that the interface does not know.
- */
-export type ClientFault =
-  | 'unreachable'
-  | 'timeout'
-  | 'retry-later'
-  | 'over-budget'
-  | 'payment-unsure'
-  | 'unreadable'
-
 export interface WaypostErrorFacts {
   /** HTTP status; 0 where no answer came. */
   status?: number
@@ -26,13 +12,17 @@ export interface WaypostErrorFacts {
 /** Every failure of this client, with the service's own problem document where there is one. */
 export class WaypostError extends Error {
   override readonly name = 'WaypostError'
-  /** A problem code of the service, or what this client found. */
+  /**
+   * A problem code of the service, or what this client found: `unreachable` and `timeout` before an
+   * answer came, `changed` and `over-budget` before anything was signed, `payment-unsure` when a paid
+   * call broke off, `unreadable` for an answer that the interface does not know.
+   */
   readonly code: string
   readonly status: number
   readonly problem: Problem | undefined
   readonly retryAfter: number | undefined
 
-  constructor(code: ClientFault | (string & {}), message: string, facts: WaypostErrorFacts = {}) {
+  constructor(code: string, message: string, facts: WaypostErrorFacts = {}) {
     super(message, { cause: facts.cause })
     this.code = code
     this.status = facts.status ?? 0

@@ -18,7 +18,7 @@ import type {
   Stats,
 } from './generated/answers.ts'
 import type { CompactRow, SearchResult } from './generated/shapes.ts'
-import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
+import { type CallRequest, callThroughRelay } from './relayed-call.ts'
 
 export interface WaypostOptions {
   /** Where the directory stands, `https://directory.example`; a path below it is kept. */
@@ -49,45 +49,14 @@ interface Signalled {
 type SearchAnswer<Asked> = Asked extends { view: 'compact' }
   ? CompactSearchResponse
   : SearchResponse
+type Search = <const Asked extends SearchParameters>(
+  asked: Asked,
+  options?: Signalled,
+) => Promise<SearchAnswer<Asked>>
 type SearchRow<Asked> = Asked extends { view: 'compact' } ? CompactRow : SearchResult
 
 /** What a directory answers; every method but `call` and `propose` reads and may be repeated. */
-export interface Waypost {
-  /** Where this directory stands, without a slash at its end. */
-  readonly baseUrl: string
-  search<const Asked extends SearchParameters>(
-    asked: Asked,
-    options?: Signalled,
-  ): Promise<SearchAnswer<Asked>>
-  /** Every result of a search, page after page, each listing once; stop whenever enough is seen. */
-  results<const Asked extends SearchParameters>(
-    asked: Asked,
-    options?: Signalled,
-  ): AsyncGenerator<SearchRow<Asked>, void, undefined>
-  /** What can be called for a task, each with all that the first call takes. */
-  operations(asked: OperationsParameters, options?: Signalled): Promise<OperationsAnswer>
-  listing(id: string, options?: Signalled): Promise<Listing>
-  kit(id: string, options?: Signalled): Promise<Kit>
-  compare(ids: readonly string[], options?: Signalled): Promise<Compare>
-  categories(options?: Signalled): Promise<Categories>
-  sources(options?: Signalled): Promise<Sources>
-  stats(options?: Signalled): Promise<Stats>
-  /** One page of what changed in the directory since a cursor or a time. */
-  changes(asked?: ChangesParameters, options?: Signalled): Promise<Changes>
-  /** Every change since then, page after page. */
-  eachChange(
-    asked?: ChangesParameters,
-    options?: Signalled,
-  ): AsyncGenerator<Changes['changes'][number], void, undefined>
-  /** What a service answers, as a client would see it; asks a minute at most. */
-  lint(asked: LintParameters, options?: Signalled): Promise<LintReport>
-  /** Puts an address before the directory's maintainers, who decide; says what was found there. */
-  propose(proposal: ProposalBody, options?: Signalled): Promise<Proposed>
-  /** Whether and how the relay would call a listing; the seller is not asked. */
-  callInfo(id: string, endpoint?: string, options?: Signalled): Promise<RelayInfo>
-  /** One call to a seller, through the relay, paid by the caller's own wallet where it says so. */
-  call(id: string, request?: CallRequest): Promise<CallReply>
-}
+export type Waypost = ReturnType<typeof createWaypost>
 
 /** Rows a page of an iterator has, the most the service gives. */
 const PAGE = 50
@@ -96,7 +65,7 @@ const CHANGES_PAGE = 1000
 const LOOK_TIMEOUT = 120_000
 
 /** @throws TypeError when `baseUrl` is no http(s) address */
-export function createWaypost(given: WaypostOptions): Waypost {
+export function createWaypost(given: WaypostOptions) {
   const baseUrl = toBase(given.baseUrl)
   const options: AskOptions = {
     fetch: given.fetch ?? ((input, init) => fetch(input, init)),
@@ -109,44 +78,58 @@ export function createWaypost(given: WaypostOptions): Waypost {
       { url: `${baseUrl}${path}`, signal, mayRepeat: true },
       { ...options, timeoutMs },
     )
-  const search: Waypost['search'] = (asked, options) =>
-    read(`/api/v1/search${toQuery(asked)}`, options)
-  const changes: Waypost['changes'] = (asked = {}, options) =>
-    read(`/api/v1/changes${toQuery(asked)}`, options)
+  const search: Search = (asked, options) => read(`/api/v1/search${toQuery(asked)}`, options)
+  const changes = (asked: ChangesParameters = {}, options?: Signalled) =>
+    read<Changes>(`/api/v1/changes${toQuery(asked)}`, options)
   const at = (id: string) => `/api/v1/listings/${encodeURIComponent(id)}`
   return {
+    /** Where this directory stands, without a slash at its end. */
     baseUrl,
     search,
-    results: (asked, options) => eachResult(search, asked, options),
-    listing: (id, options) => read(at(id), options),
-    kit: (id, options) => read(`${at(id)}/kit.json`, options),
-    compare: (ids, options) => read(`/api/v1/compare${toQuery({ ids: ids.join(',') })}`, options),
-    categories: (options) => read('/api/v1/categories', options),
-    sources: (options) => read('/api/v1/sources', options),
-    stats: (options) => read('/api/v1/stats', options),
+    /** Every result of a search, page after page, each listing once; stop whenever enough is seen. */
+    results: <const Asked extends SearchParameters>(asked: Asked, options?: Signalled) =>
+      eachResult(search, asked, options),
+    /** What can be called for a task, each with all that the first call takes. */
+    operations: (asked: OperationsParameters, options?: Signalled) =>
+      read<OperationsAnswer>(`/api/v1/operations${toQuery(asked)}`, options),
+    listing: (id: string, options?: Signalled) => read<Listing>(at(id), options),
+    kit: (id: string, options?: Signalled) => read<Kit>(`${at(id)}/kit.json`, options),
+    compare: (ids: readonly string[], options?: Signalled) =>
+      read<Compare>(`/api/v1/compare${toQuery({ ids: ids.join(',') })}`, options),
+    categories: (options?: Signalled) => read<Categories>('/api/v1/categories', options),
+    sources: (options?: Signalled) => read<Sources>('/api/v1/sources', options),
+    stats: (options?: Signalled) => read<Stats>('/api/v1/stats', options),
+    /** One page of what changed in the directory since a cursor or a time. */
     changes,
-    eachChange: (asked, options) => eachChange(changes, asked, options),
-    operations: (asked, options) => read(`/api/v1/operations${toQuery(asked)}`, options),
-    lint: (asked, options) => read(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
-    propose: (proposal, { signal } = {}) => {
+    /** Every change since then, page after page. */
+    eachChange: (asked?: ChangesParameters, options?: Signalled) =>
+      eachChange(changes, asked, options),
+    /** What a service answers, as a client would see it; asks a minute at most. */
+    lint: (asked: LintParameters, options?: Signalled) =>
+      read<LintReport>(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
+    /** Puts an address before the directory's maintainers, who decide; says what was found there. */
+    propose: (proposal: ProposalBody, { signal }: Signalled = {}) => {
       const headers = { 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify(proposal) }
       const asked = { url: `${baseUrl}/api/v1/proposals`, init, signal, mayRepeat: false }
-      return askJson(asked, { ...options, timeoutMs: LOOK_TIMEOUT })
+      return askJson<Proposed>(asked, { ...options, timeoutMs: LOOK_TIMEOUT })
     },
-    callInfo: (id, endpoint, options) => {
+    /** Whether and how the relay would call a listing; the seller is not asked. */
+    callInfo: (id: string, endpoint?: string, options?: Signalled) => {
       const query = toQuery({ relay_info: 1, endpoint })
-      return read(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
+      return read<RelayInfo>(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
     },
-    call: (id, request = {}) => callThroughRelay(baseUrl, id, request, options),
+    /** One call to a seller, through the relay, paid by the caller's own wallet where it says so. */
+    call: (id: string, request: CallRequest = {}) =>
+      callThroughRelay(baseUrl, id, request, options),
   }
 }
 
 async function* eachResult<const Asked extends SearchParameters>(
-  search: Waypost['search'],
+  search: Search,
   asked: Asked,
   options?: Signalled,
-): AsyncGenerator<SearchRow<Asked>, void, undefined> {
+) {
   const seen = new Set<string>()
   for (let offset = asked.offset ?? 0; ; ) {
     const page = await search({ limit: PAGE, ...asked, offset }, options)
@@ -163,10 +146,10 @@ async function* eachResult<const Asked extends SearchParameters>(
 }
 
 async function* eachChange(
-  changes: Waypost['changes'],
+  changes: (asked: ChangesParameters, options?: Signalled) => Promise<Changes>,
   asked: ChangesParameters = {},
   options?: Signalled,
-): AsyncGenerator<Changes['changes'][number], void, undefined> {
+) {
   for (let since = asked.since; ; ) {
     const page = await changes({ limit: CHANGES_PAGE, ...asked, since }, options)
     yield* page.changes

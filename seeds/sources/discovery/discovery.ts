@@ -1,7 +1,7 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../../facts/refusal.ts'
-import type { Seed, SeedEvidence } from '../../facts/seed-facts.ts'
+import type { Seed } from '../../facts/seed-facts.ts'
 import type {
   ChosenSeeds,
   ListedFields,
@@ -104,11 +104,7 @@ function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
   }
 }
 
-function toInterfaceOf(
-  kind: string,
-  { api, card }: FoundSeller,
-  rules: MapRules,
-): SeedEvidence | null {
+function toInterfaceOf(kind: string, { api, card }: FoundSeller, rules: MapRules) {
   if (kind === 'http_api' && api !== null && api.operations.length > 0) {
     const { operations, truncated } = api
     return {

@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
 import { eachOnce } from '../../facts/operations.ts'
-import type { Fault } from '../../facts/refusal.ts'
+import { type Fault, faultOf } from '../../facts/refusal.ts'
 import { toArgs, toEnv, toHeaders } from './map-settings.ts'
 import type { RegistryServer } from './registry-row.ts'
 
@@ -46,16 +46,13 @@ const REASONS: Readonly<Record<string, Fault['reason']>> = {
   registryType: 'unknown_registry',
 }
 
-export interface MappedInvoke {
-  entries: InvokeEntry[]
-  /** What was left out and why, in the server's order. */
-  faults: Fault[]
-}
-
 type Mapped = InvokeEntry | Fault
 
-/** Remotes first: what can be called at once comes before what must be installed. */
-export function mapInvoke(server: RegistryServer, rules: HostRules): MappedInvoke {
+/**
+ * Remotes first: what can be called at once comes before what must be installed. `faults` say what
+ * was left out and why, in the server's order.
+ */
+export function mapInvoke(server: RegistryServer, rules: HostRules) {
   const mapped = [
     ...(server.remotes ?? []).map((value) => mapRemote(value, rules)),
     ...(server.packages ?? []).map((value) => mapPackage(value, rules)),
@@ -133,18 +130,13 @@ export function normalizeIdentifier(registry: PackageRegistry, identifier: strin
   }
 }
 
-function findPackageFault(
-  registry: PackageRegistry,
-  identifier: string,
-  rules: HostRules,
-): Fault | null {
+function findPackageFault(registry: PackageRegistry, identifier: string, rules: HostRules) {
   if (registry === 'mcpb') return findCallableUrlFault(identifier, rules)
   const detail = findIdentifierFault(registry, identifier)
-  return detail === null ? null : { reason: 'invalid_identifier', detail }
+  return detail === null ? null : faultOf('invalid_identifier', detail)
 }
 
 function toFault(what: string, issue: v.BaseIssue<unknown>): Fault {
   const place = v.getDotPath(issue) ?? ''
-  const reason = REASONS[place] ?? 'invalid_row'
-  return { reason, detail: `${what} ${place}: ${issue.message}` }
+  return faultOf(REASONS[place] ?? 'invalid_row', `${what} ${place}: ${issue.message}`)
 }

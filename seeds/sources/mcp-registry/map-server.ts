@@ -4,8 +4,7 @@ import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/l
 import { MAX_ID_LENGTH } from '../../../src/domain/listing/listing-id.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
 import { finishSeed, type MappedSeed, refuse, toSeed } from '../../facts/map-rows.ts'
-import { type Fault, faultOf } from '../../facts/refusal.ts'
-import type { SeedFacts } from '../../facts/seed-facts.ts'
+import { faultOf } from '../../facts/refusal.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
 import { toSeedTexts } from '../../facts/seed-texts.ts'
 import { toSlug } from '../../text/address-slug.ts'
@@ -62,14 +61,8 @@ function nameOf({ title, name }: RegistryServer): string {
   return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
 }
 
-interface Callable {
-  url: string
-  entries: InvokeEntry[]
-  faults: Fault[]
-}
-
 /** Its endpoints, and a page about it; both are needed. */
-function mapCallable(server: RegistryServer, rules: HostRules): Callable | Fault {
+function mapCallable(server: RegistryServer, rules: HostRules) {
   const { entries, faults } = mapInvoke(server, rules)
   if (entries.length === 0)
     return faultOf(
@@ -82,10 +75,7 @@ function mapCallable(server: RegistryServer, rules: HostRules): Callable | Fault
 }
 
 /** A name and a version are the registry's where the row is its own; elsewhere they may be made up. */
-function registryFacts(
-  { name, version }: RegistryServer,
-  { source }: SourceRef,
-): Pick<SeedFacts, 'registry_name' | 'version'> {
+function registryFacts({ name, version }: RegistryServer, { source }: SourceRef) {
   if (source !== REGISTRY_SOURCE) return {}
   return {
     ...(v.is(RegistryNameSchema, name) && { registry_name: name }),
@@ -94,21 +84,14 @@ function registryFacts(
 }
 
 /** Website, else repository, else a remote's own address, else the package's page. */
-function findPage(
-  server: RegistryServer,
-  entries: readonly InvokeEntry[],
-  rules: HostRules,
-): string | null {
+function findPage(server: RegistryServer, entries: readonly InvokeEntry[], rules: HostRules) {
   const candidates = [
     server.websiteUrl,
     server.repository?.url,
     ...entries.map((entry) => (entry.kind === 'mcp' ? entry.url : packagePage(entry))),
   ]
-  for (const candidate of candidates) {
-    const url = candidate === undefined || candidate === null ? '' : tidyUrl(candidate)
-    if (url !== '' && findCallableUrlFault(url, rules) === null) return url
-  }
-  return null
+  const urls = candidates.map((candidate) => tidyUrl(candidate ?? ''))
+  return urls.find((url) => url !== '' && findCallableUrlFault(url, rules) === null) ?? null
 }
 
 /** @example tidyUrl('git+https://github.com/user/weather.git') → 'https://github.com/user/weather' */

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { endpointsOf } from '../../facts/listing-marks.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
+import { faultOf } from '../../facts/refusal.ts'
 import type { Seed } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
@@ -46,7 +47,7 @@ function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const chosen = gatherSeeds([...refused, ...mapped], {
     rankOf: (seed) => `${isOwnDomain(seed) ? '0' : '1'} ${seed.published ?? '9999'} ${seed.key}`,
     marksOf: ({ facts }) => endpointsOf(facts.invoke),
-    shared: 'every',
+    isAnyEnough: false,
   })
   const deleted = chosen.refused.filter(({ reason }) => reason === 'deleted')
   return { ...chosen, deleted: deleted.map(({ name }) => name) }
@@ -61,17 +62,13 @@ function pickNewest(values: readonly unknown[], refused: MappedSeed[]): Registry
     else if (parsed.row.isLatest) keepNewer(byName, parsed.row, refused)
     else {
       const { name, version } = parsed.row.server
-      refused.push(refuse(name, { reason: 'not_latest', detail: `version ${version ?? '?'}` }))
+      refused.push(refuse(name, faultOf('not_latest', `version ${version ?? '?'}`)))
     }
   }
   return [...byName.values()]
 }
 
-function keepNewer(
-  byName: Map<string, RegistryRow>,
-  row: RegistryRow,
-  refused: MappedSeed[],
-): void {
+function keepNewer(byName: Map<string, RegistryRow>, row: RegistryRow, refused: MappedSeed[]) {
   const key = row.server.name.toLowerCase()
   const other = byName.get(key)
   const isNewer = other === undefined || (row.published ?? '') > (other.published ?? '')

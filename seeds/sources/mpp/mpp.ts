@@ -18,13 +18,7 @@ import {
   toPathParams,
   toPrice,
 } from '../../facts/operations.ts'
-import {
-  decimalsOf,
-  MAX_CALL_USD,
-  type Offer,
-  priceAtomic,
-  unknownAsset,
-} from '../../facts/price.ts'
+import { decimalsOf, MAX_CALL_USD, priceAtomic, unknownAsset } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
@@ -119,12 +113,7 @@ interface Place {
   dropped: Refusal[]
 }
 
-function mapEndpoint(
-  value: unknown,
-  at: number,
-  service: Service,
-  { url, rules, dropped }: Place,
-): Operation | null {
+function mapEndpoint(value: unknown, at: number, service: Service, { url, rules, dropped }: Place) {
   const endpoint = parseEndpoint(value, service)
   const name = `${service.id} ${endpoint === null ? `endpoint ${at + 1}` : `${endpoint.method} ${endpoint.path}`}`
   const method = toMethod(endpoint?.method)
@@ -200,15 +189,13 @@ function isDollar({ rail, currency, decimals }: Endpoint): boolean {
  * A price in words, where both ends are said: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
  * "$0.12/hr" are not what a call costs at most.
  */
-function readHint(
-  hint: string,
-): { bounds: Pick<Offer, 'min_usd' | 'max_usd'>; per: 'call' | 'other' } | null {
+function readHint(hint: string) {
   const amounts = [...hint.matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, text]) => Number(text))
   if (amounts.length === 0 || /\+/.test(hint)) return null
   const bounds = { min_usd: smallestOf(amounts), max_usd: largestOf(amounts) }
   if (bounds.max_usd > MAX_CALL_USD) return null
   const isMetered = /\/(?!request\b)\w+|\bper (?!request\b)\w+/.test(hint)
-  return { bounds, per: isMetered ? 'other' : 'call' }
+  return { bounds, per: isMetered ? 'other' : 'call' } as const
 }
 
 function discoveryOf({ docs }: Service, rules: MapRules) {

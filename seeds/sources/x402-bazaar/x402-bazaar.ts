@@ -77,10 +77,7 @@ interface Endpoint {
 }
 
 /** One row, judged by itself. */
-function mapEndpoint(
-  row: BazaarRow,
-  rules: MapRules,
-): Endpoint | Extract<MappedSeed, { ok: false }> {
+function mapEndpoint(row: BazaarRow, rules: MapRules) {
   const { resource, accepts } = row
   const address = toOperationAddress(resource, rules)
   if ('reason' in address) return refuse(resource, address)

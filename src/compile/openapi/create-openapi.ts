@@ -52,11 +52,7 @@ function toPaths(): Record<string, Record<string, unknown>> {
   return paths
 }
 
-function toOperation(
-  id: RouteId,
-  facts: OperationFacts,
-  method: string | null,
-): Record<string, unknown> {
+function toOperation(id: RouteId, facts: OperationFacts, method: string | null) {
   const { body } = facts
   return {
     operationId: method === null ? id : `${id}_${method.toLowerCase()}`,

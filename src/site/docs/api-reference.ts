@@ -168,10 +168,7 @@ function resolve(
   return name === null ? schema : (schemas[name] ?? {})
 }
 
-function resolveResponse(
-  response: Operation['responses'][string],
-  { responses }: Components,
-): v.InferOutput<typeof ResponseSchema> {
+function resolveResponse(response: Operation['responses'][string], { responses }: Components) {
   if (!('$ref' in response)) return response
   return responses[toSchemaName(response) ?? ''] ?? { description: '', content: {} }
 }

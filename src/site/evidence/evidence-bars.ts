@@ -1,5 +1,5 @@
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
-import { html, type Markup } from '../frame/html.ts'
+import { html } from '../frame/html.ts'
 
 /** Days drawn, and the room one takes, in units of the drawing. */
 const SHOWN_DAYS = 30
@@ -19,11 +19,7 @@ export interface Bars<Colour extends string> {
 }
 
 /** The drawing, under its title and what it comes to. */
-export function toFigure(
-  { paths, text, first, last }: Bars<string>,
-  title: string,
-  side: string,
-): Markup {
+export function toFigure({ paths, text, first, last }: Bars<string>, title: string, side: string) {
   const drawn = Object.entries(paths).map(
     ([colour, path]) => html`<path class="bar-${colour}" d="${path}"></path>`,
   )

@@ -32,10 +32,7 @@ export function toSitePaths({ site, listings }: Catalogue): string[] {
 }
 
 /** The sitemap index over every path, and its shards, which are served at `/sitemap/1.xml` and on. */
-export function renderSiteSitemaps(
-  baseUrl: string,
-  paths: readonly string[],
-): { index: string; shards: string[] } {
+export function renderSiteSitemaps(baseUrl: string, paths: readonly string[]) {
   const urls = paths.map((path) => `${baseUrl}${path}`)
   const shards = Array.from({ length: Math.ceil(urls.length / URLS_PER_SITEMAP) }, (_, index) =>
     urls.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP),

@@ -8,11 +8,7 @@ export function readKept(key: string, storage: 'local' | 'session' = 'local'): s
 }
 
 /** @param value null takes it away */
-export function keep(
-  key: string,
-  value: string | null,
-  storage: 'local' | 'session' = 'local',
-): void {
+export function keep(key: string, value: string | null, storage: 'local' | 'session' = 'local') {
   try {
     if (value === null) window[`${storage}Storage`].removeItem(key)
     else window[`${storage}Storage`].setItem(key, value)

@@ -67,11 +67,7 @@ export async function askIndex(form: SearchForm, limit: number): Promise<SearchR
 type Ask = (filters: readonly string[]) => Promise<Found>
 
 /** A filter's own counts leave that filter out: they say what another choice would give. */
-async function countChoices(
-  found: Found,
-  filters: readonly string[],
-  ask: Ask,
-): Promise<Record<string, number>> {
+async function countChoices(found: Found, filters: readonly string[], ask: Ask) {
   let counts = toCounts(found)
   for (const filter of filters) {
     const own = filter.slice(0, filter.indexOf(':') + 1)

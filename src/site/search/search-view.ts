@@ -106,11 +106,7 @@ function toChips(form: SearchForm, names: Names): SearchView['chips'] {
 const MOST_OPEN = 8
 
 /** Lists of what can be chosen, with what each choice would give. */
-function toFacetViews(
-  form: SearchForm,
-  facets: SearchResults['facets'],
-  names: Names,
-): SearchFacetView[] {
+function toFacetViews(form: SearchForm, facets: SearchResults['facets'], names: Names) {
   return LISTED_FILTERS.map(({ name: field, label }) => {
     const options = (facets[field] ?? []).map(({ id, count }) => {
       const isActive = form[field] === id

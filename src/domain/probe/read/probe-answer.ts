@@ -59,12 +59,19 @@ export function jsonOf(answer: ProbeAnswer): unknown {
 /** Longest wait a seller may ask for that is kept: a day, after which a probe is due anyway. */
 export const MAX_RETRY_AFTER_S = 86_400
 
-/** `Retry-After` in seconds from `now` (milliseconds since the epoch), or null without one. */
 export function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
-  const text = headerOf(answer, 'retry-after')?.trim()
-  if (text === undefined) return null
+  const seconds = parseRetryAfter(headerOf(answer, 'retry-after'), now)
+  return seconds === null ? null : Math.min(MAX_RETRY_AFTER_S, seconds)
+}
+
+/**
+ * Seconds that a `Retry-After` asks to wait (RFC 9110); null where it says nothing of that kind.
+ *
+ * @param now milliseconds since the epoch
+ * @example parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60
+ */
+export function parseRetryAfter(header: string | null | undefined, now: number): number | null {
+  const text = header?.trim() ?? ''
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000
-  return Number.isFinite(seconds)
-    ? Math.min(MAX_RETRY_AFTER_S, Math.max(0, Math.ceil(seconds)))
-    : null
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
 }

@@ -28,11 +28,7 @@ export function toNumbers(
   return html`<dl class="numbers">${counted}${trust}</dl>`
 }
 
-function toNumber(
-  label: string,
-  value: string | number,
-  note: Markup | string | null = '',
-): Markup {
+function toNumber(label: string, value: string | number, note: Markup | string | null = '') {
   const small = note !== '' && html`<dd class="number-note">${note}</dd>`
   return html`<div><dt>${label}</dt><dd class="number">${value}</dd>${small}</div>`
 }
