@@ -18,7 +18,7 @@ import type {
   Stats,
 } from './generated/answers.ts'
 import type { CompactRow, SearchResult } from './generated/shapes.ts'
-import { type CallRequest, callThroughRelay } from './relayed-call.ts'
+import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
 
 export interface WaypostOptions {
   /** Where the directory stands, `https://directory.example`; a path below it is kept. */
@@ -120,7 +120,7 @@ export function createWaypost(given: WaypostOptions) {
       return read<RelayInfo>(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
     },
     /** One call to a seller, through the relay, paid by the caller's own wallet where it says so. */
-    call: (id: string, request: CallRequest = {}) =>
+    call: (id: string, request: CallRequest = {}): Promise<CallReply> =>
       callThroughRelay(baseUrl, id, request, options),
   }
 }
@@ -129,7 +129,7 @@ async function* eachResult<const Asked extends SearchParameters>(
   search: Search,
   asked: Asked,
   options?: Signalled,
-) {
+): AsyncGenerator<SearchRow<Asked>, void, undefined> {
   const seen = new Set<string>()
   for (let offset = asked.offset ?? 0; ; ) {
     const page = await search({ limit: PAGE, ...asked, offset }, options)
@@ -149,7 +149,7 @@ async function* eachChange(
   changes: (asked: ChangesParameters, options?: Signalled) => Promise<Changes>,
   asked: ChangesParameters = {},
   options?: Signalled,
-) {
+): AsyncGenerator<Changes['changes'][number], void, undefined> {
   for (let since = asked.since; ; ) {
     const page = await changes({ limit: CHANGES_PAGE, ...asked, since }, options)
     yield* page.changes
