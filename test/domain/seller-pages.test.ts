@@ -97,7 +97,7 @@ describe('what happens next', () => {
     tiers_doc: '',
   }
   const linesOf = (steps: ReturnType<typeof toNextSteps>) =>
-    steps.map(({ isDone, text }) => `${isDone ? 'x' : ' '} ${text.split(/[.:]/)[0]}`)
+    steps.map(({ isKnown, text }) => `${isKnown ? 'x' : ' '} ${text.split(/[.:]/)[0]}`)
 
   test('right after the proof: the next build, then the tier that is missing, then a payout', () => {
     const steps = toNextSteps({ status: 'unclaimed', tiers }, { payouts: [], lastCheck: undefined })

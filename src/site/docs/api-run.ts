@@ -1,30 +1,21 @@
 import type { ApiEndpoint } from './api-reference.ts'
 
-/** What the reference page asks to run one read, and with what it starts. */
-export interface ApiRun {
-  /** Path with `{name}` where an input goes. */
-  path: string
-  inputs: { name: string; place: 'path' | 'query'; example: string; isRequired: boolean }[]
-}
-
 /** Reads that are counted as somebody's click, or sent on to a seller, are no trial. */
 const NOT_RUN = new Set(['go'])
 /** Of the relay only the question whether it would take a call, which asks no seller. */
 const RELAY = 'call'
 
 /**
- * Null for everything that is no harmless read.
+ * What the reference page asks to run one read: a path with `{name}` where an input goes, and the
+ * inputs; null for everything that is no harmless read.
  *
  * @param examples what inputs start with, by name
  */
-export function toApiRun(
-  endpoint: ApiEndpoint,
-  examples: Readonly<Record<string, string>>,
-): ApiRun | null {
+export function toApiRun(endpoint: ApiEndpoint, examples: Readonly<Record<string, string>>) {
   const { id, methods, path, needsSession, fields, responses } = endpoint
   const isStub = responses.some(({ status }) => status === '501')
   if (!methods.includes('GET') || needsSession || isStub || NOT_RUN.has(id)) return null
-  const inputs = fields.flatMap(({ name, place, isRequired }): ApiRun['inputs'] =>
+  const inputs = fields.flatMap(({ name, place, isRequired }) =>
     place === 'path' || place === 'query'
       ? [{ name, place, isRequired, example: examples[name] ?? '' }]
       : [],

@@ -10,6 +10,10 @@ export interface KnownFact {
   text: string
 }
 
+export function known(isKnown: boolean, yes: string, no: string): KnownFact {
+  return { isKnown, text: isKnown ? yes : no }
+}
+
 /** Facts as a list, a filled dot before what is known. */
 export function toKnownList(facts: readonly { isKnown: boolean; text: string | Markup }[]): Markup {
   const items = facts.map(
@@ -27,10 +31,6 @@ interface Seen {
 
 /** For listings without a score: a page that is complete without one. */
 export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownFact[] {
-  const known = (isKnown: boolean, yes: string, no: string): KnownFact => ({
-    isKnown,
-    text: isKnown ? yes : no,
-  })
   return [
     toHeard(probes),
     known(

@@ -3,6 +3,7 @@ import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/in
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
 
 /** One cell of the strip under a listing's name: what somebody decides by. */
@@ -29,25 +30,28 @@ export function toDecisionFacts(
   ]
 }
 
+function factOf(
+  label: string,
+  value: string,
+  note: string,
+  tone: DecisionFact['tone'] = 'plain',
+): DecisionFact {
+  return { label, value, note, tone }
+}
+
+const COST_TEXTS = {
+  free: ['Free', 'nothing is paid'],
+  freemium: ['Free to start', 'more costs money'],
+  paid: ['Paid', 'price not published'],
+  unknown: ['Not published', 'ask the seller'],
+} as const
+
 function toPrice({ pricing, cost }: ListingView): DecisionFact {
-  if (pricing.model === 'per_call') {
-    const { min_usd, max_usd } = pricing
-    const free = max_usd === 0
-    return {
-      label: 'Price from',
-      value: free ? 'Free' : toUsd(min_usd),
-      note: min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`,
-      tone: 'money',
-    }
-  }
-  const COST_TEXTS = {
-    free: ['Free', 'nothing is paid'],
-    freemium: ['Free to start', 'more costs money'],
-    paid: ['Paid', 'price not published'],
-    unknown: ['Not published', 'ask the seller'],
-  } as const
-  const [value, note] = COST_TEXTS[cost]
-  return { label: 'Price', value, note, tone: 'plain' }
+  const [value, cause] = COST_TEXTS[cost]
+  if (pricing.model !== 'per_call') return factOf('Price', value, cause)
+  const { min_usd, max_usd } = pricing
+  const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
+  return factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')
 }
 
 function toRails(pricing: ListingView['pricing']): DecisionFact[] {
@@ -56,7 +60,7 @@ function toRails(pricing: ListingView['pricing']): DecisionFact[] {
   const [first = 'no chain named', second] = names
   const note =
     names.length > 2 ? `${names.length} networks` : [first, second].filter(Boolean).join(', ')
-  return [{ label: 'Pays with', value: pricing.rails.join(', '), note, tone: 'plain' }]
+  return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
 
 /** The strip under a listing's name. */
@@ -68,6 +72,16 @@ export function toStrip(view: ListingView, probes: readonly Probe[]): Markup {
         ${note !== '' && html`<dd class="strip-note">${note}</dd>`}</div>`,
   )
   return html`<dl class="strip">${cells}</dl>`
+}
+
+export function toNotices(notices: ListingView['notices']): Markup {
+  const items = notices.map(
+    ({ id, note, at }) => html`
+      <li><span class="dot missing"></span>
+        <p><strong>${NOTICE_TITLES[id]}.</strong> <bdi dir="auto">${note}</bdi></p>
+        <time datetime="${at}">${at.slice(0, 10)}</time></li>`,
+  )
+  return html`${items.length > 0 && html`<ul class="notices">${items}</ul>`}`
 }
 
 /** Where it runs, in words. */
@@ -89,19 +103,11 @@ export const REGISTRY_NAMES = {
 
 function toRuns(view: ListingView): DecisionFact {
   const { invoke, buy } = view
-  const remote = hasRemoteEndpoint(view)
-  const local = invoke.some((one) => one.kind === 'mcp_package')
-  const value = runsText(view)
   const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
-  const note =
-    buy === 'relay_x402'
-      ? 'relay available, no fee'
-      : local
-        ? `from ${[...new Set(registries)].map((id) => REGISTRY_NAMES[id]).join(', ')}`
-        : remote
-          ? 'called directly'
-          : 'nothing to run'
-  return { label: 'Runs', value, note, tone: 'plain' }
+  const names = [...new Set(registries)].map((id) => REGISTRY_NAMES[id])
+  const direct = hasRemoteEndpoint(view) ? 'called directly' : 'nothing to run'
+  const note = names.length > 0 ? `from ${names.join(', ')}` : direct
+  return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
 /** How a caller proves itself, and where it gets that from. */
@@ -116,31 +122,21 @@ export const ACCESS_TEXTS = {
 } as const
 
 function toAccess({ auth }: ListingView): DecisionFact {
-  const [value, note] = ACCESS_TEXTS[auth.type]
-  return {
-    label: 'Access',
-    value,
-    note: auth.name === undefined ? note : `${auth.name}, ${auth.in ?? 'header'}`,
-    tone: auth.type === 'unknown' ? 'missing' : 'plain',
-  }
+  const [value, general] = ACCESS_TEXTS[auth.type]
+  const note = auth.name === undefined ? general : `${auth.name}, ${auth.in ?? 'header'}`
+  return factOf('Access', value, note, auth.type === 'unknown' ? 'missing' : 'plain')
 }
 
 function toTrust({ trust, notices }: ListingView): DecisionFact {
-  if (trust.score !== null)
-    return {
-      label: 'Trust',
-      value: `${trust.score} of 100`,
-      note: `${toCountText(trust.verified_buyers_30d, 'buyer')}, ${trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'}`,
-      tone: 'plain',
-    }
-  const isWashed = trust.evidence !== 'no_payment_data'
-  const unmeasured = notices.length === 0 ? 'not a bad sign' : 'see the notices'
-  return {
-    label: 'Trust',
-    value: isWashed ? 'No score' : 'Unmeasured',
-    note: isWashed ? 'no independent buyer' : unmeasured,
-    tone: 'missing',
+  if (trust.score !== null) {
+    const buyers = toCountText(trust.verified_buyers_30d, 'buyer')
+    const vouched = trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'
+    return factOf('Trust', `${trust.score} of 100`, `${buyers}, ${vouched}`)
   }
+  if (trust.evidence !== 'no_payment_data')
+    return factOf('Trust', 'No score', 'no independent buyer', 'missing')
+  const note = notices.length === 0 ? 'not a bad sign' : 'see the notices'
+  return factOf('Trust', 'Unmeasured', note, 'missing')
 }
 
 /** Protocols as people write them. */
@@ -162,13 +158,10 @@ export const OUTCOME_WORDS = {
 } as const
 
 function toProbe(probe: Parameters<typeof toDecisionFacts>[1][number] | undefined): DecisionFact {
-  if (probe === undefined)
-    return { label: 'Last probed', value: 'Not yet', note: 'no probe so far', tone: 'missing' }
-  const spoke = probe.outcome === 'spoke'
-  return {
-    label: 'Last probed',
-    value: spoke ? `Spoke ${PROTOCOL_NAMES[probe.protocol]}` : OUTCOME_WORDS[probe.outcome],
-    note: `${probe.at.slice(0, 10)}${probe.ms === undefined ? '' : `, ${probe.ms} ms`}`,
-    tone: spoke || probe.outcome === 'gated' ? 'plain' : 'missing',
-  }
+  if (probe === undefined) return factOf('Last probed', 'Not yet', 'no probe so far', 'missing')
+  const { outcome, protocol, at, ms } = probe
+  const value = outcome === 'spoke' ? `Spoke ${PROTOCOL_NAMES[protocol]}` : OUTCOME_WORDS[outcome]
+  const note = `${at.slice(0, 10)}${ms === undefined ? '' : `, ${ms} ms`}`
+  const isHeard = outcome === 'spoke' || outcome === 'gated'
+  return factOf('Last probed', value, note, isHeard ? 'plain' : 'missing')
 }

@@ -8,26 +8,7 @@ import {
 import type { SearchResults } from './search-answer.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
-/** Everything the search page says of an answer; printed alike by the server and in the browser. */
-export interface SearchView {
-  status: string
-  /** Why there are no rows; empty where there are some. */
-  nothing: string
-  chips: { text: string; path: string }[]
-  sorts: { text: string; path: string; isActive: boolean }[]
-  facets: SearchFacetView[]
-  previous: string | null
-  next: string | null
-  /** Where somebody asks to be told when the results change. */
-  watch: string | null
-}
-
-export interface SearchFacetView {
-  label: string
-  options: SearchOption[]
-  /** Those that are seldom wanted, behind one more step. */
-  more: SearchOption[]
-}
+export type SearchView = ReturnType<typeof toSearchView>
 
 export interface SearchOption {
   text: string
@@ -39,12 +20,14 @@ export interface SearchOption {
 /** Names of what has an id: of categories and sources. */
 export type Names = ReadonlyMap<string, string>
 
-export function toSearchView(form: SearchForm, answer: SearchResults, names: Names): SearchView {
+/** Everything the search page says of an answer; printed alike by the server and in the browser. */
+export function toSearchView(form: SearchForm, answer: SearchResults, names: Names) {
   const { total, offset, rows } = answer
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
   return {
     status: toStatus(total, offset, rows.length),
+    /** Why there are no rows; empty where there are some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
     chips: toChips(form, names),
     sorts: SORTS.map(([id, text]) => ({
@@ -55,6 +38,7 @@ export function toSearchView(form: SearchForm, answer: SearchResults, names: Nam
     facets: toFacetViews(form, answer.facets, names),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
+    /** Where somebody asks to be told when the results change. */
     watch: toWatchPath(toSearchPath(withField(form, 'offset', null))),
   }
 }
@@ -92,13 +76,12 @@ function toWords(field: FilterName, value: string, names: Names): string {
 }
 
 /** Every filter that is set, so that none vanishes silently. */
-function toChips(form: SearchForm, names: Names): SearchView['chips'] {
+function toChips(form: SearchForm, names: Names) {
   return FILTER_ROWS.flatMap(([field]) => {
     const value = form[field]
     if (value === undefined) return []
-    return [
-      { text: toWords(field, value, names), path: toSearchPath(withField(form, field, null)) },
-    ]
+    const path = toSearchPath(withField(form, field, null))
+    return [{ text: toWords(field, value, names), path }]
   })
 }
 
@@ -117,6 +100,7 @@ function toFacetViews(form: SearchForm, facets: SearchResults['facets'], names: 
     return {
       label,
       options: options.filter(isOpen),
+      /** Those that are seldom wanted, behind one more step. */
       more: options.filter((option, place) => !isOpen(option, place)),
     }
   }).filter(({ options }) => options.length > 0)

@@ -1,11 +1,7 @@
 import { TIER_LABELS } from '../../../domain/derived/tiers.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { ClaimCheckResult, KnownPayout } from '../../../domain/views/seller-views.ts'
-
-export interface NextStep {
-  isDone: boolean
-  text: string
-}
+import { type KnownFact, known } from '../../listing/known-facts.ts'
 
 type Standing = Pick<ListingView, 'status' | 'tiers'>
 
@@ -20,47 +16,34 @@ interface OwnFacts {
  *
  * @param view the listing as it is published; null when it is not in the directory
  */
-export function toNextSteps(view: Standing | null, { payouts, lastCheck }: OwnFacts): NextStep[] {
-  const proof = toProof(lastCheck)
+export function toNextSteps(view: Standing | null, { payouts, lastCheck }: OwnFacts): KnownFact[] {
+  const proof = known(
+    lastCheck?.verified !== false,
+    'The domain is proven. Leave the proof in place: we check it every day and mail you if it is gone.',
+    'Put the domain proof back. We check it every day, and the claim ends after a week without it.',
+  )
   if (view === null) return [proof]
-  return [proof, toStatus(view), ...toTiers(view), toPayout(payouts)]
+  return [
+    proof,
+    known(
+      view.status === 'claimed',
+      'The listing shows as claimed.',
+      'The listing shows as claimed after the next build.',
+    ),
+    ...toTiers(view),
+    known(
+      payouts.some(({ proven_at }) => proven_at !== undefined),
+      'A payout address is proven. Nobody else can claim it.',
+      'Prove a payout address, so that its payments count for you.',
+    ),
+  ]
 }
 
-function toProof(lastCheck: OwnFacts['lastCheck']): NextStep {
-  return lastCheck?.verified === false
-    ? {
-        isDone: false,
-        text: 'Put the domain proof back. We check it every day, and the claim ends after a week without it.',
-      }
-    : {
-        isDone: true,
-        text: 'The domain is proven. Leave the proof in place: we check it every day and mail you if it is gone.',
-      }
-}
-
-function toStatus({ status }: Standing): NextStep {
-  return status === 'claimed'
-    ? { isDone: true, text: 'The listing shows as claimed.' }
-    : { isDone: false, text: 'The listing shows as claimed after the next build.' }
-}
-
-function toTiers({ status, tiers }: Standing): NextStep[] {
-  const earned = tiers.earned.map((id) => ({
-    isDone: true,
-    text: `${TIER_LABELS[id]} is earned.`,
-  }))
+function toTiers({ status, tiers }: Standing): KnownFact[] {
+  const earned = tiers.earned.map((id) => known(true, `${TIER_LABELS[id]} is earned.`, ''))
   const missing = tiers.not_yet
     // Its reason is that nobody claimed the listing, which the next build knows better.
     .filter(({ id }) => id !== 'verified' || status === 'claimed')
-    .map(({ id, reason }) => ({ isDone: false, text: `${TIER_LABELS[id]}: ${reason}.` }))
+    .map(({ id, reason }) => known(false, '', `${TIER_LABELS[id]}: ${reason}.`))
   return [...earned, ...missing]
-}
-
-function toPayout(payouts: readonly Pick<KnownPayout, 'proven_at'>[]): NextStep {
-  return payouts.some(({ proven_at }) => proven_at !== undefined)
-    ? { isDone: true, text: 'A payout address is proven. Nobody else can claim it.' }
-    : {
-        isDone: false,
-        text: 'Prove a payout address, so that its payments count for you.',
-      }
 }

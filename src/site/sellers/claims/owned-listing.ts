@@ -40,7 +40,7 @@ function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
   const id = claim.listing_id
   const name = view?.name ?? id
   const steps = toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(
-    ({ isDone, text }) => ({ isKnown: isDone, text: toLinkedText(text) }),
+    ({ isKnown, text }) => ({ isKnown, text: toLinkedText(text) }),
   )
   return html`
     <section class="owned" aria-label="${name}">

@@ -117,33 +117,21 @@ function showState(item: HTMLElement, known: KnownPayout): void {
 
 /** What is known of a payout, in words. */
 export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
-  if (proven_at !== undefined)
-    return {
-      tone: 'earned',
-      label: `proven ${proven_at.slice(0, 10)}`,
-      explanation: `Payments to it count for this listing${counts ? '' : ' from the next build on'}.`,
-    } as const
-  if (!published)
-    return {
-      tone: '',
-      label: 'not proven',
-      explanation:
-        'The listing does not name it. Prove it, and payments to it count from the next build on.',
-    } as const
-  if (!counts)
-    return {
-      tone: 'warn',
-      label: 'contested',
-      explanation:
-        'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.',
-    } as const
-  return {
-    tone: '',
-    label: 'not proven',
-    explanation:
-      'Payments to it count as long as nobody else names it. Prove it, and it is yours alone; payments made without our relay can then count too.',
-  } as const
+  if (proven_at !== undefined) {
+    const when = counts ? '' : ' from the next build on'
+    const explanation = `Payments to it count for this listing${when}.`
+    return { tone: 'earned', label: `proven ${proven_at.slice(0, 10)}`, explanation }
+  }
+  if (published && !counts) return { tone: 'warn', label: 'contested', explanation: CONTESTED }
+  return { tone: '', label: 'not proven', explanation: published ? UNCONTESTED : UNPUBLISHED }
 }
+
+const CONTESTED =
+  'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.'
+const UNCONTESTED =
+  'Payments to it count as long as nobody else names it. Prove it, and it is yours alone; payments made without our relay can then count too.'
+const UNPUBLISHED =
+  'The listing does not name it. Prove it, and payments to it count from the next build on.'
 
 async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
   const { proven_at: _, ...unproven } = known
